@@ -1,0 +1,8 @@
+//! `tlaforge` reads protocol documentation and forges a model-checked TLA+/PlusCal specification from it.
+//!
+//! The crate is built in floors; a module imports only from floors below its own (`tests/floors.rs` enforces it).
+//! `docs/architecture.md` is the map.
+
+pub mod process;
+pub mod tla;
+pub mod toolchain;

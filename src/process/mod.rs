@@ -1,0 +1,6 @@
+//! The only place that starts a child: own process group, clean environment, deadline, cancel, TERM then KILL, a closed
+//! result type. It knows nothing of Java, models or specifications.
+
+mod cancel;
+
+pub use cancel::Cancel;

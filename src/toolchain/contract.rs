@@ -1,0 +1,197 @@
+//! What every toolchain offers. It knows nothing of nodes, models or journals.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use crate::process::Cancel;
+use crate::tla::{Cfg, CheckOutcome, Diagnostic};
+
+/// A future on the heap, so that the trait can be used as an object.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A module with its name and the local modules that it extends or instantiates.
+#[derive(Debug, Clone)]
+pub struct SpecText {
+    /// The module's name, without `.tla`.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Other modules beside it, name and text.
+    pub beside: Vec<(String, String)>,
+}
+
+/// The translation of a PlusCal algorithm.
+#[derive(Debug, Clone)]
+pub enum Translation {
+    /// There is no algorithm: the text stands as it is.
+    NoAlgorithm,
+    /// The module with the translation in place.
+    Translated(String),
+    /// What the translator (or a lint before it) rejects.
+    Rejected(Vec<Diagnostic>),
+}
+
+/// What the parser says of a module.
+#[derive(Debug, Clone)]
+pub enum ParseOutcome {
+    /// It is a correct module; warnings may remain.
+    Accepted {
+        /// The parser's warnings.
+        warnings: Vec<Diagnostic>,
+    },
+    /// It is not.
+    Rejected(Vec<Diagnostic>),
+}
+
+/// Bounds of one tool run.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Wall time for each run of the checker.
+    pub check: Duration,
+    /// Wall time for translator and parser.
+    pub parse: Duration,
+    /// Bytes of output kept of one run; a child that writes more is ended.
+    pub output: u64,
+    /// Worker threads; `None` lets the checker choose.
+    pub workers: Option<usize>,
+    /// Heap of the checker in MiB; `None` leaves it to the JVM.
+    pub heap_mib: Option<u64>,
+    /// Modules such as `IOUtils` that the user allows by name.
+    pub allowed_modules: Vec<String>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            check: Duration::from_secs(300),
+            parse: Duration::from_secs(60),
+            output: 64 << 20,
+            workers: None,
+            heap_mib: None,
+            allowed_modules: Vec::new(),
+        }
+    }
+}
+
+/// How far a check is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// Which run: `safety`, `temporal`, `witness WitnessPaid`, `trace`.
+    pub run: String,
+    /// States generated so far.
+    pub generated: u64,
+    /// Distinct states so far.
+    pub distinct: u64,
+    /// States waiting.
+    pub queue: u64,
+}
+
+/// What a tool run needs from its surroundings.
+pub struct ToolContext<'a> {
+    /// Limits of each run.
+    pub limits: &'a Limits,
+    /// Ends the run early.
+    pub cancel: &'a Cancel,
+    /// Called as the checker reports.
+    pub progress: &'a (dyn Fn(Progress) + Send + Sync),
+}
+
+/// A request to check a module. The module holds its translation already.
+#[derive(Debug, Clone)]
+pub struct CheckRequest {
+    /// The module.
+    pub spec: SpecText,
+    /// The configuration's text as it will be given to the tool.
+    pub cfg_text: String,
+    /// Its reading.
+    pub cfg: Cfg,
+}
+
+/// A checker's outcome with its raw output, run by run.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The verdict and all that belongs to it.
+    pub outcome: CheckOutcome,
+    /// What the tool printed, each run under a heading line.
+    pub output: String,
+}
+
+/// What was found on this machine.
+#[derive(Debug, Clone)]
+pub struct ToolchainInfo {
+    /// Name and version of the Java runtime, or of what stands in for it.
+    pub runtime: String,
+    /// Where the tools are.
+    pub location: String,
+    /// The checker's version in its own words.
+    pub version: String,
+}
+
+/// The absence of a verdict.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// A tool is not on this machine.
+    #[error("{tool} was not found: {advice}")]
+    Missing {
+        /// Which.
+        tool: String,
+        /// How to get it.
+        advice: String,
+    },
+    /// A tool ended in a way that says nothing about the specification.
+    #[error("{tool} broke: {what}")]
+    Broke {
+        /// Which.
+        tool: String,
+        /// What was seen, with the end of its output.
+        what: String,
+    },
+    /// The tool did not end within its time; only translator and parser report it so (a check is inconclusive).
+    #[error("{tool} did not end within {seconds} s")]
+    Deadline {
+        /// Which.
+        tool: String,
+        /// Its limit.
+        seconds: u64,
+    },
+    /// The caller cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The operating system refused.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+/// Translate, parse, check.
+pub trait Toolchain: Send + Sync {
+    /// Translates the PlusCal algorithm of a module, if it has one.
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>>;
+
+    /// Parses and analyses a module that holds its translation.
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>>;
+
+    /// Checks a module against its configuration: see the design, section 6.
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ToolError>>;
+
+    /// What was found, for `doctor` and for reports.
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>>;
+}
