@@ -3,6 +3,8 @@
 //! The crate is built in floors; a module imports only from floors below its own (`tests/floors.rs` enforces it).
 //! `docs/architecture.md` is the map.
 
+pub mod exit;
+pub mod journal;
 pub mod process;
 pub mod tla;
 pub mod toolchain;

@@ -1,0 +1,45 @@
+//! Every exit status of the program, in one place.
+
+/// How the process ends. The numbers are part of the command line's contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Approved, holds, or a threshold is met.
+    Ok = 0,
+    /// A negative verdict: flaw found, not approved, violated, invalid.
+    Negative = 1,
+    /// Usage or configuration.
+    Usage = 2,
+    /// Undecided or inconclusive: a deadline, a budget, a bound.
+    Undecided = 3,
+    /// A tool is missing or broke.
+    Tool = 4,
+    /// The model provider failed.
+    Provider = 5,
+    /// The baseline of a mutation run does not hold.
+    Baseline = 6,
+    /// A defect of ours.
+    Defect = 70,
+    /// Interrupted.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// The status as the operating system sees it.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Every status with one line of explanation, for `--help` and the documentation.
+    pub const ALL: [(Exit, &'static str); 9] = [
+        (Exit::Ok, "approved, holds, or the threshold is met"),
+        (Exit::Negative, "a negative verdict: flaw found, not approved, violated, invalid"),
+        (Exit::Usage, "usage or configuration"),
+        (Exit::Undecided, "undecided or inconclusive: a deadline, a budget, a bound"),
+        (Exit::Tool, "a tool is missing or broke"),
+        (Exit::Provider, "the model provider failed"),
+        (Exit::Baseline, "the baseline is bad"),
+        (Exit::Defect, "a defect of tlaforge"),
+        (Exit::Interrupted, "interrupted"),
+    ];
+}

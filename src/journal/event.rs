@@ -1,0 +1,66 @@
+//! One line of the journal.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Gives the current time as RFC 3339 in UTC. Injected, so that nothing below the command line reads a clock.
+pub type Clock = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// What an event is to its lifeline, in the words of message sequence charts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A local action.
+    Act,
+    /// A message leaves.
+    Send,
+    /// A message arrives.
+    Recv,
+    /// The lifeline decides.
+    Choice,
+}
+
+/// What the caller writes; the journal adds number and time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Whose event it is.
+    pub lifeline: String,
+    /// What it is to the lifeline.
+    pub kind: Kind,
+    /// Its name.
+    pub name: &'static str,
+    /// The revision it belongs to.
+    pub rev: u32,
+    /// The attempt it belongs to, from 1; 0 where there is none.
+    pub attempt: u32,
+    /// All else.
+    pub data: Value,
+}
+
+/// A durable event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Version of the format.
+    pub v: u32,
+    /// Number in the journal, from 1, without gaps.
+    pub seq: u64,
+    /// When it was written.
+    pub at: String,
+    /// Whose event it is.
+    pub lifeline: String,
+    /// What it is to the lifeline.
+    pub kind: Kind,
+    /// Its name.
+    pub name: String,
+    /// The revision it belongs to.
+    pub rev: u32,
+    /// The attempt it belongs to, from 1; 0 where there is none.
+    pub attempt: u32,
+    /// Vector clock, once the causal layer writes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vc: Option<Value>,
+    /// All else.
+    pub data: Value,
+}

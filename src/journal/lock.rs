@@ -1,0 +1,94 @@
+//! One process at a time in a run folder: an advisory lock of the operating system, which a killed process cannot leave
+//! behind.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// Why the folder is not ours.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// Another process works in the folder.
+    #[error("{folder} is in use by process {pid} on {host} since {started}; wait for it or end it")]
+    Held {
+        /// The run folder.
+        folder: PathBuf,
+        /// The other process.
+        pid: u32,
+        /// Its machine.
+        host: String,
+        /// When it began.
+        started: String,
+    },
+    /// The operating system refused.
+    #[error("lock {path}: {source}")]
+    Io {
+        /// The lock file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Owner {
+    pid: u32,
+    host: String,
+    started: String,
+}
+
+/// Held as long as the value lives.
+#[derive(Debug)]
+pub struct RunLock {
+    _file: File,
+}
+
+impl RunLock {
+    /// Takes the lock `run.lock` in `folder`. `started` is the time to show to others.
+    pub fn take(folder: &Path, started: &str) -> Result<Self, LockError> {
+        let path = folder.join("run.lock");
+        let io = |source| LockError::Io { path: path.clone(), source };
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                let _ = file.read_to_string(&mut text);
+                let unknown = || "unknown".to_owned();
+                let owner =
+                    serde_json::from_str(&text).unwrap_or(Owner { pid: 0, host: unknown(), started: unknown() });
+                return Err(LockError::Held {
+                    folder: folder.to_owned(),
+                    pid: owner.pid,
+                    host: owner.host,
+                    started: owner.started,
+                });
+            }
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+        }
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let owner = Owner { pid: std::process::id(), host, started: started.to_owned() };
+        let text = serde_json::to_string(&owner).expect("plain strings and numbers");
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(io)?;
+        Ok(Self { _file: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_holder_is_told_the_pid_of_the_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = RunLock::take(dir.path(), "now").unwrap();
+        let Err(LockError::Held { pid, .. }) = RunLock::take(dir.path(), "later") else { panic!("taken twice") };
+        assert_eq!(pid, std::process::id());
+        drop(first);
+        RunLock::take(dir.path(), "later").unwrap();
+    }
+}

@@ -1,0 +1,288 @@
+//! The append-only log. A record is durable before [`Journal::append`] returns; what is torn at the end was never acted
+//! on and is cut off when the log is opened again.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::event::{Clock, Event, Record};
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The operating system refused.
+    #[error("{what} {path}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A line that is not the torn last one is damaged.
+    #[error("{path}, line {line}, is damaged ({what}); restore the file or move the folder away: nothing was changed")]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+/// What opening had to mend.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// Bytes of a torn last line that were cut off.
+    pub torn_bytes: usize,
+}
+
+/// Where a crash test ends the process: before or after event `seq` is durable, or with half of its line written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crash {
+    /// Nothing of the event is on disk.
+    Before(u64),
+    /// Half of the line is on disk.
+    Torn(u64),
+    /// The event is durable, and nothing was done about it.
+    After(u64),
+}
+
+/// An open journal, the only writer of its file.
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    events: Vec<Event>,
+    clock: Clock,
+    crash: Option<Crash>,
+    /// Called with each durable event.
+    observer: Option<Box<dyn Fn(&Event) + Send + Sync>>,
+    damaged_tail: bool,
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal").field("path", &self.path).field("events", &self.events.len()).finish_non_exhaustive()
+    }
+}
+
+impl Journal {
+    /// Opens or creates the journal at `path` and cuts off a torn last line. The caller holds the run's lock.
+    pub fn open(path: &Path, clock: Clock) -> Result<(Self, Recovery), JournalError> {
+        let io = |what| move |source| JournalError::Io { what, path: path.to_owned(), source };
+        let is_new = !path.exists();
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(io("open"))?;
+        if is_new && let Some(parent) = path.parent() {
+            File::open(parent).and_then(|d| d.sync_all()).map_err(io("sync the folder of"))?;
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io("read"))?;
+        let (events, whole) = parse(path, &bytes)?;
+        let recovery = Recovery { torn_bytes: bytes.len() - whole };
+        if recovery.torn_bytes > 0 {
+            file.set_len(whole as u64).map_err(io("cut the torn end of"))?;
+            file.sync_data().map_err(io("sync"))?;
+        }
+        file.seek(SeekFrom::End(0)).map_err(io("seek in"))?;
+        let journal =
+            Self { path: path.to_owned(), file, events, clock, crash: None, observer: None, damaged_tail: false };
+        Ok((journal, recovery))
+    }
+
+    /// Arms a crash for a test.
+    pub fn crash_at(&mut self, crash: Option<Crash>) {
+        self.crash = crash;
+    }
+
+    /// Sets who sees each event once it is durable.
+    pub fn observe(&mut self, observer: Box<dyn Fn(&Event) + Send + Sync>) {
+        self.observer = Some(observer);
+    }
+
+    /// All durable events.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The number that the next event gets.
+    pub fn next_seq(&self) -> u64 {
+        self.events.len() as u64 + 1
+    }
+
+    /// Appends records as one group: one write, one flush to the disk. Returns the new events.
+    pub fn append(&mut self, records: Vec<Record>) -> Result<&[Event], JournalError> {
+        let from = self.events.len();
+        let at = (self.clock)();
+        let mut fresh = Vec::with_capacity(records.len());
+        let mut bytes = Vec::new();
+        for (i, record) in records.into_iter().enumerate() {
+            let event = Event {
+                v: 1,
+                seq: (from + i) as u64 + 1,
+                at: at.clone(),
+                lifeline: record.lifeline,
+                kind: record.kind,
+                name: record.name.to_owned(),
+                rev: record.rev,
+                attempt: record.attempt,
+                vc: None,
+                data: record.data,
+            };
+            let line = serde_json::to_vec(&event).expect("an event has string keys only");
+            self.crash_before(&event, &bytes, &line);
+            bytes.extend_from_slice(&line);
+            bytes.push(b'\n');
+            fresh.push(event);
+        }
+        self.write(&bytes)?;
+        for event in &fresh {
+            if self.crash == Some(Crash::After(event.seq)) {
+                die();
+            }
+        }
+        self.events.extend(fresh);
+        if let Some(observer) = &self.observer {
+            self.events[from..].iter().for_each(observer);
+        }
+        Ok(&self.events[from..])
+    }
+
+    /// A failed write leaves the file as it was, so that a full disk loses nothing and can be retried after a restart.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
+        let io = |path: &Path, source| JournalError::Io { what: "write to", path: path.to_owned(), source };
+        if self.damaged_tail {
+            return Err(io(&self.path, std::io::Error::other("an earlier write failed; start again with `resume`")));
+        }
+        let before = self.file.stream_position().map_err(|e| io(&self.path, e))?;
+        if let Err(source) = self.file.write_all(bytes).and_then(|()| self.file.sync_data()) {
+            self.damaged_tail = true;
+            let _ = self.file.set_len(before);
+            let _ = self.file.sync_data();
+            return Err(io(&self.path, source));
+        }
+        Ok(())
+    }
+
+    fn crash_before(&mut self, event: &Event, earlier: &[u8], line: &[u8]) {
+        let torn: &[u8] = match self.crash {
+            Some(Crash::Before(seq)) if seq == event.seq => &[],
+            Some(Crash::Torn(seq)) if seq == event.seq => &line[..line.len() / 2],
+            _ => return,
+        };
+        let _ = self.file.write_all(earlier);
+        let _ = self.file.write_all(torn);
+        let _ = self.file.sync_data();
+        die();
+    }
+}
+
+/// Ends the process as SIGKILL would: nothing is flushed, no destructor runs.
+fn die() -> ! {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    std::process::abort();
+}
+
+/// Reads the events of a journal without opening it for writing. A torn last line is left out.
+pub fn read(path: &Path) -> Result<Vec<Event>, JournalError> {
+    let bytes =
+        std::fs::read(path).map_err(|source| JournalError::Io { what: "read", path: path.to_owned(), source })?;
+    Ok(parse(path, &bytes)?.0)
+}
+
+/// The events, and how many bytes they take; what follows is torn.
+fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize), JournalError> {
+    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
+    let mut events: Vec<Event> = Vec::new();
+    for (i, line) in bytes[..whole].split_inclusive(|&b| b == b'\n').enumerate() {
+        let damaged = |what: String| JournalError::Damaged { path: path.to_owned(), line: i + 1, what };
+        let event: Event = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
+        if event.v != 1 {
+            return Err(damaged(format!("format version {} is not 1: a newer tlaforge wrote it", event.v)));
+        }
+        if event.seq != i as u64 + 1 {
+            return Err(damaged(format!("event {} stands where {} belongs", event.seq, i + 1)));
+        }
+        events.push(event);
+    }
+    Ok((events, whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Kind;
+    use serde_json::json;
+
+    fn clock() -> Clock {
+        std::sync::Arc::new(|| "2026-01-01T00:00:00Z".to_owned())
+    }
+
+    fn record(n: u32) -> Record {
+        Record { lifeline: "run".into(), kind: Kind::Act, name: "thing", rev: 0, attempt: n, data: json!({"n": n}) }
+    }
+
+    #[test]
+    fn a_torn_last_line_is_cut_at_every_possible_byte() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        journal.append(vec![record(1), record(2)]).unwrap();
+        journal.append(vec![record(3)]).unwrap();
+        drop(journal);
+        let full = std::fs::read(&path).unwrap();
+        let ends: Vec<usize> = full.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i + 1).collect();
+        for cut in 0..=full.len() {
+            std::fs::write(&path, &full[..cut]).unwrap();
+            let (mut journal, recovery) = Journal::open(&path, clock()).unwrap();
+            let kept = ends.iter().filter(|e| **e <= cut).count();
+            assert_eq!(journal.events().len(), kept);
+            assert_eq!(recovery.torn_bytes, cut - ends[..kept].last().copied().unwrap_or(0));
+            assert_eq!(journal.append(vec![record(9)]).unwrap()[0].seq, kept as u64 + 1);
+            assert_eq!(read(&path).unwrap().len(), kept + 1);
+        }
+    }
+
+    #[test]
+    fn damage_before_the_end_stops_with_its_line_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        journal.append(vec![record(1), record(2), record(3)]).unwrap();
+        drop(journal);
+        let full = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = full.lines().collect();
+        for (text, line) in [
+            (format!("{}\n{{broken\n{}\n", lines[0], lines[2]), 2),
+            (format!("{}\n{}\n", lines[0], lines[2]), 2),
+            (format!("{}\n\n", lines[0]), 2),
+            (lines[0].replace("\"v\":1", "\"v\":7") + "\n", 1),
+        ] {
+            std::fs::write(&path, &text).unwrap();
+            let Err(JournalError::Damaged { line: at, .. }) = Journal::open(&path, clock()) else { panic!("{text}") };
+            assert_eq!(at, line);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "nothing is changed");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_and_loses_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        journal.append(vec![record(1)]).unwrap();
+        // /dev/full accepts no byte: the nearest thing to a full disk that needs no file system of its own.
+        journal.file = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        assert!(matches!(journal.append(vec![record(2)]), Err(JournalError::Io { .. })));
+        assert_eq!(journal.events().len(), 1);
+        assert_eq!(read(&path).unwrap().len(), 1);
+    }
+}

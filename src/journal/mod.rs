@@ -1,0 +1,13 @@
+//! The run journal: append-only events, the artifact store, the lock, and recovery after a crash.
+//!
+//! It knows no node names, no verdicts and no models: names and data are the caller's.
+
+mod event;
+mod lock;
+mod log;
+mod store;
+
+pub use event::{Clock, Event, Kind, Record};
+pub use lock::{LockError, RunLock};
+pub use log::{Crash, Journal, JournalError, Recovery, read};
+pub use store::{ArtifactStore, Sha, StoreError, write_atomically};
