@@ -74,13 +74,8 @@ impl Journal {
     pub fn open(path: &Path, clock: Clock) -> Result<(Self, Recovery), JournalError> {
         let io = |what| move |source| JournalError::Io { what, path: path.to_owned(), source };
         let is_new = !path.exists();
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(io("open"))?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io("open"))?;
         if is_new && let Some(parent) = path.parent() {
             File::open(parent).and_then(|d| d.sync_all()).map_err(io("sync the folder of"))?;
         }

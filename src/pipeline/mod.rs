@@ -1,0 +1,16 @@
+//! The pure state machine of a run, the guards on its endings, and the driver that journals each event before it acts.
+//!
+//! It knows no tool, no provider and no node: stations are names here, and what works at them comes through a trait.
+
+mod guard;
+mod machine;
+mod station;
+
+pub use guard::{
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawClause, FlawFacts, WitnessState, approval, flaw,
+};
+pub use machine::{
+    Acceptance, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Row, Rules, State, StopReason, Transition,
+    transition,
+};
+pub use station::{Blame, Category, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};

@@ -1,0 +1,247 @@
+//! Every reachable state of the orchestrator, against every event.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use tlaforge::pipeline::{
+    Acceptance, ApprovalClause, Effect, Event, FlawClause, Outcome, Position, ReviewFacts, ReviewVerdict, Row, Rules,
+    State, Station, StopReason, Transition, transition,
+};
+
+fn events() -> Vec<Event> {
+    let mut all = vec![
+        Event::Answered,
+        Event::Unreadable,
+        Event::Validated(Acceptance::Accepted),
+        Event::Validated(Acceptance::Rejected),
+        Event::Merged(Acceptance::Accepted),
+        Event::Merged(Acceptance::Rejected),
+        Event::Checked,
+        Event::Resume,
+    ];
+    for reason in
+        [StopReason::Budget, StopReason::Deadline, StopReason::Interrupted, StopReason::Provider, StopReason::Tool]
+    {
+        all.push(Event::Stop(reason));
+    }
+    let approvals: Vec<Option<ApprovalClause>> = ApprovalClause::ALL.into_iter().map(Some).chain([None]).collect();
+    let flaws: Vec<Option<FlawClause>> = FlawClause::ALL.into_iter().map(Some).chain([None]).collect();
+    let stations: Vec<Option<Station>> = [Station::InformalSpec, Station::Formalize, Station::GenerateInvariants]
+        .into_iter()
+        .map(Some)
+        .chain([None])
+        .collect();
+    for best_inconclusive in [false, true] {
+        for agrees in [false, true] {
+            all.push(Event::SecondRead { agrees, best_inconclusive });
+        }
+        for &approval in &approvals {
+            all.push(Event::ReviewUnreadable { approval, best_inconclusive });
+            for verdict in [ReviewVerdict::Approved, ReviewVerdict::Revise, ReviewVerdict::Flaw] {
+                for &earliest in &stations {
+                    for &flaw in &flaws {
+                        all.push(Event::Reviewed(ReviewFacts { verdict, earliest, approval, flaw, best_inconclusive }));
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// A state with what the history behind it has seen, so that properties of paths become properties of states.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Seen {
+    state: State,
+    /// The present module passed a parse since it last changed.
+    module: bool,
+    /// The present merge passed a parse since it last changed.
+    merge: bool,
+    /// The flaw guard held at the review that led to this second reading.
+    flaw_guard: bool,
+}
+
+fn starts() -> Vec<Seen> {
+    let mut all = vec![Seen { state: State::start(), module: false, merge: false, flaw_guard: false }];
+    for at in Station::ALL {
+        for bits in 0..8u8 {
+            let (informal, module, merge) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0 && bits & 2 != 0);
+            let state = State::branch(at, informal, module, merge, false);
+            all.push(Seen { state, module, merge, flaw_guard: false });
+        }
+    }
+    all
+}
+
+fn advance(from: Seen, event: &Event, t: &Transition) -> Seen {
+    let mut seen = Seen { state: t.state, ..from };
+    match (from.state.position, event) {
+        (Position::At(Station::Formalize), Event::Answered) => {
+            seen.module = false;
+            seen.merge = false;
+        }
+        (Position::At(Station::Validate), Event::Validated(a)) => {
+            seen.module = *a == Acceptance::Accepted;
+            seen.merge &= seen.module;
+        }
+        (Position::At(Station::GenerateInvariants), Event::Merged(a)) => seen.merge = *a == Acceptance::Accepted,
+        (Position::At(Station::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
+        _ => {}
+    }
+    seen
+}
+
+fn explore(rules: Rules) -> (usize, HashSet<Row>) {
+    let events = events();
+    let mut rows = HashSet::new();
+    let mut known: HashSet<Seen> = HashSet::new();
+    let mut queue: VecDeque<Seen> = starts().into();
+    let mut next: HashMap<Seen, Vec<Seen>> = HashMap::new();
+    while let Some(from) = queue.pop_front() {
+        if !known.insert(from) {
+            continue;
+        }
+        for event in &events {
+            let t = transition(&rules, &from.state, event);
+            let s = t.state;
+            if t.row == Row::Ignored {
+                assert_eq!(s, from.state);
+                assert!(t.effects.is_empty());
+                continue;
+            }
+            rows.insert(t.row);
+            let to = advance(from, event, &t);
+
+            assert!(s.place <= rules.max_revisions, "revision limit: {s:?}");
+            assert!(s.validate_retries <= rules.validate_retries, "validation retries: {s:?}");
+            assert!(s.invariant_retries <= rules.invariant_retries, "invariant retries: {s:?}");
+            if s.place > from.state.place {
+                assert_eq!((s.validate_retries, s.invariant_retries), (0, 0), "retries restart with each revision");
+            }
+            if let Position::Done(outcome) = s.position {
+                match outcome {
+                    Outcome::Approved | Outcome::ApprovedRepaired => {
+                        let Event::Reviewed(r) = event else { panic!("approved by {event:?}") };
+                        assert!(r.verdict == ReviewVerdict::Approved && r.approval.is_none() && r.earliest.is_none());
+                        assert_eq!(outcome == Outcome::ApprovedRepaired, from.state.repaired);
+                    }
+                    Outcome::FlawFound => {
+                        assert!(matches!(event, Event::SecondRead { agrees: true, .. }));
+                        assert!(from.flaw_guard, "a flaw without its guard");
+                    }
+                    Outcome::NotApproved | Outcome::Undecided => assert_eq!(s.place, rules.max_revisions),
+                    Outcome::Stopped => panic!("a stop is resumable"),
+                }
+            }
+            if s.position == Position::At(Station::ModelCheck) {
+                assert!(
+                    to.module && to.merge,
+                    "TLC on a module that was not accepted: {from:?} {event:?}",
+                    from = from.state
+                );
+            }
+            if s.repaired && !from.state.repaired {
+                assert!(rules.repair && matches!(event, Event::SecondRead { agrees: true, .. }));
+            }
+            let perform =
+                t.effects.iter().filter(|e| matches!(e, Effect::Perform(_) | Effect::ReadAgain | Effect::Finish(_)));
+            assert_eq!(perform.count(), 1, "one thing to do next");
+            assert_eq!(
+                t.effects.contains(&Effect::CloseRevision),
+                s.place > from.state.place || matches!(s.position, Position::Done(_))
+            );
+            if !matches!(event, Event::Stop(_) | Event::Resume) {
+                next.entry(from).or_default().push(to);
+            }
+            queue.push_back(to);
+        }
+        let ended = matches!(from.state.position, Position::Done(_));
+        let stopped = matches!(from.state.position, Position::Stopped(_));
+        assert_eq!(!next.contains_key(&from), ended || stopped, "no way on: {:?}", from.state);
+    }
+    assert_acyclic(&next);
+    (known.len(), rows)
+}
+
+/// It always ends: without stops and resumes, no state can come back. Iterative three-colour depth-first search.
+fn assert_acyclic(next: &HashMap<Seen, Vec<Seen>>) {
+    let mut colour: HashMap<Seen, u8> = HashMap::new();
+    for &root in next.keys() {
+        let mut stack = vec![(root, 0usize)];
+        while let Some((node, i)) = stack.pop() {
+            if i == 0 {
+                if colour.get(&node) == Some(&2) {
+                    continue;
+                }
+                colour.insert(node, 1);
+            }
+            match next.get(&node).and_then(|n| n.get(i)) {
+                Some(&to) => {
+                    stack.push((node, i + 1));
+                    match colour.get(&to) {
+                        Some(1) => panic!("a run can go round for ever through {:?}", to.state),
+                        Some(_) => {}
+                        None => stack.push((to, 0)),
+                    }
+                }
+                None => {
+                    colour.insert(node, 2);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_reachable_state_of_the_orchestrator_obeys_the_laws_of_routing() {
+    let mut taken = HashSet::new();
+    let mut total = 0;
+    for repair in [false, true] {
+        let (states, rows) = explore(Rules { repair, ..Rules::default() });
+        println!("explored {states} states against {} events (repair: {repair})", events().len());
+        total += states;
+        taken.extend(rows);
+    }
+    for row in Row::ALL {
+        assert!(taken.contains(&row), "no path takes {row:?}");
+    }
+    println!("explored {total} states in all; all {} rows taken", Row::ALL.len());
+}
+
+#[test]
+fn limits_of_zero_still_end() {
+    let rules = Rules { max_revisions: 0, validate_retries: 0, invariant_retries: 0, repair: true };
+    explore(rules);
+}
+
+#[test]
+fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
+    let rules = Rules::default();
+    let mut state = State::start();
+    let mut repairs = Vec::new();
+    for _ in 0..2 {
+        let mut count = 0;
+        loop {
+            state = match state.position {
+                Position::At(Station::InformalSpec | Station::Formalize) => {
+                    transition(&rules, &state, &Event::Answered).state
+                }
+                Position::At(Station::Validate) => {
+                    let t = transition(&rules, &state, &Event::Validated(Acceptance::Rejected));
+                    count += u32::from(t.row == Row::ValidateRetry);
+                    t.state
+                }
+                _ => break,
+            };
+        }
+        repairs.push(count);
+        let review = ReviewFacts {
+            verdict: ReviewVerdict::Revise,
+            earliest: Some(Station::Formalize),
+            approval: Some(ApprovalClause::ModuleAccepted),
+            flaw: Some(FlawClause::Described),
+            best_inconclusive: false,
+        };
+        state = transition(&rules, &state, &Event::Reviewed(review)).state;
+    }
+    assert_eq!(repairs, [2, 2]);
+}
