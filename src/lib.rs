@@ -5,6 +5,7 @@
 
 pub mod exit;
 pub mod journal;
+pub mod llm;
 pub mod pipeline;
 pub mod process;
 pub mod tla;

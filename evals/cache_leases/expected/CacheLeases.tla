@@ -19,7 +19,8 @@ CONSTANTS
   MaxUpdates,    \* bound of the model: updates each writer starts
   MaxLosses      \* bound of the model: evictions and restarts of the cache
 
-\* One item; a row is represented by its version.
+\* One item; a row is represented by its version.  Returning a value to the caller
+\* touches nothing that is shared, so it is part of the step before it.
 \* A reader has at most one token at a time, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -50,7 +51,6 @@ Max(a, b) == IF a >= b THEN a ELSE b
           cache := value;
           leases := leases \ {self};
         };
-  Return:
         returned[self] := value;
         value := NoEntry;
       }
@@ -97,7 +97,7 @@ Max(a, b) == IF a >= b THEN a ELSE b
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-707b00298e4cdd81b8e4ac71fa14f713
+\* BEGIN TRANSLATION PCal-c478d2c43ebc7aeddcd9bee0fafd22d7
 VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
           updates, mine, losses
 
@@ -152,18 +152,13 @@ Fill(self) == /\ pc[self] = "Fill"
                          /\ leases' = leases \ {self}
                     ELSE /\ TRUE
                          /\ UNCHANGED << cache, leases >>
-              /\ pc' = [pc EXCEPT ![self] = "Return"]
-              /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                              updates, mine, losses >>
+              /\ returned' = [returned EXCEPT ![self] = value[self]]
+              /\ value' = [value EXCEPT ![self] = NoEntry]
+              /\ pc' = [pc EXCEPT ![self] = "Get"]
+              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
+                              losses >>
 
-Return(self) == /\ pc[self] = "Return"
-                /\ returned' = [returned EXCEPT ![self] = value[self]]
-                /\ value' = [value EXCEPT ![self] = NoEntry]
-                /\ pc' = [pc EXCEPT ![self] = "Get"]
-                /\ UNCHANGED << db, cache, leases, underway, acked, reads, 
-                                updates, mine, losses >>
-
-reader(self) == Get(self) \/ Read(self) \/ Fill(self) \/ Return(self)
+reader(self) == Get(self) \/ Read(self) \/ Fill(self)
 
 Begin(self) == /\ pc[self] = "Begin"
                /\ IF updates[self] < MaxUpdates
@@ -232,7 +227,7 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-19eed157e1b7c1abdb714eaa55acf3e2
+\* END TRANSLATION TLA-acb3f5f4d59b802ade2b8f8149283268
 
 \* No update adds more than one version.
 Versions == 0..(Cardinality(Writers) * MaxUpdates)

@@ -10,7 +10,8 @@ CONSTANTS
   MaxUpdates,    \* bound of the model: updates each writer starts
   MaxLosses      \* bound of the model: evictions and restarts of the cache
 
-\* One item; a row is represented by its version.
+\* One item; a row is represented by its version.  Returning a value to the caller
+\* touches nothing that is shared, so it is part of the step before it.
 \* A reader has at most one token at a time, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -41,7 +42,6 @@ Max(a, b) == IF a >= b THEN a ELSE b
           cache := value;
           leases := leases \ {self};
         };
-  Return:
         returned[self] := value;
         value := NoEntry;
       }
@@ -88,7 +88,7 @@ Max(a, b) == IF a >= b THEN a ELSE b
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-a82a03932dcc12bfaf18ca8dde3aeed5
+\* BEGIN TRANSLATION PCal-47b9534b43f147eda46b4eea645851aa
 VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
           updates, mine, losses
 
@@ -143,18 +143,13 @@ Fill(self) == /\ pc[self] = "Fill"
                          /\ leases' = leases \ {self}
                     ELSE /\ TRUE
                          /\ UNCHANGED << cache, leases >>
-              /\ pc' = [pc EXCEPT ![self] = "Return"]
-              /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                              updates, mine, losses >>
+              /\ returned' = [returned EXCEPT ![self] = value[self]]
+              /\ value' = [value EXCEPT ![self] = NoEntry]
+              /\ pc' = [pc EXCEPT ![self] = "Get"]
+              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
+                              losses >>
 
-Return(self) == /\ pc[self] = "Return"
-                /\ returned' = [returned EXCEPT ![self] = value[self]]
-                /\ value' = [value EXCEPT ![self] = NoEntry]
-                /\ pc' = [pc EXCEPT ![self] = "Get"]
-                /\ UNCHANGED << db, cache, leases, underway, acked, reads, 
-                                updates, mine, losses >>
-
-reader(self) == Get(self) \/ Read(self) \/ Fill(self) \/ Return(self)
+reader(self) == Get(self) \/ Read(self) \/ Fill(self)
 
 Begin(self) == /\ pc[self] = "Begin"
                /\ IF updates[self] < MaxUpdates
@@ -223,6 +218,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-977433907bb58c62a78e060c624ed9a1
+\* END TRANSLATION TLA-557ba4c05bede8f417c83ea24dec0b71
 
 ====

@@ -11,7 +11,8 @@ CONSTANTS
   MaxUpdates,    \* bound of the model: updates each writer starts
   MaxLosses      \* bound of the model: evictions and restarts of the cache
 
-\* One item; a row is represented by its version.
+\* One item; a row is represented by its version.  Returning a value to the caller
+\* touches nothing that is shared, so it is part of the step before it.
 \* A reader has at most one token at a time, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -42,7 +43,6 @@ Max(a, b) == IF a >= b THEN a ELSE b
           cache := value;
           leases := leases \ {self};
         };
-  Return:
         returned[self] := value;
         value := NoEntry;
       }
@@ -95,7 +95,7 @@ Max(a, b) == IF a >= b THEN a ELSE b
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-98b168236c243f6c2403be4fa679e7b2
+\* BEGIN TRANSLATION PCal-791d7957670c9e3ea3818edb1b8babd7
 VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
           updates, mine, losses
 
@@ -150,18 +150,13 @@ Fill(self) == /\ pc[self] = "Fill"
                          /\ leases' = leases \ {self}
                     ELSE /\ TRUE
                          /\ UNCHANGED << cache, leases >>
-              /\ pc' = [pc EXCEPT ![self] = "Return"]
-              /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                              updates, mine, losses >>
+              /\ returned' = [returned EXCEPT ![self] = value[self]]
+              /\ value' = [value EXCEPT ![self] = NoEntry]
+              /\ pc' = [pc EXCEPT ![self] = "Get"]
+              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
+                              losses >>
 
-Return(self) == /\ pc[self] = "Return"
-                /\ returned' = [returned EXCEPT ![self] = value[self]]
-                /\ value' = [value EXCEPT ![self] = NoEntry]
-                /\ pc' = [pc EXCEPT ![self] = "Get"]
-                /\ UNCHANGED << db, cache, leases, underway, acked, reads, 
-                                updates, mine, losses >>
-
-reader(self) == Get(self) \/ Read(self) \/ Fill(self) \/ Return(self)
+reader(self) == Get(self) \/ Read(self) \/ Fill(self)
 
 Begin(self) == /\ pc[self] = "Begin"
                /\ IF updates[self] < MaxUpdates
@@ -248,6 +243,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-572e1fb45f335bcee391bd8bf82c4283
+\* END TRANSLATION TLA-63ebc2fcc7e1cbffebbedd7f6c3aee58
 
 ====

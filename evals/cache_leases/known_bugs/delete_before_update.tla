@@ -11,7 +11,8 @@ CONSTANTS
   MaxUpdates,    \* bound of the model: updates each writer starts
   MaxLosses      \* bound of the model: evictions and restarts of the cache
 
-\* One item; a row is represented by its version.
+\* One item; a row is represented by its version.  Returning a value to the caller
+\* touches nothing that is shared, so it is part of the step before it.
 \* A reader has at most one token at a time, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -42,7 +43,6 @@ Max(a, b) == IF a >= b THEN a ELSE b
           cache := value;
           leases := leases \ {self};
         };
-  Return:
         returned[self] := value;
         value := NoEntry;
       }
@@ -89,7 +89,7 @@ Max(a, b) == IF a >= b THEN a ELSE b
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-aa048e95ca29a393025a62cfd9bc546b
+\* BEGIN TRANSLATION PCal-d63d34e463ea44a717c1bb47415d88d9
 VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
           updates, mine, losses
 
@@ -144,18 +144,13 @@ Fill(self) == /\ pc[self] = "Fill"
                          /\ leases' = leases \ {self}
                     ELSE /\ TRUE
                          /\ UNCHANGED << cache, leases >>
-              /\ pc' = [pc EXCEPT ![self] = "Return"]
-              /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                              updates, mine, losses >>
+              /\ returned' = [returned EXCEPT ![self] = value[self]]
+              /\ value' = [value EXCEPT ![self] = NoEntry]
+              /\ pc' = [pc EXCEPT ![self] = "Get"]
+              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
+                              losses >>
 
-Return(self) == /\ pc[self] = "Return"
-                /\ returned' = [returned EXCEPT ![self] = value[self]]
-                /\ value' = [value EXCEPT ![self] = NoEntry]
-                /\ pc' = [pc EXCEPT ![self] = "Get"]
-                /\ UNCHANGED << db, cache, leases, underway, acked, reads, 
-                                updates, mine, losses >>
-
-reader(self) == Get(self) \/ Read(self) \/ Fill(self) \/ Return(self)
+reader(self) == Get(self) \/ Read(self) \/ Fill(self)
 
 Begin(self) == /\ pc[self] = "Begin"
                /\ IF updates[self] < MaxUpdates
@@ -224,6 +219,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-b00739e74235190db16a254b868f8015
+\* END TRANSLATION TLA-dda66ac02e72ce52eec36a13cb437699
 
 ====

@@ -10,7 +10,8 @@ CONSTANTS
   MaxUpdates,    \* bound of the model: updates each writer starts
   MaxLosses      \* bound of the model: evictions and restarts of the cache
 
-\* One item; a row is represented by its version.
+\* One item; a row is represented by its version.  Returning a value to the caller
+\* touches nothing that is shared, so it is part of the step before it.
 \* A reader has at most one token at a time, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -39,7 +40,6 @@ Max(a, b) == IF a >= b THEN a ELSE b
   Fill:
         cache := value;
         leases := leases \ {self};
-  Return:
         returned[self] := value;
         value := NoEntry;
       }
@@ -86,7 +86,7 @@ Max(a, b) == IF a >= b THEN a ELSE b
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-9eab29d5af464aa453f4bbc1ab83d411
+\* BEGIN TRANSLATION PCal-02b07a72f0fe350dbe58601c629c2b02
 VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
           updates, mine, losses
 
@@ -138,18 +138,13 @@ Read(self) == /\ pc[self] = "Read"
 Fill(self) == /\ pc[self] = "Fill"
               /\ cache' = value[self]
               /\ leases' = leases \ {self}
-              /\ pc' = [pc EXCEPT ![self] = "Return"]
-              /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                              updates, mine, losses >>
+              /\ returned' = [returned EXCEPT ![self] = value[self]]
+              /\ value' = [value EXCEPT ![self] = NoEntry]
+              /\ pc' = [pc EXCEPT ![self] = "Get"]
+              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
+                              losses >>
 
-Return(self) == /\ pc[self] = "Return"
-                /\ returned' = [returned EXCEPT ![self] = value[self]]
-                /\ value' = [value EXCEPT ![self] = NoEntry]
-                /\ pc' = [pc EXCEPT ![self] = "Get"]
-                /\ UNCHANGED << db, cache, leases, underway, acked, reads, 
-                                updates, mine, losses >>
-
-reader(self) == Get(self) \/ Read(self) \/ Fill(self) \/ Return(self)
+reader(self) == Get(self) \/ Read(self) \/ Fill(self)
 
 Begin(self) == /\ pc[self] = "Begin"
                /\ IF updates[self] < MaxUpdates
@@ -218,6 +213,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-0c42d55f0184043849a4f89374f1046b
+\* END TRANSLATION TLA-c8337a3ef8629702007b759dcec118ef
 
 ====

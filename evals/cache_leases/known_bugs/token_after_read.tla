@@ -11,7 +11,8 @@ CONSTANTS
   MaxUpdates,    \* bound of the model: updates each writer starts
   MaxLosses      \* bound of the model: evictions and restarts of the cache
 
-\* One item; a row is represented by its version.
+\* One item; a row is represented by its version.  Returning a value to the caller
+\* touches nothing that is shared, so it is part of the step before it.
 \* A reader has at most one token at a time, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
@@ -43,7 +44,6 @@ Max(a, b) == IF a >= b THEN a ELSE b
           cache := value;
           leases := leases \ {self};
         };
-  Return:
         returned[self] := value;
         value := NoEntry;
       }
@@ -90,7 +90,7 @@ Max(a, b) == IF a >= b THEN a ELSE b
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-dfdbef1011d251d5f28d09e748f486c8
+\* BEGIN TRANSLATION PCal-5dca46ce0b90c2bf43fdedc0c0e7e564
 VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
           updates, mine, losses
 
@@ -149,19 +149,13 @@ Fill(self) == /\ pc[self] = "Fill"
                          /\ leases' = leases \ {self}
                     ELSE /\ TRUE
                          /\ UNCHANGED << cache, leases >>
-              /\ pc' = [pc EXCEPT ![self] = "Return"]
-              /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                              updates, mine, losses >>
-
-Return(self) == /\ pc[self] = "Return"
-                /\ returned' = [returned EXCEPT ![self] = value[self]]
-                /\ value' = [value EXCEPT ![self] = NoEntry]
-                /\ pc' = [pc EXCEPT ![self] = "Get"]
-                /\ UNCHANGED << db, cache, leases, underway, acked, reads, 
-                                updates, mine, losses >>
+              /\ returned' = [returned EXCEPT ![self] = value[self]]
+              /\ value' = [value EXCEPT ![self] = NoEntry]
+              /\ pc' = [pc EXCEPT ![self] = "Get"]
+              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
+                              losses >>
 
 reader(self) == Get(self) \/ Read(self) \/ Lease(self) \/ Fill(self)
-                   \/ Return(self)
 
 Begin(self) == /\ pc[self] = "Begin"
                /\ IF updates[self] < MaxUpdates
@@ -230,6 +224,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-baf4b704ec00e668881976397e31c4ee
+\* END TRANSLATION TLA-a894d137186a544323c19590303e36f2
 
 ====

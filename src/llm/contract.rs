@@ -1,0 +1,174 @@
+//! What every provider takes and gives.
+
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+
+use serde::{Deserialize, Serialize};
+
+use crate::journal::Sha;
+use crate::process::Cancel;
+
+/// Which request of a run this is, independent of folder names and times, so that a recording can be replayed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RequestKey {
+    /// The node that asks.
+    pub node: String,
+    /// Which pass of its branch the run is in, from 0.
+    pub place: u32,
+    /// The attempt at that node in that pass, from 1.
+    pub attempt: u32,
+    /// `draft`, `repair`, `second_reading`, …
+    pub purpose: String,
+    /// The candidate, from 0.
+    pub candidate: u32,
+}
+
+impl fmt::Display for RequestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}, pass {}, attempt {}", self.purpose, self.node, self.place, self.attempt)?;
+        if self.candidate > 0 {
+            write!(f, ", candidate {}", self.candidate)?;
+        }
+        Ok(())
+    }
+}
+
+/// A file that the model may read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offered {
+    /// Its path below the workspace, with `/`.
+    pub path: String,
+    /// Its content's name.
+    pub sha: Sha,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// One question.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which request it is.
+    pub key: RequestKey,
+    /// The number of its `request_sent` event.
+    pub seq: u64,
+    /// The role instructions.
+    pub role: String,
+    /// The prompt: short, and naming paths.
+    pub prompt: String,
+    /// The only folder that may be read.
+    pub workspace: PathBuf,
+    /// What is in it for this request.
+    pub offered: Vec<Offered>,
+}
+
+impl Request {
+    /// The name of the wording: role and prompt, not the content of the files they point to.
+    pub fn wording(&self) -> Sha {
+        Sha::of(format!("{}\n\0\n{}", self.role, self.prompt))
+    }
+}
+
+/// A file that the model did read, by the provider's own record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRead {
+    /// Its path below the workspace.
+    pub path: String,
+    /// What it held when it was read.
+    pub sha: Sha,
+}
+
+/// Tokens used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Input tokens that were not cached.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
+    /// Input tokens read from the provider's cache.
+    pub cache_read: u64,
+    /// Input tokens written to it.
+    pub cache_write: u64,
+}
+
+impl Usage {
+    /// All tokens together.
+    pub fn total(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_write
+    }
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Its text.
+    pub text: String,
+    /// What the model read.
+    pub reads: Vec<FileRead>,
+    /// What it tried to read outside the workspace.
+    pub refused_reads: Vec<String>,
+    /// Tokens, where the provider counts them.
+    pub usage: Option<Usage>,
+    /// US dollars, where they are known.
+    pub cost_usd: Option<f64>,
+    /// The model, where the provider names it.
+    pub model: Option<String>,
+    /// The answer was recorded for another wording of the prompt.
+    pub stale: bool,
+}
+
+/// The absence of an answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LlmError {
+    /// The caller cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The recording does not hold the request.
+    #[error("the recording {recording} has no answer to this request: {wanted}; the nearest it has is: {nearest}")]
+    ReplayMiss {
+        /// The recording.
+        recording: String,
+        /// What was asked.
+        wanted: String,
+        /// What comes closest.
+        nearest: String,
+    },
+    /// The recorded answer belongs to another wording, and `--strict-replay` is set.
+    #[error(
+        "the answer recorded for {wanted} was given to another wording of the prompt; record again, or replay without --strict-replay"
+    )]
+    ReplayStale {
+        /// What was asked.
+        wanted: String,
+    },
+    /// The operating system refused.
+    #[error("{what} {path}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// An answer file that is not text.
+    #[error("{path} is not UTF-8 text; save it as UTF-8")]
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// A future on the heap, so that the trait can be used as an object.
+pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Answer, LlmError>> + Send + 'a>>;
+
+/// What answers a prompt.
+pub trait Provider: Send + Sync {
+    /// Its name on the command line and in the journal.
+    fn name(&self) -> &'static str;
+
+    /// Asks, and waits for the answer. Dropping the future or giving `cancel` ends the call.
+    fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a>;
+}

@@ -1,0 +1,257 @@
+//! A person or another agent answers: each request is a folder with `request.md`, the answer is `answer.md` in it.
+//!
+//! The small files of a request stand inside `request.md`, so they count as read. Documents and exemplars are named by
+//! path; who answers may list what was opened in `files_read.txt`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::contract::{Answer, Asking, FileRead, LlmError, Offered, Provider, Request};
+use crate::journal::write_atomically;
+use crate::process::Cancel;
+
+/// How long an answer must have been still before it counts as complete.
+const STILL: Duration = Duration::from_secs(2);
+/// How often the folder is looked at.
+const POLL: Duration = Duration::from_millis(100);
+/// Files up to this size stand inside the request.
+const INLINE_BYTES: u64 = 64 << 10;
+
+/// The handoff provider of one run.
+#[derive(Debug, Clone)]
+pub struct Handoff {
+    dir: PathBuf,
+}
+
+impl Handoff {
+    /// Requests go into folders below `dir`.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// The folder of a request.
+    pub fn folder(&self, request: &Request) -> PathBuf {
+        self.dir.join(format!("{:04}-{}", request.seq, request.key.node))
+    }
+
+    async fn serve(&self, request: &Request, cancel: &Cancel) -> Result<Answer, LlmError> {
+        let folder = self.folder(request);
+        let io = |what| {
+            let path = folder.clone();
+            move |source| LlmError::Io { what, path, source }
+        };
+        std::fs::create_dir_all(&folder).map_err(io("create the folder"))?;
+        let question = folder.join("request.md");
+        let text = render(request, &folder)?;
+        if std::fs::read_to_string(&question).ok().as_deref() != Some(text.as_str()) {
+            write_atomically(&question, text.as_bytes()).map_err(io("write the request in"))?;
+        }
+        let answer = wait_for(&folder.join("answer.md"), cancel).await?;
+        Ok(Answer {
+            text: answer,
+            reads: reads(request, &folder),
+            refused_reads: Vec::new(),
+            usage: None,
+            cost_usd: None,
+            model: None,
+            stale: false,
+        })
+    }
+}
+
+impl Provider for Handoff {
+    fn name(&self) -> &'static str {
+        "handoff"
+    }
+
+    fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a> {
+        Box::pin(self.serve(request, cancel))
+    }
+}
+
+fn stands_inside(offered: &Offered) -> bool {
+    offered.bytes <= INLINE_BYTES && !offered.path.starts_with("docs/") && !offered.path.starts_with("exemplars/")
+}
+
+/// The request as one text that is complete for a reader who has nothing else.
+fn render(request: &Request, folder: &Path) -> Result<String, LlmError> {
+    let mut text = format!("# Request {}: {}\n\n", request.seq, request.key);
+    let _ = write!(
+        text,
+        "Write your answer to `{}` and nothing else. Write it under another name first and rename it, or leave it \
+         still for two seconds. Read no file but this one and those listed below; if you open any of them, list their \
+         paths in `files_read.txt` beside the answer, one a line, before you write the answer.\n\n",
+        folder.join("answer.md").display()
+    );
+    let _ = write!(text, "## Your role\n\n{}\n\n## The task\n\n{}\n\n", request.role.trim(), request.prompt.trim());
+    let _ = write!(text, "## Files\n\nAll paths are below `{}`.\n\n", request.workspace.display());
+    for offered in &request.offered {
+        let place = if stands_inside(offered) { "stands below" } else { "read it where you need it" };
+        let _ = writeln!(text, "- `{}` ({} bytes): {place}", offered.path, offered.bytes);
+    }
+    for offered in request.offered.iter().filter(|o| stands_inside(o)) {
+        let path = request.workspace.join(&offered.path);
+        let content = std::fs::read_to_string(&path).map_err(|source| LlmError::Io { what: "read", path, source })?;
+        let fence = fence_for(&content);
+        let _ = write!(text, "\n### File `{}`\n\n{fence}\n{}\n{fence}\n", offered.path, content.trim_end());
+    }
+    Ok(text)
+}
+
+/// A fence longer than any run of backquotes in the content.
+fn fence_for(content: &str) -> String {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in content.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    "`".repeat((longest + 1).max(3))
+}
+
+/// What stands inside the request has been read; of the rest, what the answerer lists.
+fn reads(request: &Request, folder: &Path) -> Vec<FileRead> {
+    let listed = std::fs::read_to_string(folder.join("files_read.txt")).unwrap_or_default();
+    let listed: Vec<&str> =
+        listed.lines().map(|l| l.trim().trim_start_matches("- ").trim_matches('`')).filter(|l| !l.is_empty()).collect();
+    let names = |o: &Offered| {
+        listed.iter().any(|l| {
+            let path = l.split_once(':').map_or(*l, |(path, _)| path);
+            path == o.path || Path::new(path) == request.workspace.join(&o.path)
+        })
+    };
+    request
+        .offered
+        .iter()
+        .filter(|o| stands_inside(o) || names(o))
+        .map(|o| FileRead { path: o.path.clone(), sha: o.sha.clone() })
+        .collect()
+}
+
+/// Waits until the answer is there and complete.
+async fn wait_for(path: &Path, cancel: &Cancel) -> Result<String, LlmError> {
+    loop {
+        if let Some(text) = complete_answer(path)? {
+            return Ok(text);
+        }
+        tokio::select! {
+            () = cancel.cancelled() => return Err(LlmError::Cancelled),
+            () = tokio::time::sleep(POLL) => {}
+        }
+    }
+}
+
+fn complete_answer(path: &Path) -> Result<Option<String>, LlmError> {
+    let io = |source| LlmError::Io { what: "read", path: path.to_owned(), source };
+    let meta = match std::fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(io(e)),
+    };
+    if meta.len() == 0 || !(came_by_rename(&meta) || still(&meta)) {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path).map_err(io)?;
+    let text = String::from_utf8(bytes).map_err(|_| LlmError::NotText { path: path.to_owned() })?;
+    Ok((!text.trim().is_empty()).then_some(text))
+}
+
+fn still(meta: &std::fs::Metadata) -> bool {
+    // A time in the future (a clock that was set back) must not make the answer wait for ever.
+    meta.modified().is_ok_and(|at| SystemTime::now().duration_since(at).map_or(true, |age| age >= STILL))
+}
+
+/// A rename changes the inode's change time but not the modification time of its content.
+fn came_by_rename(meta: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (meta.ctime(), meta.ctime_nsec()) > (meta.mtime(), meta.mtime_nsec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Sha;
+    use crate::llm::RequestKey;
+
+    fn request(workspace: &Path) -> Request {
+        std::fs::create_dir_all(workspace.join("docs")).unwrap();
+        std::fs::write(workspace.join("feedback.md"), "line ```` of feedback").unwrap();
+        std::fs::write(workspace.join("docs/a.md"), "the document").unwrap();
+        let offered = |path: &str| {
+            let bytes = std::fs::read(workspace.join(path)).unwrap();
+            Offered { path: path.into(), sha: Sha::of(&bytes), bytes: bytes.len() as u64 }
+        };
+        Request {
+            key: RequestKey { node: "formalize".into(), place: 0, attempt: 1, purpose: "draft".into(), candidate: 0 },
+            seq: 7,
+            role: "You formalize.".into(),
+            prompt: "Read docs/a.md.".into(),
+            workspace: workspace.to_owned(),
+            offered: vec![offered("feedback.md"), offered("docs/a.md")],
+        }
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    }
+
+    #[test]
+    fn a_renamed_answer_counts_at_once_and_lists_what_was_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let handoff = Handoff::new(dir.path().join("handoff"));
+        let request = request(&dir.path().join("workspace"));
+        let folder = handoff.folder(&request);
+        assert!(folder.ends_with("0007-formalize"));
+        runtime().block_on(async {
+            let writer = async {
+                while !folder.join("request.md").exists() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                std::fs::write(folder.join("draft"), "the answer").unwrap();
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                std::fs::rename(folder.join("draft"), folder.join("answer.md")).unwrap();
+            };
+            let started = std::time::Instant::now();
+            let cancel = Cancel::new();
+            let (answer, ()) = tokio::join!(handoff.ask(&request, &cancel), writer);
+            let answer = answer.unwrap();
+            assert!(started.elapsed() < STILL);
+            assert_eq!(answer.text, "the answer");
+            assert_eq!(answer.reads.len(), 1, "the document was offered, not read");
+            std::fs::write(folder.join("files_read.txt"), "docs/a.md:1-20\n").unwrap();
+            assert_eq!(handoff.ask(&request, &cancel).await.unwrap().reads.len(), 2);
+        });
+        let text = std::fs::read_to_string(folder.join("request.md")).unwrap();
+        assert!(text.contains("You formalize.") && text.contains("`````\nline ```` of feedback\n`````"));
+        assert!(!text.contains("the document"));
+    }
+
+    #[test]
+    fn an_answer_that_is_still_being_written_or_empty_does_not_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("answer.md");
+        assert_eq!(complete_answer(&path).unwrap(), None);
+        std::fs::write(&path, "half of it").unwrap();
+        assert_eq!(complete_answer(&path).unwrap(), None, "two seconds have not passed");
+        let old = SystemTime::now() - Duration::from_secs(5);
+        std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        assert_eq!(complete_answer(&path).unwrap().as_deref(), Some("half of it"));
+        std::fs::write(&path, " \n").unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        assert_eq!(complete_answer(&path).unwrap(), None);
+        std::fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        assert!(matches!(complete_answer(&path), Err(LlmError::NotText { .. })));
+    }
+
+    #[test]
+    fn waiting_ends_when_the_run_is_cancelled() {
+        let dir = tempfile::tempdir().unwrap();
+        let handoff = Handoff::new(dir.path().join("handoff"));
+        let request = request(&dir.path().join("workspace"));
+        let cancel = Cancel::new();
+        cancel.cancel();
+        assert!(matches!(runtime().block_on(handoff.ask(&request, &cancel)), Err(LlmError::Cancelled)));
+    }
+}

@@ -1,0 +1,122 @@
+//! A recording: the answers of a run, one JSON object a line, in the order in which they came.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::contract::{FileRead, RequestKey, Usage};
+use crate::journal::Sha;
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Version of the format.
+    pub v: u32,
+    /// Which request.
+    #[serde(flatten)]
+    pub key: RequestKey,
+    /// The wording that was answered.
+    pub wording: Sha,
+    /// The beginning of the prompt, for people who look for a request.
+    pub prompt_start: String,
+    /// What the model read.
+    pub reads: Vec<FileRead>,
+    /// Tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The provider that gave the answer.
+    pub provider: String,
+    /// The answer.
+    pub answer: String,
+}
+
+/// Why a recording cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// The operating system refused.
+    #[error("{what} the recording {path}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A line cannot be read.
+    #[error("the recording {name}, line {line}, cannot be read: {what}")]
+    Line {
+        /// The recording.
+        name: String,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        what: String,
+    },
+    /// The same request stands twice.
+    #[error("the recording {name} answers the same request twice ({key})")]
+    Twice {
+        /// The recording.
+        name: String,
+        /// The request.
+        key: String,
+    },
+}
+
+/// All answers of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recording {
+    /// Where it came from, for messages.
+    pub name: String,
+    /// The answers.
+    pub answers: Vec<Recorded>,
+}
+
+impl Recording {
+    /// Reads a recording's text.
+    pub fn parse(name: &str, text: &str) -> Result<Self, RecordingError> {
+        let mut answers: Vec<Recorded> = Vec::new();
+        for (i, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
+            let bad = |what: String| RecordingError::Line { name: name.to_owned(), line: i + 1, what };
+            let recorded: Recorded = serde_json::from_str(line).map_err(|e| bad(e.to_string()))?;
+            if recorded.v != 1 {
+                return Err(bad(format!("format version {} is not 1", recorded.v)));
+            }
+            if answers.iter().any(|a| a.key == recorded.key) {
+                return Err(RecordingError::Twice { name: name.to_owned(), key: recorded.key.to_string() });
+            }
+            answers.push(recorded);
+        }
+        if answers.is_empty() {
+            return Err(RecordingError::Line { name: name.to_owned(), line: 1, what: "it holds no answer".into() });
+        }
+        Ok(Self { name: name.to_owned(), answers })
+    }
+
+    /// Reads a recording from a file.
+    pub fn load(path: &Path) -> Result<Self, RecordingError> {
+        let text = std::fs::read_to_string(path).map_err(|source| RecordingError::Io {
+            what: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// Its text.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        for answer in &self.answers {
+            text.push_str(&serde_json::to_string(answer).expect("strings and numbers only"));
+            text.push('\n');
+        }
+        text
+    }
+}

@@ -1,0 +1,134 @@
+//! Answers from a recording: deterministic, and a miss is an error that shows the nearest request.
+
+use super::contract::{Answer, Asking, LlmError, Provider, Request};
+use super::recording::{Recorded, Recording};
+use crate::process::Cancel;
+
+/// The replay provider.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    recording: Recording,
+    strict: bool,
+}
+
+impl Replay {
+    /// Replays a recording. `strict` refuses answers to another wording of the prompt.
+    pub fn new(recording: Recording, strict: bool) -> Self {
+        Self { recording, strict }
+    }
+
+    fn find(&self, request: &Request) -> Result<Answer, LlmError> {
+        let Some(found) = self.recording.answers.iter().find(|a| a.key == request.key) else {
+            return Err(LlmError::ReplayMiss {
+                recording: self.recording.name.clone(),
+                wanted: request.key.to_string(),
+                nearest: self
+                    .nearest(request)
+                    .map_or_else(|| "nothing".into(), |r| format!("{} (\"{}…\")", r.key, r.prompt_start.trim())),
+            });
+        };
+        let stale = found.wording != request.wording();
+        if stale && self.strict {
+            return Err(LlmError::ReplayStale { wanted: request.key.to_string() });
+        }
+        Ok(Answer {
+            text: found.answer.clone(),
+            reads: found.reads.clone(),
+            refused_reads: Vec::new(),
+            usage: found.usage,
+            cost_usd: found.cost_usd,
+            model: found.model.clone(),
+            stale,
+        })
+    }
+
+    /// The request that shares most of the key; the node weighs more than the rest together.
+    fn nearest(&self, request: &Request) -> Option<&Recorded> {
+        self.recording.answers.iter().max_by_key(|a| {
+            let same = |x: bool, weight: u32| if x { weight } else { 0 };
+            same(a.key.node == request.key.node, 8)
+                + same(a.key.purpose == request.key.purpose, 3)
+                + same(a.key.place == request.key.place, 2)
+                + same(a.key.attempt == request.key.attempt, 1)
+                + same(a.key.candidate == request.key.candidate, 1)
+        })
+    }
+}
+
+impl Provider for Replay {
+    fn name(&self) -> &'static str {
+        "replay"
+    }
+
+    fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> Asking<'a> {
+        Box::pin(async move { self.find(request) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Sha;
+    use crate::llm::RequestKey;
+
+    fn key(node: &str, place: u32, attempt: u32, purpose: &str) -> RequestKey {
+        RequestKey { node: node.into(), place, attempt, purpose: purpose.into(), candidate: 0 }
+    }
+
+    fn request(key: RequestKey) -> Request {
+        Request { key, seq: 1, role: "r".into(), prompt: "p".into(), workspace: "w".into(), offered: Vec::new() }
+    }
+
+    fn recording() -> Recording {
+        let answer = |key: RequestKey, wording: Sha, text: &str| Recorded {
+            v: 1,
+            key,
+            wording,
+            prompt_start: "Read the documents".into(),
+            reads: Vec::new(),
+            usage: None,
+            cost_usd: None,
+            model: None,
+            provider: "handoff".into(),
+            answer: text.into(),
+        };
+        let wording = request(key("formalize", 0, 1, "draft")).wording();
+        Recording {
+            name: "swap.jsonl".into(),
+            answers: vec![
+                answer(key("formalize", 0, 1, "draft"), wording, "one"),
+                answer(key("formalize", 1, 1, "repair"), Sha::of("another wording"), "two"),
+                answer(key("review", 1, 1, "draft"), Sha::of("x"), "three"),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_recording_survives_its_text_and_answers_by_key() {
+        let again = Recording::parse("swap.jsonl", &recording().render()).unwrap();
+        assert_eq!(again, recording());
+        let replay = Replay::new(again, false);
+        let fresh = replay.find(&request(key("formalize", 0, 1, "draft"))).unwrap();
+        assert_eq!((fresh.text.as_str(), fresh.stale), ("one", false));
+        let stale = replay.find(&request(key("formalize", 1, 1, "repair"))).unwrap();
+        assert_eq!((stale.text.as_str(), stale.stale), ("two", true));
+    }
+
+    #[test]
+    fn a_miss_names_the_nearest_request_and_strictness_refuses_stale_answers() {
+        let replay = Replay::new(recording(), true);
+        let miss = replay.find(&request(key("formalize", 1, 2, "repair"))).unwrap_err().to_string();
+        assert!(miss.contains("repair of formalize, pass 1, attempt 1"), "{miss}");
+        let stale = replay.find(&request(key("formalize", 1, 1, "repair")));
+        assert!(matches!(stale, Err(LlmError::ReplayStale { .. })));
+    }
+
+    #[test]
+    fn a_recording_with_a_broken_line_or_a_double_answer_is_refused() {
+        let text = recording().render();
+        assert!(Recording::parse("r", &text.replace("\"v\":1", "\"v\":2")).unwrap_err().to_string().contains("line 1"));
+        let twice = format!("{text}{}", text.lines().next().unwrap());
+        assert!(Recording::parse("r", &twice).unwrap_err().to_string().contains("twice"));
+        assert!(Recording::parse("r", "\n").unwrap_err().to_string().contains("no answer"));
+    }
+}
