@@ -8,5 +8,6 @@ pub mod journal;
 pub mod llm;
 pub mod pipeline;
 pub mod process;
+pub mod prompt;
 pub mod tla;
 pub mod toolchain;

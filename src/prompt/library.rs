@@ -1,0 +1,117 @@
+//! The prompt templates: compiled in, and overridden file by file from a folder.
+
+use std::path::{Path, PathBuf};
+
+use handlebars::Handlebars;
+use serde::Serialize;
+
+macro_rules! templates {
+    ($($name:literal),* $(,)?) => {
+        /// Name and text of every template, as it stands in `prompts/`.
+        const BUILT_IN: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../prompts/", $name, ".md.hbs")))),*];
+    };
+}
+
+templates![
+    "informal_spec/role",
+    "informal_spec/draft",
+    "informal_spec/repair",
+    "formalize/role",
+    "formalize/draft",
+    "formalize/repair",
+    "generate_invariants/role",
+    "generate_invariants/draft",
+    "generate_invariants/repair",
+    "review/role",
+    "review/draft",
+    "review/repair",
+    "review/second_reading_role",
+    "review/second_reading",
+];
+
+/// Why a prompt cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PromptError {
+    /// The folder does not exist.
+    #[error("{path} is no folder; --prompts takes a folder with files such as formalize/draft.md.hbs")]
+    NoFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file cannot be read.
+    #[error("cannot read the prompt {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A template is not well-formed.
+    #[error("the prompt {name} is not a well-formed handlebars template: {source}")]
+    Template {
+        /// Its name or path.
+        name: String,
+        /// Why not.
+        source: Box<handlebars::TemplateError>,
+    },
+    /// A template asks for what it is not given.
+    #[error("the prompt {name} cannot be rendered: {source}")]
+    Render {
+        /// Its name.
+        name: String,
+        /// Why not.
+        source: Box<handlebars::RenderError>,
+    },
+}
+
+/// All templates of a run.
+#[derive(Debug)]
+pub struct PromptLibrary {
+    engine: Handlebars<'static>,
+    overridden: Vec<String>,
+}
+
+impl PromptLibrary {
+    /// The built-in prompts, with those that `dir` holds in their place.
+    pub fn load(dir: Option<&Path>) -> Result<Self, PromptError> {
+        let mut engine = Handlebars::new();
+        engine.set_strict_mode(true);
+        engine.register_escape_fn(handlebars::no_escape);
+        let mut overridden = Vec::new();
+        if let Some(dir) = dir
+            && !dir.is_dir()
+        {
+            return Err(PromptError::NoFolder { path: dir.to_owned() });
+        }
+        for (name, text) in BUILT_IN {
+            let path = dir.map(|d| d.join(format!("{name}.md.hbs")));
+            let own = match path.as_deref().map(std::fs::read_to_string) {
+                Some(Ok(own)) => Some(own),
+                Some(Err(source)) if source.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(PromptError::Io { path: path.unwrap_or_default(), source });
+                }
+                _ => None,
+            };
+            if own.as_deref().is_some_and(|own| own != *text) {
+                overridden.push((*name).to_owned());
+            }
+            engine
+                .register_template_string(name, own.as_deref().unwrap_or(text))
+                .map_err(|source| PromptError::Template { name: (*name).to_owned(), source: Box::new(source) })?;
+        }
+        Ok(Self { engine, overridden })
+    }
+
+    /// The templates that differ from the built-in ones.
+    pub fn overridden(&self) -> &[String] {
+        &self.overridden
+    }
+
+    /// Renders a template. A name that the data lacks is an error, not an empty string.
+    pub fn render(&self, name: &str, data: &impl Serialize) -> Result<String, PromptError> {
+        self.engine
+            .render(name, data)
+            .map_err(|source| PromptError::Render { name: name.to_owned(), source: Box::new(source) })
+    }
+}

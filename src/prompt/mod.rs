@@ -1,0 +1,15 @@
+//! Prompts and answers as text: documents and exemplars in, templates rendered, answers read back.
+//!
+//! It knows no provider, no tool and no node: template names are paths, and what an answer means is the caller's.
+
+mod answer;
+mod documents;
+mod exemplars;
+mod library;
+mod requirements;
+
+pub use answer::{Fence, Problem, Readable, Sections, fences, json_object, module, normalise, sections};
+pub use documents::{Document, Documents, DocumentsError, Skipped, index, read_documents};
+pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
+pub use library::{PromptError, PromptLibrary};
+pub use requirements::{Requirement, requirements};

@@ -1,0 +1,77 @@
+//! The numbered requirements of an informal specification.
+
+use serde::{Deserialize, Serialize};
+
+/// One requirement, with its place in the documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// `R1`, `R2`, …
+    pub id: String,
+    /// Where the documents say so, as written: `docs/swap.md:12-14`.
+    pub place: Option<String>,
+    /// What it says.
+    pub text: String,
+}
+
+/// Reads lines such as `R1 [docs/swap.md:12-14] The product never decreases.`; a bullet, bold marks, a table bar or a
+/// colon around the number are accepted. The first line that defines a number counts.
+pub fn requirements(text: &str) -> Vec<Requirement> {
+    let mut found: Vec<Requirement> = Vec::new();
+    for line in text.lines() {
+        let Some(requirement) = requirement(line) else { continue };
+        if !found.iter().any(|r| r.id == requirement.id) {
+            found.push(requirement);
+        }
+    }
+    found
+}
+
+fn requirement(line: &str) -> Option<Requirement> {
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*+|#>_`".contains(c));
+    let digits = line.strip_prefix('R')?;
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    if end == 0 || end > 4 {
+        return None;
+    }
+    let id = format!("R{}", digits[..end].parse::<u32>().ok()?);
+    let marks = |c: char| c.is_whitespace() || "*_`|:.)-–—".contains(c);
+    let rest = digits[end..].trim_start_matches(marks);
+    if digits[end..].len() == rest.len() && !rest.starts_with(['[', '(']) {
+        return None; // `R1b`, `R1,` and the like refer to a requirement, they do not define one
+    }
+    let (place, text) = match rest.strip_prefix('[').map(|r| (r, ']')).or(rest.strip_prefix('(').map(|r| (r, ')'))) {
+        Some((inner, close)) => match inner.split_once(close) {
+            Some((place, text)) => (Some(place.trim().trim_matches('`').to_owned()), text),
+            None => (None, rest),
+        },
+        None => (None, rest),
+    };
+    let text = text.trim_start_matches(marks).trim().trim_end_matches('|').trim().to_owned();
+    (!text.is_empty()).then_some(Requirement { id, place, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_read_in_the_ways_that_models_write_them() {
+        let text = "# Requirements\n\
+            R1 [docs/swap.md:12-14] The product never decreases.\n\
+            - **R2** (`docs/swap.md:20`): No balance is negative.\n\
+            | R3 | [docs/a.md:3] | Tokens are conserved. |\n\
+            * R04: Eventually done.\n\
+            R1, R2 and R3 together are safety.\n\
+            R2 again [docs/x.md:1] is not a second one.\n\
+            Rx is none, R12b is none, Router is none.\n";
+        let found = requirements(text);
+        let ids: Vec<&str> = found.iter().map(|r| r.id.as_str()).collect();
+        assert_eq!(ids, ["R1", "R2", "R3", "R4"]);
+        assert_eq!(found[0].place.as_deref(), Some("docs/swap.md:12-14"));
+        assert_eq!(found[0].text, "The product never decreases.");
+        assert_eq!(found[1].place.as_deref(), Some("docs/swap.md:20"));
+        assert_eq!(found[1].text, "No balance is negative.");
+        assert_eq!(found[2].text, "Tokens are conserved.");
+        assert_eq!(found[3].place, None);
+    }
+}
