@@ -58,9 +58,17 @@ pub struct Event {
     pub rev: u32,
     /// The attempt it belongs to, from 1; 0 where there is none.
     pub attempt: u32,
+    /// How many events of the same group follow; a group is durable as a whole or not at all.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: u32,
     /// Vector clock, once the causal layer writes one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vc: Option<Value>,
     /// All else.
     pub data: Value,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }

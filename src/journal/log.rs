@@ -33,10 +33,10 @@ pub enum JournalError {
     },
 }
 
-/// What opening had to mend.
+/// What opening had to mend: a line or a group of lines that was not wholly written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Bytes of a torn last line that were cut off.
+    /// Bytes at the end that were cut off.
     pub torn_bytes: usize,
 }
 
@@ -117,7 +117,8 @@ impl Journal {
     pub fn append(&mut self, records: Vec<Record>) -> Result<&[Event], JournalError> {
         let from = self.events.len();
         let at = (self.clock)();
-        let mut fresh = Vec::with_capacity(records.len());
+        let count = records.len();
+        let mut fresh = Vec::with_capacity(count);
         let mut bytes = Vec::new();
         for (i, record) in records.into_iter().enumerate() {
             let event = Event {
@@ -129,6 +130,7 @@ impl Journal {
                 name: record.name.to_owned(),
                 rev: record.rev,
                 attempt: record.attempt,
+                more: (count - 1 - i) as u32,
                 vc: None,
                 data: record.data,
             };
@@ -197,6 +199,8 @@ pub fn read(path: &Path) -> Result<Vec<Event>, JournalError> {
 fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize), JournalError> {
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let mut events: Vec<Event> = Vec::new();
+    let mut group_ends = 0;
+    let mut at = 0;
     for (i, line) in bytes[..whole].split_inclusive(|&b| b == b'\n').enumerate() {
         let damaged = |what: String| JournalError::Damaged { path: path.to_owned(), line: i + 1, what };
         let event: Event = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
@@ -206,9 +210,16 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize), JournalError>
         if event.seq != i as u64 + 1 {
             return Err(damaged(format!("event {} stands where {} belongs", event.seq, i + 1)));
         }
+        at += line.len();
+        if event.more == 0 {
+            group_ends = at;
+        }
         events.push(event);
     }
-    Ok((events, whole))
+    while events.last().is_some_and(|e| e.more > 0) {
+        events.pop();
+    }
+    Ok((events, group_ends))
 }
 
 #[cfg(test)]
@@ -238,7 +249,11 @@ mod tests {
         for cut in 0..=full.len() {
             std::fs::write(&path, &full[..cut]).unwrap();
             let (mut journal, recovery) = Journal::open(&path, clock()).unwrap();
-            let kept = ends.iter().filter(|e| **e <= cut).count();
+            // The first two events are one group: half of it is nothing.
+            let kept = match ends.iter().filter(|e| **e <= cut).count() {
+                1 => 0,
+                whole => whole,
+            };
             assert_eq!(journal.events().len(), kept);
             assert_eq!(recovery.torn_bytes, cut - ends[..kept].last().copied().unwrap_or(0));
             assert_eq!(journal.append(vec![record(9)]).unwrap()[0].seq, kept as u64 + 1);

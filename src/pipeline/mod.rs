@@ -2,10 +2,16 @@
 //!
 //! It knows no tool, no provider and no node: stations are names here, and what works at them comes through a trait.
 
+mod driver;
+mod folder;
 mod guard;
 mod machine;
+pub(crate) mod run;
 mod station;
+mod view;
 
+pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
+pub use folder::{Kept, reconcile};
 pub use guard::{
     ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawClause, FlawFacts, WitnessState, approval, flaw,
 };
@@ -14,3 +20,8 @@ pub use machine::{
     transition,
 };
 pub use station::{Blame, Category, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
+pub use run::{Attempt, Observer, Run, RunError, Surroundings};
+pub use view::{
+    Branch, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, FoldError, InFlight, Product, Revision, RunView,
+    Settings, Spent, Standing, Stored, file,
+};

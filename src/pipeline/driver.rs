@@ -1,0 +1,273 @@
+//! The driver: lets the station work that the machine names, journals what it made together with the routing that
+//! follows from it, and only then acts on it.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::json;
+
+use super::folder;
+use super::guard::{approval, flaw};
+use super::machine::{Effect, Event, Outcome, Position, Row, StopReason, Transition, transition};
+use super::run::{Attempt, Run, RunError, record, to_value};
+use super::station::Station;
+use super::view::{Facts, Finished, Product, Revision, RunView, file};
+use crate::journal::Kind;
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// A station works.
+    At(Station),
+    /// The second reader reads.
+    SecondReading,
+}
+
+impl Job {
+    /// The lifeline that does it.
+    pub fn lifeline(self) -> &'static str {
+        match self {
+            Job::At(station) => station.name(),
+            Job::SecondReading => "second_reading",
+        }
+    }
+}
+
+/// Why a station made nothing: the absence of a result.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Halt {
+    /// What kind of trouble.
+    pub reason: StopReason,
+    /// In words, with what to do.
+    pub message: String,
+}
+
+/// A station's work.
+pub type Working<'a> = Pin<Box<dyn Future<Output = Result<Product, StationError>> + Send + 'a>>;
+
+/// Why a station made nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StationError {
+    /// Trouble outside: the run is stopped, and can be resumed.
+    #[error(transparent)]
+    Halt(#[from] Halt),
+    /// Trouble with the run's own files.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// What works at the stations.
+pub trait Stations: Send + Sync {
+    /// Does a job. What is durable of this attempt is recalled from `attempt`; `view` is the run when it began.
+    fn perform<'a>(&'a self, job: Job, view: &'a RunView, attempt: &'a Attempt<'a>) -> Working<'a>;
+}
+
+/// Drives a run to its end, or to where it is stopped.
+pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunError> {
+    folder::reconcile(run)?;
+    loop {
+        let view = run.view();
+        let job = match view.state.position {
+            Position::At(station) => Job::At(station),
+            Position::SecondReading => Job::SecondReading,
+            Position::Done(_) | Position::Stopped(_) => {
+                return Ok(view.finished.unwrap_or(Finished {
+                    outcome: Outcome::Stopped,
+                    reason: None,
+                    why: "stopped".into(),
+                    best: None,
+                }));
+            }
+        };
+        let attempt = Attempt::begin(run, job.lifeline())?;
+        let result = stations.perform(job, &view, &attempt).await;
+        match result {
+            Ok(product) => finish_attempt(run, job, &attempt, product)?,
+            Err(StationError::Halt(halt)) => stop(run, &halt)?,
+            Err(StationError::Run(e)) => return Err(e),
+        }
+        folder::reconcile(run)?;
+    }
+}
+
+fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
+    let finished =
+        Finished { outcome: Outcome::Stopped, reason: Some(halt.reason), why: halt.message.clone(), best: None };
+    let rev = run.view().rev;
+    run.append(vec![record("run", Kind::Act, "run_finished", rev, 0, to_value(&finished))]).map(|_| ())
+}
+
+/// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
+/// it ends.
+fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) -> Result<(), RunError> {
+    let before = run.view();
+    let t = transition(&before.settings.rules, &before.state, &product.event);
+    let after = before.with(product.clone());
+    let lifeline = job.lifeline();
+    let here = |kind, name, data| record(lifeline, kind, name, before.rev, attempt.attempt, data);
+
+    let mut group = vec![here(Kind::Send, "attempt_finished", to_value(&product))];
+    group.extend(guards(&product).into_iter().map(|data| here(Kind::Choice, "guard_evaluated", data)));
+    let to = destination(&t);
+    let why = why(&t, &product, &after);
+    group.push(here(
+        Kind::Choice,
+        "routed",
+        json!({"from": lifeline, "to": to, "row": t.row, "event": product.event, "why": why}),
+    ));
+    if t.effects.contains(&Effect::CloseRevision) {
+        let meta = close(&before, &after, &t, &why);
+        let finish = t.effects.iter().find_map(|e| match e {
+            Effect::Finish(outcome) => Some(*outcome),
+            _ => None,
+        });
+        let mut with_this = after.clone();
+        with_this.revisions.push(meta.clone());
+        group.push(here(Kind::Act, "revision_closed", to_value(&meta)));
+        if let Some(outcome) = finish {
+            let best = match outcome {
+                Outcome::NotApproved | Outcome::Undecided => with_this.best(None).map(|(rev, _)| rev),
+                _ => Some(before.rev),
+            };
+            let finished = Finished { outcome, reason: None, why, best };
+            group.push(record("run", Kind::Act, "run_finished", before.rev, 0, to_value(&finished)));
+        }
+    }
+    run.append(group).map(|_| ())
+}
+
+fn destination(t: &Transition) -> String {
+    match t.state.position {
+        Position::At(station) => station.name().to_owned(),
+        Position::SecondReading => "second_reading".to_owned(),
+        Position::Done(outcome) => outcome.name().to_owned(),
+        Position::Stopped(_) => Outcome::Stopped.name().to_owned(),
+    }
+}
+
+/// The guards that a review's product was judged by, with the values they saw.
+fn guards(product: &Product) -> Vec<serde_json::Value> {
+    let (facts, claimed) = match &product.facts {
+        Facts::Reviewed { approval, flaw, .. } => (approval, flaw.as_deref()),
+        Facts::ReviewUnreadable { approval, .. } => (approval, None),
+        _ => return Vec::new(),
+    };
+    let clause = approval(facts);
+    let mut all = vec![json!({
+        "guard": "approval", "holds": clause.is_none(), "clause": clause,
+        "why": clause.map(|c| c.words(facts)), "facts": facts,
+    })];
+    if let Some(facts) = claimed {
+        let clause = flaw(facts);
+        all.push(json!({
+            "guard": "flaw", "holds": clause.is_none(), "clause": clause,
+            "why": clause.map(|c| c.words(facts)), "facts": facts,
+        }));
+    }
+    all
+}
+
+/// The reason of a routing decision, in words.
+fn why(t: &Transition, product: &Product, after: &RunView) -> String {
+    let approval_words = |facts: &super::guard::ApprovalFacts| approval(facts).map(|c| c.words(facts));
+    match (&t.row, &product.facts) {
+        (Row::Approved, _) => "approved, and every clause of the guard holds".into(),
+        (Row::ApprovalRefused | Row::NothingNamed, Facts::Reviewed { approval, .. })
+        | (Row::NothingNamed, Facts::ReviewUnreadable { approval, .. }) => {
+            approval_words(approval).unwrap_or_else(|| "the review asks for a revision and names no issue".into())
+        }
+        (Row::FlawClaimed, _) => "a flaw is claimed and its guard holds: a second reader is asked".into(),
+        (Row::FlawFound | Row::FlawRepaired, Facts::SecondRead { why, .. }) => {
+            format!("the second reader agrees: {why}")
+        }
+        (Row::FlawRefused, Facts::SecondRead { why, .. }) => format!("the second reader disagrees: {why}"),
+        (Row::FlawRefused, Facts::Reviewed { flaw: Some(facts), .. }) => {
+            flaw(facts).map_or_else(|| "the claim of a flaw is refused".into(), |c| c.words(facts))
+        }
+        (Row::RevisionLimit, facts) => {
+            let last = match facts {
+                Facts::Reviewed { review, approval, .. } => review
+                    .issues
+                    .iter()
+                    .find(|i| i.routes())
+                    .map(|i| i.description.clone())
+                    .or_else(|| approval_words(approval)),
+                Facts::ReviewUnreadable { approval, .. } => approval_words(approval),
+                Facts::SecondRead { why, .. } => Some(why.clone()),
+                _ => None,
+            };
+            format!(
+                "the limit of {} revisions is reached; still open: {}",
+                after.settings.rules.max_revisions,
+                last.unwrap_or_else(|| "the review asks for a revision".into())
+            )
+        }
+        (Row::Issues, Facts::Reviewed { review, .. }) => {
+            review.issues.iter().filter(|i| i.routes()).map(|i| i.description.as_str()).collect::<Vec<_>>().join("; ")
+        }
+        (_, Facts::Rejected { diagnostics }) => {
+            diagnostics.first().map_or_else(|| "rejected".into(), ToString::to_string)
+        }
+        _ => product.feedback.first().map_or_else(String::new, |f| f.text.clone()),
+    }
+}
+
+/// What a revision leaves behind.
+fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revision {
+    let outcome = match t.state.position {
+        Position::Done(outcome) => outcome.name().to_owned(),
+        _ => "revised".to_owned(),
+    };
+    let routed_to = match t.state.position {
+        Position::At(station) => Some(station),
+        _ => None,
+    };
+    let attempts = before
+        .attempts
+        .iter()
+        .filter(|((rev, _), _)| *rev == before.rev)
+        .map(|((_, lifeline), n)| (lifeline.clone(), *n))
+        .collect();
+    Revision {
+        revision: before.rev,
+        parent: before.parent,
+        place: before.state.place,
+        outcome,
+        routed_to,
+        why: why.to_owned(),
+        requirements: after.covered_requirements(),
+        check: after
+            .check()
+            .filter(|c| after.artifact(file::MODULE) == Some(&c.module) && after.artifact(file::CFG) == Some(&c.cfg))
+            .map(|c| c.outcome.clone()),
+        standing: after.standing,
+        attempts,
+        models: before.models.clone(),
+        spent: before.spent_here,
+        open: after.feedback.clone(),
+        edited: before.edited.clone(),
+        hashes: after.current.clone(),
+        repaired: before.state.repaired,
+    }
+}
+
+/// Takes up a run that was stopped or killed: journals who goes on, with which surroundings where they changed.
+pub fn resume(run: &Run, surroundings: Option<serde_json::Value>) -> Result<(), RunError> {
+    let view = run.view();
+    let mut data = json!({});
+    if let Some(surroundings) = surroundings.filter(|s| *s != view.settings.surroundings) {
+        data["surroundings"] = surroundings;
+    }
+    run.append(vec![record("run", Kind::Act, "run_resumed", view.rev, 0, data)]).map(|_| ())
+}
+
+impl RunView {
+    /// The run with what a station made, before it moves on.
+    fn with(&self, product: Product) -> Self {
+        let mut after = self.clone();
+        after.absorb(product);
+        after
+    }
+}

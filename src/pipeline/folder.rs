@@ -1,0 +1,103 @@
+//! The files that a person sees: the top of the run folder and `history/rev_N/`. All of them can be rebuilt from journal
+//! and artifacts, and a rebuild never overwrites a person's edit.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::run::{Run, RunError, to_value};
+use super::view::{Revision, RunView, file};
+use crate::journal::Sha;
+
+/// Files at the top that a person edited and that were therefore left as they are.
+pub type Kept = Vec<PathBuf>;
+
+/// Brings the folder in line with the journal: missing history is written, the top shows the current artifacts, or the
+/// best revision's once the run has ended.
+pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
+    let view = run.view();
+    for revision in &view.revisions {
+        history(run, revision)?;
+    }
+    let shown = shown(&view);
+    let mut kept = Vec::new();
+    for name in file::VISIBLE {
+        let Some(sha) = shown.get(name) else { continue };
+        let path = run.root().join(name);
+        if !ours(run, &path) {
+            kept.push(path);
+            continue;
+        }
+        write_if_other(&path, sha, || Ok(run.store().get(sha)?))?;
+    }
+    Ok(kept)
+}
+
+fn shown(view: &RunView) -> &std::collections::BTreeMap<String, Sha> {
+    let best = view.finished.as_ref().and_then(|f| f.best);
+    best.and_then(|best| view.revisions.iter().find(|r| r.revision == best)).map_or(&view.current, |r| &r.hashes)
+}
+
+/// The folder of a revision.
+fn folder(run: &Run, revision: u32) -> PathBuf {
+    run.root().join("history").join(format!("rev_{revision}"))
+}
+
+/// Writes what is missing of a closed revision; what is there stays as it is.
+fn history(run: &Run, revision: &Revision) -> Result<(), RunError> {
+    let dir = folder(run, revision.revision);
+    std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
+    for name in file::VISIBLE {
+        let Some(sha) = revision.hashes.get(name) else { continue };
+        let path = dir.join(name);
+        if !path.exists() {
+            write(&path, &run.store().get(sha)?)?;
+        }
+    }
+    let path = dir.join("meta.json");
+    if !path.exists() {
+        let mut text = serde_json::to_string_pretty(&to_value(revision)).expect("plain data");
+        text.push('\n');
+        write(&path, text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A file is ours to replace if it is missing, empty (a crash of the machine), or holds an artifact of this run.
+fn ours(run: &Run, path: &Path) -> bool {
+    match std::fs::read(path) {
+        Ok(bytes) => bytes.is_empty() || run.store().path(&Sha::of(&bytes)).exists(),
+        Err(e) => e.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+fn write_if_other(
+    path: &Path,
+    sha: &Sha,
+    content: impl FnOnce() -> Result<Vec<u8>, RunError>,
+) -> Result<(), RunError> {
+    if std::fs::read(path).is_ok_and(|bytes| Sha::of(bytes) == *sha) {
+        return Ok(());
+    }
+    write(path, &content()?)
+}
+
+/// Under a temporary name, then renamed. Not flushed: the file can be rebuilt.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let go = || {
+        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(dir)?;
+        file.write_all(bytes)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        }
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(())
+    };
+    go().map_err(|source| io("write", path, source))
+}
+
+fn io(what: &'static str, path: &Path, source: std::io::Error) -> RunError {
+    RunError::Io { what, path: path.to_owned(), source }
+}

@@ -1,0 +1,225 @@
+//! A run on disk: the folder, its lock, its journal and its artifacts, and the view that follows the journal.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::view::{FoldError, RunView, Settings, Stored};
+use crate::journal::{
+    ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Record, Recovery, RunLock, Sha,
+    StoreError,
+};
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The artifact store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The lock.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// An event.
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+    /// The operating system refused.
+    #[error("{what} {path}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// There is no run in the folder.
+    #[error("{folder} holds no run (there is no journal.jsonl in it)")]
+    NoRun {
+        /// The folder.
+        folder: PathBuf,
+    },
+}
+
+struct Ledger {
+    journal: Journal,
+    view: RunView,
+}
+
+/// An open run. Cheap to share; appending is serialised.
+pub struct Run {
+    root: PathBuf,
+    store: ArtifactStore,
+    ledger: Mutex<Ledger>,
+    recovery: Recovery,
+    _lock: RunLock,
+}
+
+/// Called with each event once it is durable.
+pub type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
+/// What the command line adds to a run: the clock, who watches, and where a crash test ends the process.
+pub struct Surroundings {
+    /// The time.
+    pub clock: Clock,
+    /// Who watches.
+    pub observer: Option<Observer>,
+    /// For crash tests.
+    pub crash: Option<Crash>,
+}
+
+impl Run {
+    /// Whether the folder holds a run.
+    pub fn exists(root: &Path) -> bool {
+        root.join("journal.jsonl").metadata().is_ok_and(|m| m.len() > 0)
+    }
+
+    /// Opens the folder, making it where needed, takes its lock and recovers its journal.
+    pub fn open(root: &Path, surroundings: Surroundings) -> Result<Self, RunError> {
+        std::fs::create_dir_all(root).map_err(|source| RunError::Io {
+            what: "create the folder",
+            path: root.to_owned(),
+            source,
+        })?;
+        let root = std::path::absolute(root).map_err(|source| RunError::Io {
+            what: "find",
+            path: root.to_owned(),
+            source,
+        })?;
+        let lock = RunLock::take(&root, &(surroundings.clock)())?;
+        let (mut journal, recovery) = Journal::open(&root.join("journal.jsonl"), surroundings.clock)?;
+        let view = RunView::of(journal.events())?;
+        if let Some(observer) = surroundings.observer {
+            journal.observe(observer);
+        }
+        journal.crash_at(surroundings.crash);
+        let store = ArtifactStore::open(&root.join("artifacts"))?;
+        Ok(Self { root, store, ledger: Mutex::new(Ledger { journal, view }), recovery, _lock: lock })
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        // A panic while appending leaves the journal's own state consistent: it is written before the view moves.
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The only folder that a model may read.
+    pub fn workspace(&self) -> PathBuf {
+        self.root.join("workspace")
+    }
+
+    /// The artifacts.
+    pub fn store(&self) -> &ArtifactStore {
+        &self.store
+    }
+
+    /// What opening had to mend.
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// The run as its journal tells it now.
+    pub fn view(&self) -> RunView {
+        self.ledger().view.clone()
+    }
+
+    /// The number that the next event gets.
+    pub fn next_seq(&self) -> u64 {
+        self.ledger().journal.next_seq()
+    }
+
+    /// All events so far.
+    pub fn events(&self) -> Vec<Event> {
+        self.ledger().journal.events().to_vec()
+    }
+
+    /// Appends a group of events, durably, and follows them.
+    pub fn append(&self, records: Vec<Record>) -> Result<Vec<Event>, RunError> {
+        let mut ledger = self.ledger();
+        let events = ledger.journal.append(records)?.to_vec();
+        for event in &events {
+            ledger.view.apply(event)?;
+        }
+        Ok(events)
+    }
+
+    /// Writes `run_started`.
+    pub fn start(&self, settings: &Settings) -> Result<(), RunError> {
+        self.append(vec![record("run", Kind::Act, "run_started", 0, 0, to_value(settings))]).map(|_| ())
+    }
+
+    /// Keeps a text and describes it.
+    pub fn keep(&self, path: &str, text: &str) -> Result<Stored, RunError> {
+        let sha = self.store.put(text)?;
+        Ok(Stored { path: path.to_owned(), sha, bytes: text.len() as u64 })
+    }
+
+    /// The text of a current artifact, if there is one.
+    pub fn current_text(&self, view: &RunView, name: &str) -> Result<Option<String>, RunError> {
+        Ok(view.artifact(name).map(|sha| self.store.text(sha)).transpose()?)
+    }
+}
+
+/// An event to be.
+pub(crate) fn record(lifeline: &str, kind: Kind, name: &'static str, rev: u32, attempt: u32, data: Value) -> Record {
+    Record { lifeline: lifeline.to_owned(), kind, name, rev, attempt, data }
+}
+
+/// Our own types always serialise: string keys, no failing implementations.
+pub(crate) fn to_value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("plain data with string keys")
+}
+
+/// One attempt at a station. Steps that are durable are recalled, not done again.
+pub struct Attempt<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The lifeline: the station's name.
+    pub lifeline: &'static str,
+    /// The revision.
+    pub rev: u32,
+    /// Its place on the branch.
+    pub place: u32,
+    /// The attempt's number, from 1.
+    pub attempt: u32,
+    recalled: Vec<Event>,
+}
+
+impl<'a> Attempt<'a> {
+    /// Begins an attempt, or takes up the one in flight.
+    pub(crate) fn begin(run: &'a Run, lifeline: &'static str) -> Result<Self, RunError> {
+        let view = run.view();
+        let (rev, place) = (view.rev, view.state.place);
+        if let Some(in_flight) = view.in_flight.filter(|f| f.lifeline == lifeline) {
+            return Ok(Self { run, lifeline, rev, place, attempt: in_flight.attempt, recalled: in_flight.events });
+        }
+        let attempt = view.attempts.get(&(rev, lifeline.to_owned())).copied().unwrap_or(0) + 1;
+        run.append(vec![record(lifeline, Kind::Act, "attempt_started", rev, attempt, json!({}))])?;
+        Ok(Self { run, lifeline, rev, place, attempt, recalled: Vec::new() })
+    }
+
+    /// A durable event of this attempt from before a crash.
+    pub fn recall(&self, name: &str, matches: impl Fn(&Value) -> bool) -> Option<&Event> {
+        self.recalled.iter().rev().find(|e| e.name == name && matches(&e.data))
+    }
+
+    /// Records an event of this attempt.
+    pub fn record(&self, kind: Kind, name: &'static str, data: Value) -> Result<Event, RunError> {
+        let mut events = self.run.append(vec![record(self.lifeline, kind, name, self.rev, self.attempt, data)])?;
+        Ok(events.pop().expect("one record gives one event"))
+    }
+
+    /// Keeps a text in the artifact store.
+    pub fn keep(&self, text: &str) -> Result<Sha, RunError> {
+        Ok(self.run.store().put(text)?)
+    }
+}
