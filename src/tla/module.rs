@@ -120,6 +120,8 @@ pub struct Module {
     /// What could not be read, with the place in `source`.
     pub syntax_errors: Vec<Diagnostic>,
     pub(crate) stray: Vec<Range<usize>>,
+    /// Declarations and statements: everything that is neither definition, RECURSIVE nor separator.
+    pub(crate) other_units: Vec<Range<usize>>,
     pub(crate) recursive_units: Vec<(Vec<String>, Range<usize>)>,
 }
 
@@ -157,6 +159,7 @@ impl Module {
             translation: translation(text, &outline.tokens),
             syntax_errors: Vec::new(),
             stray: Vec::new(),
+            other_units: Vec::new(),
             recursive_units: Vec::new(),
         };
         let mut errors = Vec::new();
@@ -187,6 +190,13 @@ impl Module {
         let own = &tokens[unit.tokens.clone()];
         let (Some(first), Some(last)) = (own.first(), own.last()) else { return };
         let range = first.start..last.end;
+        let own_kind = matches!(
+            unit.kind,
+            UnitKind::Definition | UnitKind::Recursive | UnitKind::Separator | UnitKind::Stray
+        );
+        if !own_kind {
+            self.other_units.push(range.clone());
+        }
         match unit.kind {
             UnitKind::Extends => self.extends.extend(words(source, own).into_iter().map(|(word, _)| word)),
             UnitKind::Variables => self.variables.extend(declarations(source, &own[1..])),
