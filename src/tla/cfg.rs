@@ -1,6 +1,10 @@
 //! The model configuration (`.cfg`) as data. Syntax: Lamport, "Specifying Systems", section 14.7.1, and TLC's `ModelConfig`.
 
 use std::collections::BTreeMap;
+use std::fmt;
+
+use super::diagnostic::{Diagnostic, Stage};
+use super::lexer::{Kind, Lines, Token, lex};
 
 /// A parsed configuration. The text stays the source of truth: this is a reading of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,4 +37,276 @@ pub struct Cfg {
     pub postcondition: Option<String>,
     /// Names from `\* WITNESS Name` comment lines, in order.
     pub witnesses: Vec<String>,
+}
+
+impl Cfg {
+    /// Reads a configuration as TLC does. The first thing that TLC would not take is the error.
+    ///
+    /// `TYPE` and `TYPE_CONSTRAINT`, which TLC reads and forgets, are refused by name.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let all = lex(text, 0..text.len());
+        let mut cfg = Self::default();
+        for comment in all.iter().filter(|token| token.kind == Kind::LineComment) {
+            cfg.witnesses.extend(witnesses(comment.text(text)));
+        }
+        let tokens = all.into_iter().filter(|token| !token.is_comment()).collect();
+        let mut parser = Parser { text, lines: Lines::of(text), tokens, at: 0 };
+        while let Some(token) = parser.next() {
+            parser.section(token, &mut cfg)?;
+        }
+        Ok(cfg)
+    }
+
+    /// The canonical text; reads back as the same configuration.
+    pub fn render(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Cfg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = |f: &mut fmt::Formatter<'_>, keyword: &str, name: Option<&str>| match name {
+            Some(name) => writeln!(f, "{keyword} {name}"),
+            None => Ok(()),
+        };
+        one(f, "SPECIFICATION", self.specification.as_deref())?;
+        one(f, "INIT", self.init.as_deref())?;
+        one(f, "NEXT", self.next.as_deref())?;
+        if !self.constants.is_empty() {
+            writeln!(f, "CONSTANTS")?;
+        }
+        for (name, value) in &self.constants {
+            let sign = if value.starts_with("<- ") { "" } else { "= " };
+            writeln!(f, "  {name} {sign}{value}")?;
+        }
+        for (keyword, names) in [
+            ("INVARIANT", &self.invariants),
+            ("PROPERTY", &self.properties),
+            ("CONSTRAINT", &self.constraints),
+            ("ACTION_CONSTRAINT", &self.action_constraints),
+            ("SYMMETRY", &self.symmetry),
+        ] {
+            for name in names {
+                writeln!(f, "{keyword} {name}")?;
+            }
+        }
+        one(f, "VIEW", self.view.as_deref())?;
+        one(f, "CHECK_DEADLOCK", self.check_deadlock.map(|on| if on { "TRUE" } else { "FALSE" }))?;
+        one(f, "ALIAS", self.alias.as_deref())?;
+        one(f, "POSTCONDITION", self.postcondition.as_deref())?;
+        for name in &self.witnesses {
+            writeln!(f, "\\* WITNESS {name}")?;
+        }
+        Ok(())
+    }
+}
+
+/// `\* WITNESS A, B`: the names, when nothing else is on the line.
+fn witnesses(comment: &str) -> Vec<String> {
+    let rest = comment.trim_start_matches("\\*").trim();
+    let Some(rest) = rest.strip_prefix("WITNESSES").or_else(|| rest.strip_prefix("WITNESS")) else {
+        return Vec::new();
+    };
+    if !rest.starts_with([' ', '\t', ':']) {
+        return Vec::new();
+    }
+    let names: Vec<&str> = rest.trim_start_matches(':').split([' ', '\t', ',']).filter(|name| !name.is_empty()).collect();
+    let is_name = |name: &&str| {
+        name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
+    };
+    if names.iter().all(is_name) { names.into_iter().map(str::to_owned).collect() } else { Vec::new() }
+}
+
+const KEYWORDS: &[&str] = &[
+    "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS", "ALIAS", "CHECK_DEADLOCK", "CONSTANT", "CONSTANTS", "CONSTRAINT",
+    "CONSTRAINTS", "INIT", "INVARIANT", "INVARIANTS", "NEXT", "POSTCONDITION", "PROPERTIES", "PROPERTY",
+    "SPECIFICATION", "SYMMETRY", "TYPE", "TYPE_CONSTRAINT", "VIEW",
+];
+
+struct Parser<'a> {
+    text: &'a str,
+    lines: Lines,
+    tokens: Vec<Token>,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn next(&mut self) -> Option<Token> {
+        let token = self.tokens.get(self.at).copied();
+        self.at += usize::from(token.is_some());
+        token
+    }
+
+    fn peek(&self) -> &'a str {
+        self.tokens.get(self.at).map_or("", |token| token.text(self.text))
+    }
+
+    fn error<T>(&self, at: Option<Token>, message: impl Into<String>) -> Result<T, Diagnostic> {
+        let offset = at.map_or(self.text.trim_end().len(), |token| token.start);
+        let (line, column) = self.lines.position(self.text, offset);
+        Err(Diagnostic { stage: Stage::Config, line, column, message: message.into() })
+    }
+
+    fn is_name(&self, token: Token) -> bool {
+        token.kind == Kind::Word && KEYWORDS.binary_search(&token.text(self.text)).is_err()
+    }
+
+    fn section(&mut self, token: Token, cfg: &mut Cfg) -> Result<(), Diagnostic> {
+        let keyword = token.text(self.text);
+        let mut single = None;
+        match keyword {
+            "CONSTANT" | "CONSTANTS" => return self.constants(cfg),
+            "INVARIANT" | "INVARIANTS" => return self.names(&mut cfg.invariants),
+            "PROPERTY" | "PROPERTIES" => return self.names(&mut cfg.properties),
+            "CONSTRAINT" | "CONSTRAINTS" => return self.names(&mut cfg.constraints),
+            "ACTION_CONSTRAINT" | "ACTION_CONSTRAINTS" => return self.names(&mut cfg.action_constraints),
+            "SYMMETRY" => return self.names(&mut cfg.symmetry),
+            "CHECK_DEADLOCK" => {
+                let value = self.next();
+                let on = match value.map(|value| value.text(self.text)) {
+                    Some("TRUE") => true,
+                    Some("FALSE") => false,
+                    _ => return self.error(value.or(Some(token)), "CHECK_DEADLOCK wants TRUE or FALSE"),
+                };
+                if cfg.check_deadlock.replace(on).is_some() {
+                    return self.error(Some(token), "CHECK_DEADLOCK is given twice");
+                }
+                return Ok(());
+            }
+            "SPECIFICATION" => single = Some(&mut cfg.specification),
+            "INIT" => single = Some(&mut cfg.init),
+            "NEXT" => single = Some(&mut cfg.next),
+            "VIEW" => single = Some(&mut cfg.view),
+            "ALIAS" => single = Some(&mut cfg.alias),
+            "POSTCONDITION" => single = Some(&mut cfg.postcondition),
+            "TYPE" | "TYPE_CONSTRAINT" => {
+                return self.error(Some(token), format!("{keyword} has no effect in TLC: list an INVARIANT instead"));
+            }
+            _ => {}
+        }
+        let Some(slot) = single else {
+            return self.error(Some(token), format!("not a keyword of a configuration: `{keyword}`"));
+        };
+        match self.next() {
+            Some(name) if self.is_name(name) => {
+                if slot.replace(name.text(self.text).to_owned()).is_some() {
+                    return self.error(Some(token), format!("{keyword} is given twice"));
+                }
+                Ok(())
+            }
+            other => self.error(other.or(Some(token)), format!("{keyword} wants a name")),
+        }
+    }
+
+    fn names(&mut self, into: &mut Vec<String>) -> Result<(), Diagnostic> {
+        while let Some(token) = self.tokens.get(self.at).copied() {
+            if !self.is_name(token) {
+                break;
+            }
+            let name = token.text(self.text);
+            if into.iter().any(|known| known == name) {
+                return self.error(Some(token), format!("`{name}` is listed twice"));
+            }
+            into.push(name.to_owned());
+            self.at += 1;
+            // TLC wants blanks between names; people write commas.
+            if self.peek() == "," {
+                return self.error(self.tokens.get(self.at).copied(), "names are separated by blanks, not by commas");
+            }
+        }
+        Ok(())
+    }
+
+    fn constants(&mut self, cfg: &mut Cfg) -> Result<(), Diagnostic> {
+        while let Some(token) = self.tokens.get(self.at).copied() {
+            if !self.is_name(token) {
+                break;
+            }
+            self.at += 1;
+            let mut name = token.text(self.text).to_owned();
+            if self.peek() == "!" {
+                return self.error(Some(token), "a constant of an instance cannot be assigned: use `C <- [Module] D`");
+            }
+            if self.peek() == "(" {
+                self.at += 1;
+                name = format!("{name}({})", self.list(")")?.join(", "));
+            }
+            let sign = self.next();
+            let value = match sign.map(|sign| sign.text(self.text)) {
+                Some("=") => {
+                    let module = self.of_module()?;
+                    format!("{module}{}", self.value(0)?)
+                }
+                Some("<-") => {
+                    let module = self.of_module()?;
+                    match self.next() {
+                        Some(target) if self.is_name(target) => format!("<- {module}{}", target.text(self.text)),
+                        other => return self.error(other.or(sign), format!("`{name} <-` wants a name")),
+                    }
+                }
+                _ => return self.error(sign.or(Some(token)), format!("`{name}` wants `= value` or `<- Definition`")),
+            };
+            if cfg.constants.contains_key(&name) {
+                return self.error(Some(token), format!("`{name}` is assigned twice"));
+            }
+            cfg.constants.insert(name, value);
+        }
+        Ok(())
+    }
+
+    /// `[Module] `, where it stands.
+    fn of_module(&mut self) -> Result<String, Diagnostic> {
+        if self.peek() != "[" {
+            return Ok(String::new());
+        }
+        let open = self.next();
+        let name = self.next();
+        let close = self.next();
+        match (name, close) {
+            (Some(name), Some(close)) if name.kind == Kind::Word && close.text(self.text) == "]" => {
+                Ok(format!("[{}] ", name.text(self.text)))
+            }
+            _ => self.error(open, "`[` wants a module's name and `]`"),
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<String, Diagnostic> {
+        let token = self.next();
+        let Some(first) = token else { return self.error(None, "a value is missing") };
+        let text = first.text(self.text);
+        match (first.kind, text) {
+            (Kind::Number, _) => Ok(text.to_owned()),
+            (Kind::Text, _) if text.len() >= 2 && text.ends_with('"') => Ok(text.to_owned()),
+            (Kind::Symbol, "-") => match self.next() {
+                Some(number) if number.kind == Kind::Number => Ok(format!("-{}", number.text(self.text))),
+                other => self.error(other.or(token), "`-` wants a number"),
+            },
+            (Kind::Symbol, "{") if depth < 64 => {
+                Ok(format!("{{{}}}", self.elements("}", depth + 1)?.join(", ")))
+            }
+            (Kind::Word, _) if self.is_name(first) => Ok(text.to_owned()),
+            _ => self.error(token, format!("not a value that a configuration can hold: `{text}`")),
+        }
+    }
+
+    fn list(&mut self, close: &str) -> Result<Vec<String>, Diagnostic> {
+        self.elements(close, 1)
+    }
+
+    fn elements(&mut self, close: &str, depth: usize) -> Result<Vec<String>, Diagnostic> {
+        let mut elements = Vec::new();
+        if self.peek() == close {
+            self.at += 1;
+            return Ok(elements);
+        }
+        loop {
+            elements.push(self.value(depth)?);
+            let token = self.next();
+            match token.map(|token| token.text(self.text)) {
+                Some(",") => {}
+                Some(text) if text == close => return Ok(elements),
+                _ => return self.error(token, format!("`,` or `{close}` expected")),
+            }
+        }
+    }
 }

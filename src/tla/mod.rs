@@ -1,13 +1,32 @@
 //! TLA+ text as data: modules and definitions, configurations, values, states, traces, diagnostics, and the outcome
 //! of a check. Pure: no IO, no tool, no model.
 
+mod algorithm;
+mod audit;
 mod cfg;
+mod covers;
 mod diagnostic;
+mod lexer;
+mod merge;
+mod module;
 mod outcome;
+mod references;
+mod show;
+mod syntax;
+mod trivial;
+mod units;
 
+pub use algorithm::{Algorithm, Label, Syntax};
+pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING};
 pub use cfg::Cfg;
+pub use covers::coverage_of;
 pub use diagnostic::{Diagnostic, Stage};
+pub use merge::{Merged, Sections, check_cfg_names, merge};
+pub use module::{Declaration, Definition, DefinitionKind, Module, ModuleError, Statement};
 pub use outcome::{
     ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, Trace, Verdict, Violation,
     ViolationKind, WitnessOutcome,
 };
+pub use show::{DEFAULT_WIDTH, trace_table};
+pub use trivial::{constantly_true, constantly_true_under};
+pub use units::{Found, find_modules};

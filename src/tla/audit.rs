@@ -1,0 +1,221 @@
+//! Nothing is weakened in silence: what a verdict rests on, and how it differs from what was first checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::cfg::Cfg;
+use super::module::{Definition, Module, Statement};
+use super::references::References;
+use super::syntax::Id;
+
+/// Keys that can only restrict what is explored or assumed: one that appears later is a change.
+pub const RESTRICTING: &[&str] =
+    &["ACTION_CONSTRAINT", "ASSUME", "CHECK_DEADLOCK", "CONSTRAINT", "FAIRNESS", "SYMMETRY", "VIEW"];
+
+/// Everything that the verdict of one check rests on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked;
+
+impl Checked {
+    /// Key to normalised text. Keys: each invariant, property and witness of the configuration by name, with all it
+    /// depends on; each constant by name; `CONSTRAINT`, `ACTION_CONSTRAINT`, `VIEW`, `SYMMETRY`, `CHECK_DEADLOCK`
+    /// (only where it is FALSE), `POSTCONDITION`, `ASSUME`, `FAIRNESS`.
+    pub fn of(module: &Module, cfg: &Cfg) -> BTreeMap<String, String> {
+        let mut checked = BTreeMap::new();
+        for name in cfg.invariants.iter().chain(&cfg.properties).chain(&cfg.witnesses) {
+            checked.insert(name.clone(), with_closure(module, &[name]));
+        }
+        for (name, value) in &cfg.constants {
+            let text = match value.strip_prefix("<- ") {
+                Some(target) => {
+                    let target = target.rsplit(' ').next().unwrap_or(target);
+                    format!("{value}\n{}", with_closure(module, &[&target.to_owned()]))
+                }
+                None => value.clone(),
+            };
+            checked.insert(name.clone(), text);
+        }
+        let view: Vec<String> = cfg.view.iter().cloned().collect();
+        let postcondition: Vec<String> = cfg.postcondition.iter().cloned().collect();
+        for (key, names) in [
+            ("CONSTRAINT", &cfg.constraints),
+            ("ACTION_CONSTRAINT", &cfg.action_constraints),
+            ("SYMMETRY", &cfg.symmetry),
+            ("VIEW", &view),
+            ("POSTCONDITION", &postcondition),
+        ] {
+            if !names.is_empty() {
+                let names: Vec<&String> = names.iter().collect();
+                checked.insert(key.to_owned(), with_closure(module, &names));
+            }
+        }
+        if cfg.check_deadlock == Some(false) {
+            checked.insert("CHECK_DEADLOCK".to_owned(), "FALSE".to_owned());
+        }
+        if !module.assumptions.is_empty() {
+            checked.insert("ASSUME".to_owned(), statements(module, &module.assumptions));
+        }
+        let fairness = fairness(module, cfg);
+        if !fairness.is_empty() {
+            checked.insert("FAIRNESS".to_owned(), fairness.into_iter().collect::<Vec<_>>().join("\n"));
+        }
+        checked
+    }
+}
+
+/// The definitions named first (sorted), then everything they depend on (sorted).
+fn with_closure(module: &Module, names: &[&String]) -> String {
+    let by_name = module.definitions_by_name();
+    let roots: BTreeSet<&str> = names.iter().map(|name| name.as_str()).collect();
+    let refers = roots.iter().filter_map(|name| by_name.get(name)).map(|definition| &definition.refers);
+    let below = module.closure_of(refers);
+    let below = below.iter().map(String::as_str).filter(|name| !roots.contains(name));
+    let lines = roots.iter().copied().chain(below).map(|name| match by_name.get(name) {
+        Some(definition) => definition.normalised(&module.source),
+        None => format!("{name} is not defined"),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn statements(module: &Module, of: &[Statement]) -> String {
+    let mut lines: Vec<String> = of.iter().map(|statement| statement.normalised.clone()).collect();
+    lines.sort();
+    let by_name = module.definitions_by_name();
+    let refers: Vec<&References> = of.iter().map(|statement| &statement.refers).collect();
+    let below = module.closure_of(refers);
+    lines.extend(below.iter().filter_map(|name| by_name.get(name.as_str())).map(|d| d.normalised(&module.source)));
+    lines.join("\n")
+}
+
+/// The conjuncts that speak of fairness in the specification and in what it is made of, and PlusCal's annotations.
+fn fairness(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if let Some(specification) = &cfg.specification {
+        let by_name = module.definitions_by_name();
+        let mut names = module.closure(specification);
+        names.insert(specification.clone());
+        for definition in names.iter().filter_map(|name| by_name.get(name.as_str())) {
+            conjuncts(module, definition, &mut found);
+        }
+    }
+    if let Some(algorithm) = &module.algorithm {
+        found.extend(algorithm.fairness.iter().map(|annotation| format!("PlusCal: {annotation}")));
+    }
+    found
+}
+
+fn conjuncts(module: &Module, definition: &Definition, found: &mut BTreeSet<String>) {
+    let tree = &definition.tree;
+    let fair: Vec<Id> = tree.ids().filter(|id| tree.node(*id).kind == "fairness").collect();
+    if fair.is_empty() {
+        if definition.damaged && (definition.text.contains("WF_") || definition.text.contains("SF_")) {
+            found.insert(definition.normalised(&module.source));
+        }
+        return;
+    }
+    let unit = tree.ids().find(|id| tree.node(*id).kind == "operator_definition");
+    let Some(body) = unit.and_then(|unit| tree.field(unit, "definition")) else { return };
+    let mut open = vec![body];
+    while let Some(id) = open.pop() {
+        let node = tree.node(id);
+        if !fair.iter().any(|fair| (node.start..node.end).contains(&tree.node(*fair).start)) {
+            continue;
+        }
+        let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
+        match node.kind {
+            "parentheses" | "conj_item" | "conj_list" => open.extend(tree.children(id)),
+            "bound_infix_op" if symbol == Some("land") => open.extend(tree.children(id)),
+            "bullet_conj" | "land" => {}
+            _ => {
+                let text = super::lexer::normalise(&module.source, node.start..node.end, &[]);
+                found.insert(format!("{}: {text}", definition.name));
+            }
+        }
+    }
+}
+
+/// What became of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// It was checked once and is no longer.
+    Vanished,
+    /// Its text, or that of something it depends on, is another.
+    Changed,
+    /// It restricts, and was not there when the first check was made.
+    Appeared,
+}
+
+/// A difference from the baseline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// The key.
+    pub name: String,
+    /// What became of it.
+    pub kind: ChangeKind,
+    /// The text first checked; `None` where it appeared.
+    pub was: Option<String>,
+    /// The text now; `None` where it vanished.
+    pub now: Option<String>,
+}
+
+/// What was first checked under each key.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Whether any check was absorbed yet.
+    #[serde(default)]
+    started: bool,
+    /// Key to normalised text.
+    #[serde(default)]
+    first: BTreeMap<String, String>,
+}
+
+impl Baseline {
+    /// Takes in a check: keys not yet known are remembered, known ones stay as first checked. A restricting key that
+    /// appears after the first check is not remembered: it stays a change until it is accepted.
+    pub fn absorb(&mut self, checked: &BTreeMap<String, String>) {
+        for (name, text) in checked {
+            if !self.started || !RESTRICTING.contains(&name.as_str()) {
+                self.first.entry(name.clone()).or_insert_with(|| text.clone());
+            }
+        }
+        self.started = true;
+    }
+
+    /// How a check differs from what was first checked, by name.
+    pub fn changes(&self, checked: &BTreeMap<String, String>) -> Vec<Change> {
+        let names: BTreeSet<&String> = self.first.keys().chain(checked.keys()).collect();
+        let change = |name: &String| {
+            let (was, now) = (self.first.get(name), checked.get(name));
+            let kind = match (was, now) {
+                (Some(_), None) => ChangeKind::Vanished,
+                (Some(was), Some(now)) if was != now => ChangeKind::Changed,
+                (None, Some(_)) if self.started && RESTRICTING.contains(&name.as_str()) => ChangeKind::Appeared,
+                _ => return None,
+            };
+            Some(Change { name: name.clone(), kind, was: was.cloned(), now: now.cloned() })
+        };
+        names.into_iter().filter_map(change).collect()
+    }
+
+    /// A reviewer accepts these names as they are now: the baseline of each becomes what this check has, or nothing.
+    pub fn accept<I>(&mut self, names: I, checked: &BTreeMap<String, String>)
+    where
+        I: IntoIterator,
+        I::Item: AsRef<str>,
+    {
+        for name in names {
+            let name = name.as_ref();
+            match checked.get(name) {
+                Some(text) => self.first.insert(name.to_owned(), text.clone()),
+                None => self.first.remove(name),
+            };
+        }
+    }
+
+    /// The text that stands for a key.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.first.get(name).map(String::as_str)
+    }
+}

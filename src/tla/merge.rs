@@ -1,0 +1,459 @@
+//! Generated definitions put into a module, by parse tree: never into a comment, never after the module's end, never
+//! beside a definition of the same name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::cfg::Cfg;
+use super::diagnostic::{Diagnostic, Stage};
+use super::lexer::Lines;
+use super::module::{Definition, DefinitionKind, Module, ModuleError, quote};
+use super::units::find_modules;
+
+/// The four sections of an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sections<'a> {
+    /// Definitions of invariants, and what they need.
+    pub invariants: &'a str,
+    /// Definitions of temporal properties, and what they need.
+    pub properties: &'a str,
+    /// Definitions of witnesses, and what they need.
+    pub witnesses: &'a str,
+    /// The configuration.
+    pub cfg: &'a str,
+}
+
+/// A module that holds the definitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// The whole text, prose around the module included.
+    pub text: String,
+    /// The configuration as read.
+    pub cfg: Cfg,
+    /// Names that are new in the module.
+    pub added: Vec<String>,
+    /// Names that took the place of a definition of the module.
+    pub replaced: Vec<String>,
+    /// The PlusCal comment changed: what stands in the translation is stale.
+    pub algorithm_changed: bool,
+}
+
+/// What a section defines.
+struct Given {
+    name: String,
+    /// RECURSIVE declaration, comment and definition.
+    text: String,
+    refers: BTreeSet<String>,
+}
+
+/// Names that the translation of an algorithm makes.
+const TRANSLATED: &[&str] = &["Init", "Next", "ProcSet", "Spec", "Termination", "vars"];
+
+/// Merges the sections into the first module of a text.
+///
+/// A definition goes before the module's end; where the module already has one of that name, the old one goes. Where
+/// something that stays refers to the old one, the new one takes its place instead, and so does whatever of the answer
+/// the new one needs.
+pub fn merge(text: &str, sections: &Sections<'_>) -> Result<Merged, Vec<Diagnostic>> {
+    let module = Module::parse(text).map_err(|error: ModuleError| vec![plain(error.to_string())])?;
+    let mut problems = Vec::new();
+    let mut given: Vec<Given> = Vec::new();
+    for (section, text) in
+        [("invariants", sections.invariants), ("properties", sections.properties), ("witnesses", sections.witnesses)]
+    {
+        read_section(section, text, &mut given, &mut problems);
+    }
+    let cfg = Cfg::parse(sections.cfg).map_err(|problem| problems.push(problem)).unwrap_or_default();
+    check_names(&module, &given, &mut problems);
+    let Some(terminator) = module.terminator.clone() else {
+        problems.push(module.diagnostic(Stage::Merge, module.range.end, format!(
+            "module {} has no end: no line `====` closes it", module.name
+        )));
+        return Err(problems);
+    };
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let names: BTreeSet<&str> = given.iter().map(|given| given.name.as_str()).collect();
+    let plan = Plan::of(&module, &given, &names);
+    let replaced: Vec<String> =
+        given.iter().filter(|given| module.definition(&given.name).is_some()).map(|g| g.name.clone()).collect();
+    let added = given.iter().map(|given| given.name.clone()).filter(|name| !replaced.contains(name)).collect();
+    let text = apply(&module, &plan, &given, &terminator);
+    Ok(Merged { text, cfg, added, replaced, algorithm_changed: plan.algorithm_changed })
+}
+
+fn plain(message: String) -> Diagnostic {
+    Diagnostic { stage: Stage::Merge, line: 0, column: 0, message }
+}
+
+/// Reads one section inside a scratch module; lines of findings count in the section.
+fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mut Vec<Diagnostic>) {
+    const HEADER: &str = "---- MODULE Scratch ----\n";
+    let at = |offset: usize, message: String| {
+        let (line, column) = Lines::of(text).position(text, offset.saturating_sub(HEADER.len()).min(text.len()));
+        Diagnostic { stage: Stage::Merge, line, column, message: format!("section {section}: {message}") }
+    };
+    if let Some(found) = find_modules(text).first() {
+        problems.push(at(HEADER.len() + found.range.start, format!(
+            "a whole module ({}) where definitions alone are wanted", found.name
+        )));
+        return;
+    }
+    let scratch = format!("{HEADER}{text}\n====");
+    let Ok(module) = Module::parse(&scratch) else { return };
+    let ends_early = module.terminator.as_ref().is_none_or(|terminator| terminator.end != scratch.len());
+    if ends_early {
+        let offset = module.terminator.as_ref().map_or(scratch.len(), |terminator| terminator.start);
+        let message = match module.terminator {
+            Some(_) => "`====` ends a module; definitions alone are wanted",
+            None => "a comment is not closed",
+        };
+        problems.push(at(offset, message.to_owned()));
+        return;
+    }
+    let mut wrong: Vec<Range<usize>> = module.stray.clone();
+    wrong.extend(module.other_units.iter().cloned());
+    if let Some(algorithm) = &module.algorithm {
+        wrong.push(algorithm.range.clone());
+    }
+    for range in wrong {
+        problems.push(at(range.start, format!("not a definition: {}", quote(&scratch[range.clone()]))));
+    }
+    for definition in module.definitions.iter().filter(|definition| definition.damaged) {
+        let (place, wording) = definition.tree.errors.first().map_or((definition.code.start, "not TLA+ syntax"), |(range, wording)| {
+            (range.start, wording.as_str())
+        });
+        let line = scratch[place..].lines().next().unwrap_or("");
+        let line = if line.trim().is_empty() { definition.text.as_str() } else { line };
+        problems.push(at(place, format!("in the definition of {}: {wording}: {}", definition.name, quote(line))));
+    }
+    for definition in module.definitions {
+        if given.iter().any(|known| known.name == definition.name) {
+            problems.push(at(definition.code.start, format!("{} is defined twice in the answer", definition.name)));
+            continue;
+        }
+        let declared = module.recursive_units.iter().filter(|(names, _)| names.contains(&definition.name));
+        let mut whole = String::new();
+        for (_, range) in declared {
+            whole.push_str(&scratch[range.clone()]);
+            whole.push('\n');
+        }
+        // Bulleted lists hang together by their columns, so the first line keeps its indent.
+        let line = scratch[..definition.range.start].rfind('\n').map_or(0, |at| at + 1);
+        whole.extend(scratch[line..definition.range.start].chars().map(|c| if c.is_whitespace() { c } else { ' ' }));
+        whole.push_str(&definition.text);
+        given.push(Given { name: definition.name, text: whole, refers: definition.refers.names });
+    }
+}
+
+fn check_names(module: &Module, given: &[Given], problems: &mut Vec<Diagnostic>) {
+    let variables = module.variable_names();
+    for given in given {
+        let name = given.name.as_str();
+        if variables.contains(name) {
+            problems.push(plain(format!("{name} is a variable of the module and cannot be defined")));
+        } else if module.constants.iter().any(|constant| constant.name == name) {
+            problems.push(plain(format!("{name} is a constant of the module and cannot be defined")));
+        } else if let Some(algorithm) = &module.algorithm {
+            let label = algorithm.labels.iter().any(|label| label.name == name);
+            let translated = module.definition(name).is_some_and(|old| module.in_translation(old.code.start));
+            let from_define = algorithm.definition(name).is_some();
+            if !from_define && (TRANSLATED.contains(&name) || label || translated) {
+                problems.push(plain(format!(
+                    "{name} is made by the translation of the algorithm: choose another name"
+                )));
+            }
+        }
+    }
+}
+
+/// Where each given definition goes.
+#[derive(Default)]
+struct Plan {
+    /// Given definitions (by index) that stand at a place of the text, in order.
+    placed: BTreeMap<usize, Vec<usize>>,
+    /// Given definitions at the end of the module.
+    at_end: Vec<usize>,
+    /// What goes.
+    removed: Vec<Range<usize>>,
+    algorithm_changed: bool,
+}
+
+impl Plan {
+    fn of(module: &Module, given: &[Given], names: &BTreeSet<&str>) -> Self {
+        let mut plan = Self::default();
+        let mut where_to: Vec<Option<usize>> = vec![None; given.len()];
+        // In the order of the text, so that what two of them need stands before the first.
+        let mut pinned: Vec<(usize, usize)> = Vec::new();
+        for (index, given) in given.iter().enumerate() {
+            let (outside, inside) = old_definitions(module, &given.name);
+            if let Some(old) = inside {
+                plan.algorithm_changed = true;
+                if module.algorithm.as_ref().is_some_and(|a| needs(module, &a.mentions, &given.name))
+                    || stays_referred_inside(module, names, old)
+                {
+                    pinned.push((old.range.start, index));
+                }
+            } else if let Some(old) = outside.first()
+                && stays_referred(module, names, &given.name)
+            {
+                pinned.push((old.range.start, index));
+            }
+            for old in outside.iter().copied().chain(inside) {
+                plan.removed.push(whole(module, old));
+            }
+        }
+        pinned.sort_unstable();
+        for (place, index) in pinned {
+            for needed in with_needs(given, index) {
+                if where_to[needed].is_none() {
+                    where_to[needed] = Some(place);
+                    plan.placed.entry(place).or_default().push(needed);
+                }
+            }
+        }
+        plan.at_end = (0..given.len()).filter(|index| where_to[*index].is_none()).collect();
+        plan.drop_empty_define(module);
+        plan
+    }
+
+    /// A `define` block that would hold nothing goes as a whole: PlusCal knows no empty one.
+    fn drop_empty_define(&mut self, module: &Module) {
+        let Some(algorithm) = &module.algorithm else { return };
+        let Some(define) = &algorithm.define else { return };
+        let gone = |definition: &Definition| self.removed.iter().any(|range| range.contains(&definition.code.start));
+        let filled = self.placed.keys().any(|place| define.contains(place));
+        if !filled && !algorithm.definitions.is_empty() && algorithm.definitions.iter().all(gone) {
+            self.removed.push(define.clone());
+        }
+    }
+}
+
+/// The definitions of this name outside and inside the algorithm.
+fn old_definitions<'a>(module: &'a Module, name: &str) -> (Vec<&'a Definition>, Option<&'a Definition>) {
+    let outside = module.definitions.iter().filter(|definition| definition.name == name).collect();
+    (outside, module.algorithm.as_ref().and_then(|algorithm| algorithm.definition(name)))
+}
+
+/// The definition with the RECURSIVE declaration that is for it alone.
+fn whole(module: &Module, definition: &Definition) -> Range<usize> {
+    let declared = module.recursive_units.iter().find(|(names, range)| {
+        names.len() == 1 && names[0] == definition.name && range.end <= definition.range.start
+            && module.source[range.end..definition.range.start].trim().is_empty()
+    });
+    declared.map_or(definition.range.start, |(_, range)| range.start)..definition.range.end
+}
+
+/// Whether anything that the algorithm names leads to this definition.
+fn needs(module: &Module, mentions: &BTreeSet<String>, name: &str) -> bool {
+    mentions.contains(name)
+        || mentions.iter().any(|mention| {
+            module.algorithm.as_ref().is_some_and(|a| a.definition(mention).is_some())
+                && module.closure(mention).contains(name)
+        })
+}
+
+/// Whether a definition, assumption or theorem that stays (or the algorithm) refers to the name.
+fn stays_referred(module: &Module, names: &BTreeSet<&str>, name: &str) -> bool {
+    let refers = |definition: &Definition| !names.contains(definition.name.as_str()) && definition.refers.names.contains(name);
+    let statements = module.assumptions.iter().chain(&module.theorems);
+    module.definitions.iter().any(refers)
+        || statements.into_iter().any(|statement| statement.refers.names.contains(name))
+        || module.algorithm.as_ref().is_some_and(|algorithm| {
+            algorithm.mentions.contains(name) || algorithm.definitions.iter().any(refers)
+        })
+}
+
+/// Whether another definition of the same `define` block that stays, or one before the translation, needs it there.
+fn stays_referred_inside(module: &Module, names: &BTreeSet<&str>, old: &Definition) -> bool {
+    let Some(algorithm) = &module.algorithm else { return false };
+    let stays = |definition: &&Definition| !names.contains(definition.name.as_str());
+    let refers = |definition: &Definition| definition.refers.names.contains(&old.name);
+    let own = algorithm.definitions.iter().filter(stays).any(refers);
+    let translated = |definition: &&Definition| module.in_translation(definition.code.start);
+    let outside = module.definitions.iter().filter(stays).filter(|d| !translated(d)).any(refers);
+    own || outside || module.assumptions.iter().chain(&module.theorems).any(|s| s.refers.names.contains(&old.name))
+}
+
+/// The definition and what of the answer it needs, needed ones first.
+fn with_needs(given: &[Given], index: usize) -> Vec<usize> {
+    let mut found: BTreeSet<usize> = BTreeSet::new();
+    let mut open = vec![index];
+    while let Some(at) = open.pop() {
+        if found.insert(at) {
+            open.extend((0..given.len()).filter(|other| given[at].refers.contains(&given[*other].name)));
+        }
+    }
+    let mut order: Vec<usize> = Vec::new();
+    let mut left: Vec<usize> = found.into_iter().collect();
+    // The answer's own order, except where one needs a later one (definitions come before uses in TLA+).
+    while !left.is_empty() {
+        let ready = left.iter().position(|at| {
+            left.iter().all(|other| other == at || !given[*at].refers.contains(&given[*other].name))
+        });
+        order.push(left.remove(ready.unwrap_or(0)));
+    }
+    order
+}
+
+/// Carries the plan out.
+fn apply(module: &Module, plan: &Plan, given: &[Given], terminator: &Range<usize>) -> String {
+    let source = module.source.as_str();
+    let end_line = source[..terminator.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = if source[end_line..terminator.start].trim().is_empty() { end_line } else { terminator.start };
+    let mut removed = plan.removed.clone();
+    removed.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    let mut out = String::with_capacity(source.len() + 1024);
+    let mut at = 0;
+    let mut places = plan.placed.iter().peekable();
+    for range in &removed {
+        while let Some((place, indices)) = places.next_if(|(place, _)| **place <= range.start.max(at)) {
+            if *place > at {
+                out.push_str(&source[at..*place]);
+                at = *place;
+            }
+            insert_at(source, *place, indices, given, &mut out);
+        }
+        if range.start > at {
+            out.push_str(&source[at..range.start]);
+        }
+        let kept_in_place = plan.placed.keys().any(|place| range.contains(place));
+        let pending: Vec<_> = std::iter::from_fn(|| places.next_if(|(place, _)| **place < range.end)).collect();
+        for (place, indices) in pending {
+            insert_at(source, *place, indices, given, &mut out);
+        }
+        at = at.max(range.end);
+        if !kept_in_place {
+            at = at.max(after_line(source, range, &mut out));
+        }
+    }
+    for (place, indices) in places {
+        if *place > at {
+            out.push_str(&source[at..*place]);
+            at = *place;
+        }
+        insert_at(source, *place, indices, given, &mut out);
+    }
+    out.push_str(&source[at.min(end)..end]);
+    if !plan.at_end.is_empty() {
+        let length = out.trim_end().len();
+        out.truncate(length);
+        out.push_str("\n\n");
+        for index in &plan.at_end {
+            out.push_str(&given[*index].text);
+            out.push_str("\n\n");
+        }
+    }
+    out.push_str(&source[end..]);
+    out
+}
+
+fn insert_at(source: &str, place: usize, indices: &[usize], given: &[Given], out: &mut String) {
+    let line = source[..place].rfind('\n').map_or(0, |at| at + 1);
+    let indent: String = source[line..place].chars().take_while(|c| c.is_whitespace()).collect();
+    for (nth, index) in indices.iter().enumerate() {
+        if nth > 0 {
+            out.push('\n');
+            out.push_str(&indent);
+        }
+        // Bulleted lists hang together by their columns: every line moves by the same indent.
+        out.push_str(&given[*index].text.replace('\n', &format!("\n{indent}")));
+    }
+}
+
+/// After a removal: the rest of the line and its newline go too where the removed text had the line to itself.
+fn after_line(source: &str, range: &Range<usize>, out: &mut String) -> usize {
+    let line = source[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let rest = &source[range.end..];
+    let length = rest.find('\n').map_or(rest.len(), |at| at + 1);
+    if source[line..range.start].trim().is_empty() && rest[..length].trim().is_empty() {
+        let kept = out.trim_end_matches([' ', '\t']).len();
+        out.truncate(kept);
+        range.end + length
+    } else {
+        range.end
+    }
+}
+
+/// Whether the configuration fits the module: every name it lists is defined (with no arguments where TLC wants none),
+/// every constant is assigned, every assigned constant declared. With an algorithm, what its translation makes counts
+/// as defined.
+pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut say = |message: String| found.push(Diagnostic { stage: Stage::Config, line: 0, column: 0, message });
+    let algorithm = module.algorithm.is_some();
+    let defined = |name: &str| {
+        module.definition(name).is_some() || (algorithm && TRANSLATED.contains(&name))
+    };
+    let single = |option: &Option<String>| option.iter().cloned().collect::<Vec<_>>();
+    for (role, names) in [
+        ("SPECIFICATION", &single(&cfg.specification)),
+        ("INIT", &single(&cfg.init)),
+        ("NEXT", &single(&cfg.next)),
+        ("INVARIANT", &cfg.invariants),
+        ("PROPERTY", &cfg.properties),
+        ("WITNESS", &cfg.witnesses),
+        ("CONSTRAINT", &cfg.constraints),
+        ("ACTION_CONSTRAINT", &cfg.action_constraints),
+        ("SYMMETRY", &cfg.symmetry),
+        ("VIEW", &single(&cfg.view)),
+        ("ALIAS", &single(&cfg.alias)),
+        ("POSTCONDITION", &single(&cfg.postcondition)),
+    ] {
+        for name in names {
+            if !defined(name) && !(role == "VIEW" && module.variable_names().contains(name.as_str())) {
+                say(format!("{role} {name}: the module does not define {name}"));
+            } else if let Some(definition) = module.definition(name) {
+                if definition.arity() > 0 {
+                    say(format!("{role} {name}: {name} takes {} argument(s), none may be needed here", definition.arity()));
+                } else if definition.kind != DefinitionKind::Operator {
+                    say(format!("{role} {name}: {name} is no formula"));
+                }
+            }
+        }
+    }
+    if cfg.specification.is_some() && (cfg.init.is_some() || cfg.next.is_some()) {
+        say("both SPECIFICATION and INIT or NEXT are given".to_owned());
+    }
+    if cfg.specification.is_none() && (cfg.init.is_none() || cfg.next.is_none()) {
+        say("neither SPECIFICATION nor both of INIT and NEXT are given".to_owned());
+    }
+    let assigned = |key: &str| key.split('(').next().unwrap_or(key).to_owned();
+    for constant in &module.constants {
+        if !cfg.constants.keys().any(|key| assigned(key) == constant.name) {
+            say(format!("CONSTANT {}: no value is assigned", constant.name));
+        }
+    }
+    for (key, value) in &cfg.constants {
+        let name = assigned(key);
+        let substitution = value.strip_prefix("<- ");
+        let elsewhere = substitution.unwrap_or(value).starts_with('[') || !module.extends.iter().all(|m| is_plain(m));
+        let declared = module.constants.iter().any(|constant| constant.name == name);
+        let replaceable = substitution.is_some() && (module.definition(&name).is_some() || is_standard(&name));
+        if !(declared || replaceable || elsewhere || module.definition(&name).is_some()) {
+            say(format!("CONSTANT {name}: the module declares no such constant"));
+        }
+        if let Some(target) = substitution {
+            let target = target.rsplit(' ').next().unwrap_or(target);
+            if !defined(target) && !is_standard(target) && !module.constants.iter().any(|c| c.name == target) {
+                say(format!("CONSTANT {name} <- {target}: the module does not define {target}"));
+            }
+        }
+    }
+    found
+}
+
+/// Modules of the distribution that declare no constants.
+fn is_plain(module: &str) -> bool {
+    matches!(
+        module,
+        "Bags" | "FiniteSets" | "Integers" | "Naturals" | "Reals" | "Sequences" | "TLC" | "TLCExt" | "Randomization"
+            | "FiniteSetsExt" | "SequencesExt" | "Functions" | "Folds" | "RealTime"
+    )
+}
+
+/// Sets of the standard modules that configurations replace by finite ones.
+fn is_standard(name: &str) -> bool {
+    matches!(name, "Nat" | "Int" | "Real" | "Seq" | "BOOLEAN" | "STRING")
+}

@@ -1,0 +1,226 @@
+//! Expressions as trees, from tree-sitter-tlaplus.
+//!
+//! One unit of a module is parsed at a time, so that an error stays where it is and the cost stays linear in the
+//! module. What is known to break the grammar's external scanner is refused before it gets there (see [`refusal`]).
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use tree_sitter::{Language, Node as SitterNode, Parser};
+
+use super::lexer::{Kind, Token};
+
+/// A node of a [`Tree`], by index.
+pub(crate) type Id = usize;
+
+/// One named node of the concrete syntax tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) kind: &'static str,
+    pub(crate) field: Option<&'static str>,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) children: Vec<Id>,
+}
+
+/// The named nodes of one unit. Node 0 is the root; the positions are those of the module's text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    /// Start, end and wording of each error.
+    pub(crate) errors: Vec<(Range<usize>, String)>,
+}
+
+/// Beyond this depth no recursive reading of an expression goes on. Far above what a person writes.
+pub(crate) const MAX_DEPTH: usize = 256;
+/// The scanner keeps 3 bytes for each open bulleted list in a buffer of 1,024 bytes and does not check its end.
+const MAX_BULLET_COLUMNS: usize = 150;
+/// It keeps columns in 16 bits.
+const MAX_COLUMN: usize = 30_000;
+/// It keeps 4 bytes for each open proof in the same buffer.
+const MAX_PROOF_STEPS: usize = 60;
+/// A unit beyond this size is no definition that anybody wrote, and error recovery is not linear.
+const MAX_UNIT: usize = 128 * 1024;
+/// How often tree-sitter may report progress (every 100 parser operations or so) for each token of the unit.
+const STEPS_PER_TOKEN: usize = 8;
+
+/// The grammar. Its names of kinds and fields live as long as it does.
+static GRAMMAR: LazyLock<Language> = LazyLock::new(|| tree_sitter_tlaplus::LANGUAGE.into());
+
+impl Tree {
+    pub(crate) fn node(&self, id: Id) -> &Node {
+        &self.nodes[id]
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub(crate) fn ids(&self) -> Range<Id> {
+        0..self.nodes.len()
+    }
+
+    /// The first child in this field.
+    pub(crate) fn field(&self, id: Id, field: &str) -> Option<Id> {
+        self.nodes[id].children.iter().copied().find(|child| self.nodes[*child].field == Some(field))
+    }
+
+    /// The children that are not comments.
+    pub(crate) fn children(&self, id: Id) -> impl DoubleEndedIterator<Item = Id> + '_ {
+        self.nodes[id].children.iter().copied().filter(|child| {
+            let kind = self.nodes[*child].kind;
+            kind != "comment" && kind != "block_comment"
+        })
+    }
+
+    pub(crate) fn text<'a>(&self, id: Id, source: &'a str) -> &'a str {
+        let node = &self.nodes[id];
+        source.get(node.start..node.end).unwrap_or("")
+    }
+
+    /// The first node of this kind, in document order.
+    pub(crate) fn find(&self, kind: &str) -> Option<Id> {
+        self.ids().find(|id| self.nodes[*id].kind == kind)
+    }
+}
+
+/// Why a unit is not handed to tree-sitter.
+fn refusal(source: &str, tokens: &[Token], algorithm: bool) -> Option<String> {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return Some("nothing to read".into()) };
+    if last.end - first.start > MAX_UNIT {
+        return Some(format!("more than {MAX_UNIT} bytes in one definition: not read"));
+    }
+    let mut columns: Vec<usize> = Vec::new();
+    let mut steps = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        let text = token.text(source);
+        match text {
+            "/\\" | "\\/" | "\u{2227}" | "\u{2228}" => columns.push(token.column),
+            "<" if tokens.get(at + 2).is_some_and(|next| next.text(source) == ">") => steps += 1,
+            "<" if tokens.get(at + 1).is_some_and(|next| next.text(source).ends_with('>')) => steps += 1,
+            _ => {}
+        }
+        let start_of_pluscal = text == "--" && tokens.get(at + 1).is_some_and(|next| {
+            next.start == token.end && matches!(next.text(source), "algorithm" | "fair")
+        });
+        if start_of_pluscal && (!algorithm || at > 0) {
+            return Some("a PlusCal algorithm outside a comment".into());
+        }
+        if token.kind == Kind::Text && (text.contains("--algorithm") || text.contains("--fair")) {
+            return Some("a string that looks like the start of a PlusCal algorithm: not read".into());
+        }
+    }
+    if columns.iter().any(|column| *column > MAX_COLUMN) {
+        return Some("a line too long to read".into());
+    }
+    columns.sort_unstable();
+    columns.dedup();
+    if columns.len() > MAX_BULLET_COLUMNS {
+        return Some("bulleted lists nested too deeply to read".into());
+    }
+    (steps > MAX_PROOF_STEPS).then(|| "too many proof steps to read".into())
+}
+
+/// The parser, kept between units.
+pub(crate) struct Reader {
+    parser: Option<Parser>,
+}
+
+impl Reader {
+    pub(crate) fn new() -> Self {
+        let mut parser = Parser::new();
+        let ready = parser.set_language(&GRAMMAR).is_ok();
+        Self { parser: ready.then_some(parser) }
+    }
+
+    /// Parses one unit (or, with `algorithm`, one PlusCal algorithm) given as tokens without comments.
+    pub(crate) fn read(&mut self, source: &str, tokens: &[Token], algorithm: bool) -> Tree {
+        let Some(range) = tokens.first().zip(tokens.last()).map(|(first, last)| first.start..last.end) else {
+            return Tree::default();
+        };
+        if let Some(reason) = refusal(source, tokens, algorithm) {
+            return Tree { nodes: Vec::new(), errors: vec![(range, reason)] };
+        }
+        let indent = tokens[0].column;
+        let text = without_comments(source, tokens, indent);
+        let shift = range.start - indent;
+        let Some(parser) = self.parser.as_mut() else {
+            return Tree { nodes: Vec::new(), errors: vec![(range, "the TLA+ grammar does not load".into())] };
+        };
+        let mut budget = 1_000 + tokens.len() * STEPS_PER_TOKEN;
+        let mut progress = |_: &tree_sitter::ParseState| {
+            budget = budget.saturating_sub(1);
+            if budget == 0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        };
+        let bytes = text.as_bytes();
+        let options = tree_sitter::ParseOptions::new().progress_callback(&mut progress);
+        parser.reset();
+        let parsed = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), None, Some(options));
+        match parsed {
+            Some(parsed) => copy(parsed.root_node(), shift, range),
+            None => Tree { nodes: Vec::new(), errors: vec![(range, "too tangled to read".into())] },
+        }
+    }
+}
+
+/// The text of the tokens with everything between them blank, each on its line and in its column of bytes.
+fn without_comments(source: &str, tokens: &[Token], indent: usize) -> String {
+    let mut text = " ".repeat(indent);
+    let mut at = tokens.first().map_or(0, |token| token.start);
+    for token in tokens {
+        blank(&source[at..token.start], &mut text);
+        text.push_str(token.text(source));
+        at = token.end;
+    }
+    text
+}
+
+pub(crate) fn blank(gap: &str, out: &mut String) {
+    for byte in gap.bytes() {
+        out.push(if byte == b'\n' { '\n' } else { ' ' });
+    }
+}
+
+/// Copies the named nodes, without recursion: a long chain of operators is a deep tree.
+fn copy(root: SitterNode<'_>, shift: usize, range: Range<usize>) -> Tree {
+    let mut tree = Tree::default();
+    let mut cursor = root.walk();
+    let mut parents: Vec<Option<Id>> = Vec::new();
+    let place = |at: usize| (at + shift).clamp(range.start, range.end);
+    loop {
+        let node = cursor.node();
+        let parent = parents.last().copied().flatten();
+        let (start, end) = (place(node.start_byte()), place(node.end_byte()));
+        if node.is_missing() {
+            tree.errors.push((start..end, format!("`{}` is missing", node.kind())));
+        } else if node.is_error() {
+            tree.errors.push((start..end, "not TLA+ syntax".into()));
+        }
+        let id = (node.is_named() || parents.is_empty()).then(|| {
+            let id = tree.nodes.len();
+            let kind = GRAMMAR.node_kind_for_id(node.kind_id()).unwrap_or("");
+            let field = cursor.field_id().and_then(|field| GRAMMAR.field_name_for_id(field.get()));
+            tree.nodes.push(Node { kind, field, start, end, children: Vec::new() });
+            if let Some(parent) = parent {
+                tree.nodes[parent].children.push(id);
+            }
+            id
+        });
+        if cursor.goto_first_child() {
+            parents.push(id.or(parent));
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return tree;
+            }
+            parents.pop();
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn text_in<'a>(&self, source: &'a str) -> &'a str {
+        source.get(self.start..self.end).unwrap_or("")
+    }
+}
