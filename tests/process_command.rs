@@ -62,8 +62,9 @@ async fn standard_input_is_given_or_empty() {
 
 #[tokio::test]
 async fn a_child_that_ignores_term_is_killed_with_its_children() {
-    let ended = run(&shell("trap '' TERM; sleep 60 & echo $!; while :; do sleep 1; done").deadline(Duration::from_millis(300)))
-        .await;
+    let ended =
+        run(&shell("trap '' TERM; sleep 60 & echo $!; while :; do sleep 1; done").deadline(Duration::from_millis(300)))
+            .await;
     assert_eq!(ended.status, Status::DeadlineExceeded);
     assert!(ended.wall < Duration::from_secs(5), "{:?}", ended.wall);
     let grandchild = String::from_utf8(ended.stdout).expect("digits");
