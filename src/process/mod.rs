@@ -2,5 +2,7 @@
 //! result type. It knows nothing of Java, models or specifications.
 
 mod cancel;
+mod command;
 
 pub use cancel::Cancel;
+pub use command::{Command, Ended, ProcessError, Status};

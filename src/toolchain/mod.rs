@@ -1,8 +1,23 @@
 //! `translate`, `parse` and `check` behind one trait.
 
 mod contract;
+mod discover;
+mod fetch;
+mod java;
+mod lint;
+mod pcal_output;
+mod plan;
+mod run;
+mod sany_output;
+mod scan;
+mod tlc_output;
 
 pub use contract::{
     BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain,
     ToolchainInfo, Translation,
 };
+pub use discover::ToolPaths;
+pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
+pub use java::JavaToolchain;
+pub use lint::{lint_cfg, lint_spec};
+pub use scan::holds_algorithm;

@@ -1,0 +1,414 @@
+//! Running one child to its end.
+//!
+//! A child leads a process group of its own, and the whole group ends with it: on deadline, flood and cancel by SIGTERM
+//! and after a grace by SIGKILL; when the leader exits or the future is dropped by SIGKILL at once.
+//! What this cannot do: end the child when our own process is killed by SIGKILL. The kernel offers a parent-death
+//! signal, but it has to be set between fork and exec, which needs `unsafe`. Such a child ends at its own deadline at
+//! best, so callers give the tools they start limits of their own where the tools have them.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::time::Instant;
+
+use super::Cancel;
+
+/// How long a group may take between SIGTERM and SIGKILL, unless the caller says otherwise.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long to read on after the leader has exited: only a process that left the group can still hold the pipes.
+const DRAIN: Duration = Duration::from_millis(500);
+/// Output kept unless the caller says otherwise.
+const OUTPUT_CAP: u64 = 64 << 20;
+/// A line longer than this reaches the callback in pieces.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// A child to run. Its environment is empty but for what [`Command::env`] gives; its standard input is empty but for
+/// what [`Command::stdin`] gives.
+#[derive(Debug, Clone)]
+pub struct Command {
+    program: PathBuf,
+    args: Vec<OsString>,
+    env: Vec<(OsString, OsString)>,
+    cwd: Option<PathBuf>,
+    stdin: Option<Vec<u8>>,
+    deadline: Option<Duration>,
+    grace: Duration,
+    output_cap: u64,
+    log: Option<PathBuf>,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By a signal that we did not send.
+    Signalled(i32),
+    /// We ended it: its time was up.
+    DeadlineExceeded,
+    /// We ended it: it wrote more than its cap.
+    OutputFlood,
+    /// We ended it: the caller cancelled.
+    Cancelled,
+}
+
+/// A child that is no more.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// How it ended.
+    pub status: Status,
+    /// Standard output, up to the cap.
+    pub stdout: Vec<u8>,
+    /// Standard error; it shares the cap with standard output.
+    pub stderr: Vec<u8>,
+    /// Wall time from start to end.
+    pub wall: Duration,
+}
+
+/// A child that could not be run. How a child ended is never an error here.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProcessError {
+    /// The system did not start it.
+    #[error("start {program}")]
+    Start {
+        /// Its path.
+        program: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Its log file could not be written.
+    #[error("write the log {path}")]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Reading its output or waiting for it failed.
+    #[error("follow {program}")]
+    Follow {
+        /// Its path.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Command {
+    /// A child that runs `program`, which is a path: no search path is consulted.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+            stdin: None,
+            deadline: None,
+            grace: GRACE,
+            output_cap: OUTPUT_CAP,
+            log: None,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(|a| a.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets a variable of its environment.
+    #[must_use]
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets the folder that it starts in.
+    #[must_use]
+    pub fn cwd(mut self, folder: impl AsRef<Path>) -> Self {
+        self.cwd = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Gives it standard input, which is closed behind the last byte.
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Some(bytes.into());
+        self
+    }
+
+    /// Sets its wall time; without one it may run for ever.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets the time between SIGTERM and SIGKILL.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Sets how many bytes it may write to standard output and standard error together.
+    #[must_use]
+    pub fn output_cap(mut self, bytes: u64) -> Self {
+        self.output_cap = bytes;
+        self
+    }
+
+    /// Copies all it writes into a file, as it comes.
+    #[must_use]
+    pub fn log(mut self, file: impl AsRef<Path>) -> Self {
+        self.log = Some(file.as_ref().to_owned());
+        self
+    }
+
+    /// The command line, for messages and logs.
+    pub fn line(&self) -> String {
+        let mut line = self.program.to_string_lossy().into_owned();
+        for arg in &self.args {
+            line.push(' ');
+            line.push_str(&arg.to_string_lossy());
+        }
+        line
+    }
+
+    /// Runs it to its end. `on_line` sees each line of standard output as it comes, without its line end.
+    ///
+    /// Dropping the future kills the whole group.
+    pub async fn run(&self, cancel: &Cancel, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Ended, ProcessError> {
+        let started = Instant::now();
+        let mut log = match &self.log {
+            Some(path) => Some((path, File::create(path).map_err(|source| self.log_error(path, source))?)),
+            None => None,
+        };
+        let mut child = self.spawn()?;
+        let mut group = Group::of(&child);
+        let mut input = child.stdin.take();
+        let mut unsent: &[u8] = self.stdin.as_deref().unwrap_or_default();
+        let mut pipes = [
+            Pipe::new(child.stdout.take().map(|p| Box::new(p) as Box<dyn AsyncRead + Send + Unpin>)),
+            Pipe::new(child.stderr.take().map(|p| Box::new(p) as Box<dyn AsyncRead + Send + Unpin>)),
+        ];
+        let mut lines = Lines::default();
+        let mut left = self.output_cap;
+        let mut why: Option<Status> = None;
+        let mut exit: Option<ExitStatus> = None;
+        // `None` is never: a timer that does not run.
+        let mut alarm = self.deadline.and_then(|d| started.checked_add(d));
+        let cancelled = cancel.cancelled();
+        tokio::pin!(cancelled);
+
+        while exit.is_none() || pipes.iter().any(Pipe::is_open) {
+            let [stdout, stderr] = &mut pipes;
+            let (which, read) = tokio::select! {
+                read = stdout.read(), if stdout.is_open() => (0, read),
+                read = stderr.read(), if stderr.is_open() => (1, read),
+                status = child.wait(), if exit.is_none() => {
+                    exit = Some(status.map_err(|source| self.follow_error(source))?);
+                    // Before its id can be given to anyone else: what the leader left behind holds the group's id.
+                    group.end();
+                    alarm = Some(Instant::now() + DRAIN);
+                    continue;
+                }
+                () = sleep_until(alarm), if alarm.is_some() => {
+                    if exit.is_some() {
+                        break;
+                    }
+                    alarm = if why.is_none() {
+                        why = Some(Status::DeadlineExceeded);
+                        group.signal(Signal::TERM);
+                        Some(Instant::now() + self.grace)
+                    } else {
+                        group.signal(Signal::KILL);
+                        None
+                    };
+                    continue;
+                }
+                () = &mut cancelled, if why.is_none() && exit.is_none() => {
+                    why = Some(Status::Cancelled);
+                    group.signal(Signal::TERM);
+                    alarm = Some(Instant::now() + self.grace);
+                    continue;
+                }
+                written = write_some(&mut input, unsent), if input.is_some() => {
+                    match written {
+                        Ok(n) if n > 0 && n < unsent.len() => unsent = &unsent[n..],
+                        // A child that does not read its input is no error: its status tells.
+                        Ok(_) | Err(_) => input = None,
+                    }
+                    continue;
+                }
+            };
+            let count = read.map_err(|source| self.follow_error(source))?;
+            let pipe = &mut pipes[which];
+            if count == 0 {
+                pipe.close();
+                continue;
+            }
+            let kept = usize::try_from(left).map_or(count, |left| left.min(count));
+            left -= kept as u64;
+            let bytes = pipe.keep(kept);
+            if let Some((path, file)) = &mut log {
+                file.write_all(bytes).map_err(|source| self.log_error(path, source))?;
+            }
+            if which == 0 {
+                lines.feed(bytes, on_line);
+            }
+            if kept < count && why.is_none() && exit.is_none() {
+                why = Some(Status::OutputFlood);
+                group.signal(Signal::TERM);
+                alarm = Some(Instant::now() + self.grace);
+            }
+        }
+        lines.end(on_line);
+        let status = why.unwrap_or_else(|| match exit.map(|e| (e.code(), e.signal())) {
+            Some((Some(code), _)) => Status::Exited(code),
+            Some((None, Some(signal))) => Status::Signalled(signal),
+            // Not reached: the loop ends with an exit status, and a status holds a code or a signal.
+            Some((None, None)) | None => Status::Signalled(0),
+        });
+        let [stdout, stderr] = pipes.map(|p| p.kept);
+        Ok(Ended { status, stdout, stderr, wall: started.elapsed() })
+    }
+
+    fn spawn(&self) -> Result<tokio::process::Child, ProcessError> {
+        let mut command = tokio::process::Command::new(&self.program);
+        command
+            .args(&self.args)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        command.spawn().map_err(|source| ProcessError::Start { program: self.program.clone(), source })
+    }
+
+    fn follow_error(&self, source: io::Error) -> ProcessError {
+        ProcessError::Follow { program: self.program.clone(), source }
+    }
+
+    fn log_error(&self, path: &Path, source: io::Error) -> ProcessError {
+        ProcessError::Log { path: path.to_owned(), source }
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at).await;
+    }
+}
+
+async fn write_some(input: &mut Option<tokio::process::ChildStdin>, bytes: &[u8]) -> io::Result<usize> {
+    match input {
+        Some(input) => input.write(bytes).await,
+        None => Ok(0),
+    }
+}
+
+/// The process group of a child; it ends with this value.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &tokio::process::Child) -> Self {
+        Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.0 {
+            // It fails only where nobody is left to receive the signal.
+            let _ = kill_process_group(pid, signal);
+        }
+    }
+
+    fn end(&mut self) {
+        self.signal(Signal::KILL);
+        self.0 = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+struct Pipe {
+    from: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    buffer: Vec<u8>,
+    kept: Vec<u8>,
+}
+
+impl Pipe {
+    fn new(from: Option<Box<dyn AsyncRead + Send + Unpin>>) -> Self {
+        Self { from, buffer: vec![0; 1 << 16], kept: Vec::new() }
+    }
+
+    fn is_open(&self) -> bool {
+        self.from.is_some()
+    }
+
+    fn close(&mut self) {
+        self.from = None;
+    }
+
+    async fn read(&mut self) -> io::Result<usize> {
+        match &mut self.from {
+            Some(from) => from.read(&mut self.buffer).await,
+            None => Ok(0),
+        }
+    }
+
+    /// Keeps the first `count` bytes of what was read last, and shows them.
+    fn keep(&mut self, count: usize) -> &[u8] {
+        self.kept.extend_from_slice(&self.buffer[..count]);
+        &self.buffer[..count]
+    }
+}
+
+#[derive(Default)]
+struct Lines {
+    partial: Vec<u8>,
+}
+
+impl Lines {
+    fn feed(&mut self, bytes: &[u8], on_line: &mut (dyn FnMut(&str) + Send)) {
+        for piece in bytes.split_inclusive(|b| *b == b'\n') {
+            self.partial.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || self.partial.len() >= LONGEST_LINE {
+                self.end(on_line);
+            }
+        }
+    }
+
+    fn end(&mut self, on_line: &mut (dyn FnMut(&str) + Send)) {
+        if !self.partial.is_empty() {
+            let line = String::from_utf8_lossy(&self.partial);
+            on_line(line.trim_end_matches(['\n', '\r']));
+            self.partial.clear();
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What is refused before any tool sees it: modules that reach outside the model, and ways to make TLC end early with
+//! a success. It looks at tokens only, so code in comments and strings is not mistaken for code.
+
+use crate::tla::{Cfg, Diagnostic, Stage};
+
+use super::SpecText;
+use super::scan::{Kind, Token, position, tokens};
+
+/// Modules whose Java side reads or writes files, starts programs or reads the environment. `TLCExt` is not among
+/// them: what it offers stays inside the checker.
+const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
+
+/// Checks a module and those beside it. An empty answer means that nothing is refused.
+pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let all = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+    let mut names: Vec<&str> = Vec::new();
+    for (index, (name, text)) in all.enumerate() {
+        if !is_name(name) {
+            found.push(refused(0, 0, format!("`{name}` is not a module name")));
+            continue;
+        }
+        if names.contains(&name.as_str()) {
+            found.push(refused(0, 0, format!("there are two modules named `{name}`")));
+        }
+        names.push(name);
+        if reaches_outside(name) && !is_allowed(name, allowed) {
+            found.push(refused(0, 0, outside(name)));
+        }
+        let module = (index > 0).then_some(name.as_str());
+        found.extend(lint_text(text, allowed).into_iter().map(|d| match module {
+            Some(module) => Diagnostic { message: format!("in module {module}: {}", d.message), ..d },
+            None => d,
+        }));
+    }
+    found
+}
+
+/// Checks a configuration: a substitution could hand `TLCSet` or its `"exit"` to a module that looks harmless.
+pub fn lint_cfg(cfg: &Cfg) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (name, value) in &cfg.constants {
+        for token in tokens(value) {
+            if token.is_word("TLCSet") || is_command(&token) {
+                found.push(refused(0, 0, format!("the configuration gives {} to `{name}`: {EARLY}", token.text)));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a name can be a module's or an operator's.
+pub(crate) fn is_name(name: &str) -> bool {
+    name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
+}
+
+const EARLY: &str = "`TLCSet` can make TLC stop and report success";
+
+fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
+    let tokens = tokens(text);
+    let mut found = Vec::new();
+    let mut refuse = |token: &Token<'_>, message: String| {
+        let (line, column) = position(text, token.at);
+        found.push(refused(line, column, message));
+    };
+    let has_command = tokens.iter().any(is_command);
+    for (index, token) in tokens.iter().enumerate() {
+        let rest = &tokens[index + 1..];
+        if token.is_word("EXTENDS") {
+            for module in extended(rest) {
+                if reaches_outside(module.text) && !is_allowed(module.text, allowed) {
+                    refuse(module, outside(module.text));
+                }
+            }
+        } else if token.is_word("INSTANCE") {
+            if let Some(module) = rest.first().filter(|m| m.kind == Kind::Word)
+                && reaches_outside(module.text)
+                && !is_allowed(module.text, allowed)
+            {
+                refuse(module, outside(module.text));
+            }
+        } else if token.is_word("TLCSet") {
+            let harmless = match rest {
+                [open, first, comma, ..] if open.is_sign("(") && comma.is_sign(",") => match first.kind {
+                    Kind::Word => first.text.bytes().all(|b| b.is_ascii_digit()) || !has_command,
+                    Kind::Text => !is_command(first),
+                    Kind::Sign => !has_command,
+                },
+                // Its first argument is an expression, or it is handed on by name: harmless where no string that it
+                // obeys is at hand.
+                _ => !has_command,
+            };
+            if !harmless {
+                refuse(token, EARLY.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The names between EXTENDS and the first token that is neither a name nor a comma.
+fn extended<'a, 't>(rest: &'a [Token<'t>]) -> impl Iterator<Item = &'a Token<'t>> {
+    let mut expect_name = true;
+    rest.iter()
+        .take_while(move |t| {
+            let fits = if expect_name { t.kind == Kind::Word } else { t.is_sign(",") };
+            expect_name = !expect_name;
+            fits
+        })
+        .filter(|t| t.kind == Kind::Word)
+}
+
+/// The strings that `TLCSet` obeys.
+fn is_command(token: &Token<'_>) -> bool {
+    token.kind == Kind::Text && matches!(token.text, "exit" | "pause")
+}
+
+/// Modules with a leading underscore belong to the tools (`_TLCTrace` and `_JsonTrace` write files).
+fn reaches_outside(module: &str) -> bool {
+    module.starts_with('_') || OUTSIDE.contains(&module)
+}
+
+fn is_allowed(module: &str, allowed: &[String]) -> bool {
+    allowed.iter().any(|a| a == module)
+}
+
+fn outside(module: &str) -> String {
+    format!(
+        "module `{module}` can reach outside the model (files, programs, environment); it is refused unless allowed by name"
+    )
+}
+
+fn refused(line: usize, column: usize, message: String) -> Diagnostic {
+    Diagnostic { stage: Stage::Lint, line, column, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lint(body: &str) -> Vec<Diagnostic> {
+        let text = format!("---- MODULE M ----\n{body}\n====\n");
+        lint_spec(&SpecText { name: "M".to_owned(), text, beside: Vec::new() }, &["CSV".to_owned()])
+    }
+
+    #[test]
+    fn modules_that_reach_outside_are_refused_where_they_stand() {
+        for body in [
+            "EXTENDS Naturals,\n   IOUtils",
+            "EXTENDS Naturals\n\n  INSTANCE Json",
+            "J == INSTANCE (* c *) GraphViz WITH a <- b",
+            "LOCAL INSTANCE _TLCTrace",
+            "(* --algorithm A { define { J == INSTANCE Json } { skip } } *)",
+        ] {
+            assert_eq!(lint(body).len(), 1, "{body}");
+        }
+        let found = &lint("EXTENDS Naturals,\n   IOUtils")[0];
+        assert_eq!((found.stage, found.line, found.column), (Stage::Lint, 3, 4));
+    }
+
+    #[test]
+    fn names_in_comments_and_strings_and_allowed_modules_pass() {
+        for body in [
+            "(* INSTANCE Json *)",
+            "x == \"INSTANCE Json\"",
+            "\\* EXTENDS IOUtils",
+            "EXTENDS CSV",
+            "EXTENDS Naturals\nJson == 1",
+            "x == TLCSet(1, \"exit\")",
+            "x == TLCSet(i, 3)",
+            "\\* TLCSet(\"exit\", TRUE)",
+            "x == \"exit\"",
+        ] {
+            assert_eq!(lint(body), [], "{body}");
+        }
+    }
+
+    #[test]
+    fn a_way_to_stop_the_checker_is_refused() {
+        for body in [
+            "Next == TLCSet(\"exit\", TRUE)",
+            "Next == TLCSet (* c *) (\n \"exit\" , TRUE)",
+            "Set(a, b) == TLCSet(a, b)\nNext == Set(\"exit\", TRUE)",
+            "(* --algorithm A { { print TLCSet(\"exit\", TRUE); } } *)",
+            "T == INSTANCE TLC\nNext == T!TLCSet(\"pause\", TRUE)",
+            "Next == TLCSet(IF x THEN \"exit\" ELSE 1, TRUE)",
+        ] {
+            assert_eq!(lint(body).len(), 1, "{body}");
+        }
+        let mut cfg = Cfg::default();
+        cfg.constants.insert("C".to_owned(), "\"exit\"".to_owned());
+        cfg.constants.insert("D".to_owned(), "<- TLCSet".to_owned());
+        assert_eq!(lint_cfg(&cfg).len(), 2);
+    }
+
+    #[test]
+    fn module_names_are_names() {
+        for name in ["../M", "a/b", "", "M.tla", "1"] {
+            let spec = SpecText { name: name.to_owned(), text: String::new(), beside: Vec::new() };
+            assert_eq!(lint_spec(&spec, &[]).len(), 1, "{name}");
+        }
+        let beside = vec![("Json".to_owned(), "---- MODULE Json ----\n====".to_owned())];
+        let spec = SpecText { name: "M".to_owned(), text: "---- MODULE M ----\n====".to_owned(), beside };
+        assert_eq!(lint_spec(&spec, &[]).len(), 1);
+    }
+}

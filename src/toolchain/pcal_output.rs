@@ -1,0 +1,72 @@
+//! What the PlusCal translator prints, read into diagnostics. Pure.
+
+use crate::tla::{Diagnostic, Stage};
+
+use super::sany_output::numbers_after;
+
+/// The errors in the translator's text: one for each place that it names.
+pub(crate) fn read(text: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut said: Option<String> = None;
+    for line in text.lines().map(str::trim).chain([""]) {
+        if let Some(first) = line.strip_prefix("-- ") {
+            close(&mut said, &mut found);
+            said = Some(first.to_owned());
+        } else if line.is_empty() {
+            close(&mut said, &mut found);
+        } else if let Some(said) = &mut said {
+            said.push('\n');
+            said.push_str(line);
+        }
+    }
+    found
+}
+
+fn close(said: &mut Option<String>, found: &mut Vec<Diagnostic>) {
+    let Some(said) = said.take() else { return };
+    let message = said.replace('\n', " ");
+    let message = message.trim_end_matches('.').to_owned();
+    let mut places: Vec<(usize, usize)> =
+        said.match_indices("line ").map(|(at, _)| numbers_after(&said[at..], "line ", "column ")).collect();
+    places.retain(|place| *place != (0, 0));
+    if places.is_empty() {
+        places.push((0, 0));
+    }
+    for (line, column) in places {
+        found.push(Diagnostic { stage: Stage::Translate, line, column, message: message.clone() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(text: &str) -> Vec<(usize, usize)> {
+        read(text).into_iter().map(|d| (d.line, d.column)).collect()
+    }
+
+    #[test]
+    fn errors_are_located() {
+        assert_eq!(places(include_str!("../../tests/data/toolchain/pcal_expected.txt")), [(7, 7)]);
+        assert_eq!(places(include_str!("../../tests/data/toolchain/pcal_unmatched.txt")), [(4, 41)]);
+        let found = read(include_str!("../../tests/data/toolchain/pcal_expected.txt"));
+        assert_eq!(found[0].message, "Expected \";\" but found \":=\" line 7, column 7");
+    }
+
+    #[test]
+    fn each_missing_label_has_its_place() {
+        assert_eq!(places(include_str!("../../tests/data/toolchain/pcal_labels.txt")), [(7, 2), (7, 10)]);
+    }
+
+    #[test]
+    fn an_error_without_place_is_kept() {
+        let found = read(include_str!("../../tests/data/toolchain/pcal_unterminated.txt"));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].line, found[0].message.as_str()), (0, "Algorithm not in properly terminated comment"));
+    }
+
+    #[test]
+    fn a_success_has_none() {
+        assert_eq!(read("pcal.trans Version 1.9 of 10 July 2019\nParsing completed.\nTranslation completed.\n"), []);
+    }
+}

@@ -1,0 +1,209 @@
+//! Which runs of TLC a check needs, and the configuration of each. Pure.
+//!
+//! Three traps of TLC shape the plan, each measured with TLC 2.15 and with current sources. With SYMMETRY, temporal
+//! properties get false counterexamples: they are checked in a run of their own, without it. With a constraint, they get
+//! false successes: the caller takes such a success for inconclusive. And a configuration cannot be handed on as it is:
+//! 2.15 rejects `CHECK_DEADLOCK`, so it becomes the flag.
+
+use std::fmt::Write as _;
+
+use crate::tla::Cfg;
+
+use super::SpecText;
+use super::lint::is_name;
+
+/// One run of TLC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunPlan {
+    /// `safety`, `temporal`, `witness WitnessPaid`, `trace`.
+    pub(crate) label: String,
+    /// A module around the specification, name and text, where the run needs one.
+    pub(crate) wrapper: Option<(String, String)>,
+    /// The configuration.
+    pub(crate) cfg: String,
+    /// Whether a state without successor is an error.
+    pub(crate) deadlock: bool,
+    /// Whether to report how often each action was taken.
+    pub(crate) coverage: bool,
+    /// Whether to explore in one fixed order, so that the trace is always the same.
+    pub(crate) reproducible: bool,
+    /// Whether the run is expected to be short, so that a JVM that starts fast is worth more than one that runs fast.
+    pub(crate) short: bool,
+}
+
+/// What of a configuration one run checks.
+#[derive(Default)]
+struct Parts<'a> {
+    invariants: &'a [String],
+    properties: &'a [String],
+    symmetry: bool,
+    /// Where a VIEW merges states, cycles appear that no behaviour has, as with SYMMETRY.
+    view: bool,
+}
+
+/// The main run: everything about states and steps that the configuration declares, no temporal property.
+pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
+    let parts = Parts { invariants: &cfg.invariants, symmetry: true, view: true, ..Parts::default() };
+    RunPlan {
+        label: "safety".to_owned(),
+        wrapper: None,
+        cfg: render(cfg, &parts),
+        deadlock: cfg.check_deadlock != Some(false),
+        coverage: true,
+        reproducible: false,
+        short: false,
+    }
+}
+
+/// The run for temporal properties. Invariants and deadlock are the main run's.
+pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
+    RunPlan {
+        label: "temporal".to_owned(),
+        wrapper: None,
+        cfg: render(cfg, &Parts { properties, ..Parts::default() }),
+        deadlock: false,
+        coverage: false,
+        reproducible: false,
+        short: false,
+    }
+}
+
+/// The run again, in the order that yields the one trace that is shown.
+pub(crate) fn for_trace(plan: &RunPlan) -> RunPlan {
+    RunPlan { label: "trace".to_owned(), coverage: false, reproducible: true, ..plan.clone() }
+}
+
+/// Whether a witness run keeps the SYMMETRY of the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Symmetry {
+    /// Fewer states. A state reached is reached; but a witness that tells the elements of a symmetry set apart may be
+    /// missed, so "not reached" decides nothing.
+    Kept,
+    /// "Not reached" decides.
+    LeftOut,
+}
+
+/// The run that must fail: its only invariant is the witness's negation. `None` where the witness is no name.
+pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symmetry) -> Option<RunPlan> {
+    if !is_name(witness) {
+        return None;
+    }
+    let mut module = format!("TlaforgeWitness_{witness}");
+    while module == spec.name || spec.beside.iter().any(|(name, _)| *name == module) {
+        module.push('_');
+    }
+    let mut negation = format!("TlaforgeNot_{witness}");
+    while spec.text.contains(&negation) || spec.beside.iter().any(|(_, text)| text.contains(&negation)) {
+        negation.push('_');
+    }
+    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{negation} == ~{witness}\n====\n", spec.name);
+    let invariants = [negation];
+    let parts = Parts { invariants: &invariants, symmetry: symmetry == Symmetry::Kept, view: true, ..Parts::default() };
+    Some(RunPlan {
+        label: format!("witness {witness}"),
+        cfg: render(cfg, &parts),
+        wrapper: Some((module, text)),
+        deadlock: false,
+        coverage: false,
+        reproducible: true,
+        short: true,
+    })
+}
+
+fn render(cfg: &Cfg, parts: &Parts<'_>) -> String {
+    let mut text = String::new();
+    let mut line = |keyword: &str, value: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{keyword} {value}");
+    };
+    for (keyword, value) in [("SPECIFICATION", &cfg.specification), ("INIT", &cfg.init), ("NEXT", &cfg.next)] {
+        if let Some(value) = value {
+            line(keyword, value);
+        }
+    }
+    for (name, value) in &cfg.constants {
+        let assignment = if value.starts_with("<-") { format!("{name} {value}") } else { format!("{name} = {value}") };
+        line("CONSTANT", &assignment);
+    }
+    let symmetry: &[String] = if parts.symmetry { &cfg.symmetry } else { &[] };
+    let lists = [
+        ("INVARIANT", parts.invariants),
+        ("PROPERTY", parts.properties),
+        ("CONSTRAINT", cfg.constraints.as_slice()),
+        ("ACTION_CONSTRAINT", cfg.action_constraints.as_slice()),
+        ("SYMMETRY", symmetry),
+    ];
+    for (keyword, names) in lists {
+        for name in names {
+            line(keyword, name);
+        }
+    }
+    let view = cfg.view.as_ref().filter(|_| parts.view);
+    for (keyword, value) in
+        [("VIEW", view), ("ALIAS", cfg.alias.as_ref()), ("POSTCONDITION", cfg.postcondition.as_ref())]
+    {
+        if let Some(value) = value {
+            line(keyword, value);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cfg() -> Cfg {
+        Cfg {
+            specification: Some("Spec".to_owned()),
+            constants: [("N", "3"), ("P", "{p1, p2}"), ("Ballot", "<- Few"), ("X", "<- [Other] Y")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            invariants: vec!["TypeOK".to_owned(), "Safe".to_owned()],
+            properties: vec!["Live".to_owned()],
+            constraints: vec!["Few".to_owned()],
+            symmetry: vec!["Sym".to_owned()],
+            view: Some("Seen".to_owned()),
+            check_deadlock: Some(false),
+            ..Cfg::default()
+        }
+    }
+
+    const CONSTANTS: &str = "CONSTANT Ballot <- Few\nCONSTANT N = 3\nCONSTANT P = {p1, p2}\nCONSTANT X <- [Other] Y\n";
+
+    #[test]
+    fn the_main_run_checks_no_temporal_property() {
+        let plan = safety(&cfg());
+        assert_eq!(
+            plan.cfg,
+            format!(
+                "SPECIFICATION Spec\n{CONSTANTS}INVARIANT TypeOK\nINVARIANT Safe\nCONSTRAINT Few\nSYMMETRY Sym\nVIEW Seen\n"
+            )
+        );
+        assert!(!plan.deadlock);
+    }
+
+    #[test]
+    fn the_temporal_run_has_neither_symmetry_nor_view() {
+        let plan = temporal(&cfg(), &cfg().properties);
+        assert_eq!(plan.cfg, format!("SPECIFICATION Spec\n{CONSTANTS}PROPERTY Live\nCONSTRAINT Few\n"));
+    }
+
+    #[test]
+    fn a_witness_run_checks_the_negation_alone_under_free_names() {
+        let spec = SpecText {
+            name: "M".to_owned(),
+            text: "TlaforgeNot_W == 1".to_owned(),
+            beside: vec![("TlaforgeWitness_W".to_owned(), String::new())],
+        };
+        let plan = witness(&spec, &cfg(), "W", Symmetry::LeftOut).expect("a name");
+        let (name, text) = plan.wrapper.expect("a wrapper");
+        assert_eq!(name, "TlaforgeWitness_W_");
+        assert_eq!(text, "---- MODULE TlaforgeWitness_W_ ----\nEXTENDS M\nTlaforgeNot_W_ == ~W\n====\n");
+        assert_eq!(
+            plan.cfg,
+            format!("SPECIFICATION Spec\n{CONSTANTS}INVARIANT TlaforgeNot_W_\nCONSTRAINT Few\nVIEW Seen\n")
+        );
+        assert_eq!(witness(&spec, &cfg(), "a b", Symmetry::Kept), None);
+    }
+}

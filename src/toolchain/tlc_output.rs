@@ -1,0 +1,621 @@
+//! What TLC prints with `-tool`, read into a typed value. Pure: it knows of no process and no plan of runs.
+//!
+//! Messages stand in frames that begin in the first column: `@!@!@STARTMSG <code>:<class> @!@!@` to
+//! `@!@!@ENDMSG <code> @!@!@`. A frame inside a frame may begin anywhere (TLC 2.15 wraps a failed `Assert`, code 2132, in
+//! the general error 1000). A specification cannot forge a frame: strings are printed quoted, with escaped line ends.
+//! Codes: `tlc2.output.EC` of TLC 2.15 and of current sources.
+
+use std::collections::BTreeMap;
+
+use crate::tla::{
+    ActionCoverage, Diagnostic, Lasso, Stage, Statistics, Step, Trace, Verdict, Violation, ViolationKind,
+};
+
+use super::sany_output;
+use super::sany_output::numbers_after;
+
+/// All that one run of TLC said.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct TlcOutput {
+    /// Its version, in its own words.
+    pub(crate) version: Option<String>,
+    /// The first thing that it found wrong.
+    pub(crate) finding: Option<Finding>,
+    /// The states that it showed.
+    pub(crate) trace: Option<Trace>,
+    /// Counts, those of the last progress report where it did not come to its end.
+    pub(crate) statistics: Statistics,
+    /// The last complete coverage report.
+    pub(crate) coverage: Option<Vec<ActionCoverage>>,
+    /// The larger of the two estimates of a fingerprint collision.
+    pub(crate) collision: Option<f64>,
+    /// Its warnings.
+    pub(crate) warnings: Vec<String>,
+    /// Whether it printed "No error has been found". That alone is not a verdict.
+    pub(crate) no_error: bool,
+    /// Whether it checked formulas that speak of infinite behaviours, not only of states and steps.
+    pub(crate) liveness: bool,
+}
+
+/// What TLC found wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Finding {
+    /// `Violated` or `Invalid`.
+    Verdict(Verdict),
+    /// It ran out of memory or stack.
+    Exhausted(String),
+    /// Something that is not about the specification.
+    Broke(String),
+}
+
+/// The counts in a progress line, `Progress(4) at …: 4 states generated (…), 4 distinct states found (…), 0 states left
+/// on queue.`: depth, generated, distinct, queue.
+pub(crate) fn progress(line: &str) -> Option<(u64, u64, u64, u64)> {
+    let rest = line.strip_prefix("Progress(")?;
+    let depth = leading_count(rest)?;
+    let (_, counts) = rest.split_once(": ")?;
+    let (generated, distinct, queue) = counts_of(counts)?;
+    Some((depth, generated, distinct, queue))
+}
+
+/// Reads the output of a run on module `main`.
+pub(crate) fn read(text: &str, main: &str) -> TlcOutput {
+    let mut reader = Reader { main, out: TlcOutput::default(), sany: String::new(), coverage: None, in_sany: false };
+    let mut frame: Option<Frame> = None;
+    for line in text.lines() {
+        match &mut frame {
+            None => match start(line) {
+                Some((code, class)) => frame = Some(Frame { code, class, text: String::new(), inner: Vec::new() }),
+                None if reader.in_sany => {
+                    reader.sany.push_str(line);
+                    reader.sany.push('\n');
+                }
+                None => {}
+            },
+            Some(open) => {
+                if open.take(line)
+                    && let Some(done) = frame.take()
+                {
+                    reader.message(&done);
+                }
+            }
+        }
+    }
+    reader.finish()
+}
+
+struct Frame {
+    code: u32,
+    class: u32,
+    text: String,
+    inner: Vec<u32>,
+}
+
+impl Frame {
+    /// Takes a line; answers whether it closes the frame.
+    fn take(&mut self, line: &str) -> bool {
+        if let Some(code) = end(line) {
+            if self.inner.last() == Some(&code) {
+                self.inner.pop();
+                return false;
+            }
+            if code == self.code {
+                return true;
+            }
+        } else if let Some(at) = line.find("@!@!@STARTMSG ")
+            && let Some((code, _)) = start(&line[at..])
+        {
+            self.inner.push(code);
+            // The code stays in the text: it tells what the outer frame is about.
+        }
+        self.text.push_str(line);
+        self.text.push('\n');
+        false
+    }
+
+    /// The code of the first frame inside this one.
+    fn inner_code(&self) -> Option<u32> {
+        let at = self.text.find("@!@!@STARTMSG ")?;
+        start(self.text[at..].lines().next()?).map(|(code, _)| code)
+    }
+
+    /// The words of the frame: without frame marks, and of a general error without what TLC says of every one.
+    fn words(&self) -> String {
+        let mut words = String::new();
+        for line in self.text.lines() {
+            let line = line.trim();
+            let line = line.strip_prefix(": ").unwrap_or(line);
+            let boilerplate = line.contains("@!@!@")
+                || line.starts_with("TLC threw an unexpected exception")
+                || line.starts_with("This was probably caused by an error in the spec")
+                || line.starts_with("See the User Output")
+                || line.starts_with("The exception was a ");
+            if !boilerplate && !line.is_empty() {
+                if !words.is_empty() {
+                    words.push('\n');
+                }
+                words.push_str(line);
+            }
+        }
+        words
+    }
+}
+
+fn start(line: &str) -> Option<(u32, u32)> {
+    let rest = line.strip_prefix("@!@!@STARTMSG ")?.strip_suffix(" @!@!@")?;
+    let (code, class) = rest.split_once(':')?;
+    Some((code.parse().ok()?, class.parse().ok()?))
+}
+
+fn end(line: &str) -> Option<u32> {
+    line.strip_prefix("@!@!@ENDMSG ")?.strip_suffix(" @!@!@")?.parse().ok()
+}
+
+struct Reader<'a> {
+    main: &'a str,
+    out: TlcOutput,
+    sany: String,
+    coverage: Option<Vec<ActionCoverage>>,
+    in_sany: bool,
+}
+
+impl Reader<'_> {
+    fn message(&mut self, frame: &Frame) {
+        match frame.code {
+            2262 => self.out.version = frame.text.lines().next().map(|l| l.trim().to_owned()),
+            2220 => self.in_sany = true,
+            2219 => self.in_sany = false,
+            2190 | 2191 => self.out.statistics.initial = initial_states(&frame.text),
+            2193 => {
+                self.out.no_error = true;
+                self.out.collision = collision(&frame.text);
+            }
+            2212 => self.out.liveness = true,
+            2194 => self.out.statistics.depth = frame.text.rsplit_once(" is ").and_then(|(_, n)| leading_count(n)),
+            2199 => {
+                if let Some((generated, distinct, queue)) = counts_of(&frame.text) {
+                    self.counts(generated, distinct, queue);
+                }
+            }
+            2200 => {
+                if let Some((depth, generated, distinct, queue)) = frame.text.lines().next().and_then(progress) {
+                    self.counts(generated, distinct, queue);
+                    self.out.statistics.depth = Some(depth);
+                }
+            }
+            2216 | 2217 => self.state(&frame.text),
+            2218 => self.trace().lasso = Some(Lasso::Stuttering(true)),
+            2122 => {
+                if let Some(back) = frame.text.split(':').next().and_then(|n| n.trim().parse().ok()) {
+                    self.trace().lasso = Some(Lasso::BackTo(back));
+                }
+            }
+            2201 => self.coverage = Some(Vec::new()),
+            2772 => self.action(&frame.text),
+            2202 => {
+                if let Some(coverage) = self.coverage.take() {
+                    self.out.coverage = Some(coverage);
+                }
+            }
+            2103 => self.nested_positions(&frame.text),
+            // "The behavior up to this point is", "The following behavior constitutes a counter-example".
+            2121 | 2264 => {}
+            // Advice on the garbage collector.
+            2401 => {}
+            _ if frame.class == 3 => self.out.warnings.push(joined(&frame.words())),
+            _ if frame.class == 1 || frame.class == 2 => self.error(frame),
+            _ => {}
+        }
+    }
+
+    fn counts(&mut self, generated: u64, distinct: u64, queue: u64) {
+        let statistics = &mut self.out.statistics;
+        statistics.generated = Some(generated);
+        statistics.distinct = Some(distinct);
+        statistics.left_on_queue = Some(queue);
+    }
+
+    fn trace(&mut self) -> &mut Trace {
+        self.out.trace.get_or_insert_with(Trace::default)
+    }
+
+    fn state(&mut self, text: &str) {
+        let (head, body) = text.split_once('\n').unwrap_or((text, ""));
+        let Some((number, label)) = head.split_once(':') else { return };
+        let Ok(step) = number.trim().parse::<usize>() else { return };
+        if label.trim() == "Stuttering" {
+            self.trace().lasso = Some(Lasso::Stuttering(true));
+            return;
+        }
+        let action = label.trim().strip_prefix('<').and_then(action_name);
+        self.push(step, action, assignments(body));
+    }
+
+    fn push(&mut self, step: usize, action: Option<String>, state: BTreeMap<String, String>) {
+        let trace = self.trace();
+        let before = trace.steps.last().map(|s| &s.state);
+        let changed = state
+            .iter()
+            .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        trace.steps.push(Step { step, action, state, changed });
+    }
+
+    /// `<Inc line 5, col 1 to line 5, col 3 of module S>: 3:6`: distinct, then generated.
+    fn action(&mut self, text: &str) {
+        let Some((head, counts)) = text.trim().rsplit_once(">: ") else { return };
+        let Some(action) = head.trim().strip_prefix('<').and_then(action_name) else { return };
+        let Some((distinct, taken)) = counts.split_once(':') else { return };
+        let (Some(distinct), Some(taken)) = (leading_count(distinct), leading_count(taken)) else { return };
+        let coverage = self.coverage.get_or_insert_with(Vec::new);
+        match coverage.iter_mut().find(|c| c.action == action) {
+            Some(known) => {
+                known.taken += taken;
+                known.distinct += distinct;
+            }
+            None => coverage.push(ActionCoverage { action, taken, distinct }),
+        }
+    }
+
+    /// Where an evaluation failed: the last, innermost position.
+    fn nested_positions(&mut self, text: &str) {
+        let Some(Finding::Verdict(Verdict::Invalid { diagnostics, .. })) = &mut self.out.finding else { return };
+        let innermost = text.lines().filter(|l| l.contains(". Line ")).last();
+        if let (Some(innermost), [diagnostic]) = (innermost, &mut diagnostics[..])
+            && diagnostic.line == 0
+        {
+            (diagnostic.line, diagnostic.column) = numbers_after(innermost, "Line ", "column ");
+        }
+    }
+
+    fn error(&mut self, frame: &Frame) {
+        if self.out.finding.is_some() {
+            return;
+        }
+        let words = frame.words();
+        let first = words.lines().next().unwrap_or("").to_owned();
+        let finding = match frame.code {
+            2110 => violated(ViolationKind::Invariant, between(&first, "Invariant ", " is violated")),
+            2107 => {
+                self.initial(&frame.text);
+                violated(ViolationKind::Invariant, between(&first, "Invariant ", " is violated"))
+            }
+            2108 => {
+                self.initial(&frame.text);
+                violated(
+                    ViolationKind::ActionProperty,
+                    between(&first, "Property ", " is violated").filter(is_no_place),
+                )
+            }
+            2112 => violated(
+                ViolationKind::ActionProperty,
+                between(&first, "Action property ", " is violated").filter(is_no_place),
+            ),
+            2116 => violated(ViolationKind::Property, between(&first, "Temporal property ", " was violated")),
+            2114 => violated(ViolationKind::Deadlock, None),
+            // There is no name; the place tells which of them.
+            2104 => violated(ViolationKind::Assumption, between(&first, "Assumption ", " is false")),
+            2132 => assertion(&words),
+            3002 | 2171 => invalid(ViolationKind::Parse, &words, sany_output::read(&self.sany, self.main).errors),
+            5001..=5006 | 2222..=2243 | 2280 | 2281 | 2115 | 2146 => configuration(&words),
+            1001..=1005 => Finding::Exhausted(joined(&words)),
+            1000 => self.general(frame, &words),
+            // Files, disks and folders, not the specification.
+            1100..=1199 | 2123..=2129 | 2134 | 2135 | 2137 | 2138 | 2160..=2163 | 2167 => {
+                Finding::Broke(joined(&words))
+            }
+            2000..=2299 => evaluation(&words),
+            _ => Finding::Broke(joined(&words)),
+        };
+        self.out.finding = Some(finding);
+    }
+
+    fn general(&self, frame: &Frame, words: &str) -> Finding {
+        let exception =
+            frame.text.lines().find_map(|l| l.trim().strip_prefix("The exception was a ")).unwrap_or("").trim();
+        match frame.inner_code() {
+            Some(2132) => return assertion(words),
+            Some(5001..=5006 | 2222..=2243) => return configuration(words),
+            Some(_) => return evaluation(words),
+            None => {}
+        }
+        if frame.text.contains("StackOverflowError") || frame.text.contains("OutOfMemoryError") {
+            Finding::Exhausted(joined(words))
+        } else if exception.ends_with("ConfigFileException") {
+            configuration(words)
+        } else if exception.starts_with("tlc2.") || (exception == "java.lang.RuntimeException" && !words.is_empty()) {
+            // TLC throws it for most of what it cannot evaluate.
+            evaluation(words)
+        } else {
+            Finding::Broke(joined(&format!("{exception} {words}")))
+        }
+    }
+
+    /// The state inside the message about an initial state: there is no frame for it.
+    fn initial(&mut self, text: &str) {
+        let state = assignments(text.split_once('\n').map_or("", |(_, body)| body));
+        if !state.is_empty() {
+            self.push(1, None, state);
+        }
+    }
+
+    fn finish(mut self) -> TlcOutput {
+        let mut warnings: Vec<String> =
+            sany_output::read(&self.sany, self.main).warnings.into_iter().map(|d| d.to_string()).collect();
+        warnings.append(&mut self.out.warnings);
+        self.out.warnings = warnings;
+        self.out
+    }
+}
+
+fn violated(kind: ViolationKind, name: Option<String>) -> Finding {
+    Finding::Verdict(Verdict::Violated { violated: Violation { kind, name } })
+}
+
+fn assertion(words: &str) -> Finding {
+    // `The first argument of Assert evaluated to FALSE; the second argument was:` and the argument in the next line.
+    let said = words.lines().skip_while(|l| !l.contains("second argument was")).nth(1).unwrap_or(words);
+    violated(ViolationKind::Assertion, Some(said.trim().trim_matches('"').to_owned()).filter(|s| !s.is_empty()))
+}
+
+fn invalid(kind: ViolationKind, words: &str, diagnostics: Vec<Diagnostic>) -> Finding {
+    let reason = match diagnostics.first() {
+        Some(first) if kind == ViolationKind::Parse => first.message.clone(),
+        _ => joined(words),
+    };
+    Finding::Verdict(Verdict::Invalid { violated: Violation { kind, name: None }, reason, diagnostics })
+}
+
+fn configuration(words: &str) -> Finding {
+    // A place in such a message, if any, is one of the module.
+    let (line, column) = if words.contains(" of module ") { numbers_after(words, "line ", "col ") } else { (0, 0) };
+    let diagnostic = Diagnostic { stage: Stage::Config, line, column, message: joined(words) };
+    invalid(ViolationKind::Parse, words, vec![diagnostic])
+}
+
+fn evaluation(words: &str) -> Finding {
+    let (line, column) = if words.contains(" of module ") { numbers_after(words, "line ", "col ") } else { (0, 0) };
+    let diagnostic = Diagnostic { stage: Stage::Check, line, column, message: joined(words) };
+    invalid(ViolationKind::Evaluation, words, vec![diagnostic])
+}
+
+fn joined(words: &str) -> String {
+    words.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn between(text: &str, before: &str, after: &str) -> Option<String> {
+    let (_, rest) = text.split_once(before)?;
+    rest.split_once(after).map(|(name, _)| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// Where a property has no name of its own TLC gives its place.
+#[expect(clippy::ptr_arg, reason = "used as a filter on an Option<String>")]
+fn is_no_place(name: &String) -> bool {
+    !name.starts_with("line ")
+}
+
+/// `Inc line 5, col 8 to …` and `Inc(p1) line 5, …` give `Inc`; `Initial predicate>` and an unknown action give nothing.
+fn action_name(label: &str) -> Option<String> {
+    let name = label.split_once(" line ")?.0.split('(').next()?.trim();
+    (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned())
+}
+
+/// `/\ x = 0` for each variable, or `x = 0` where there is only one. A value that TLC broke over several lines is put
+/// back on one.
+fn assignments(text: &str) -> BTreeMap<String, String> {
+    let mut state = BTreeMap::new();
+    let mut last: Option<String> = None;
+    for line in text.lines().filter(|l| !l.trim().is_empty()) {
+        let begins = line.strip_prefix("/\\ ").or_else(|| (last.is_none()).then_some(line));
+        if let Some((name, value)) = begins.and_then(|l| l.split_once(" = ").or_else(|| l.split_once(" ="))) {
+            state.insert(name.trim().to_owned(), value.trim().to_owned());
+            last = Some(name.trim().to_owned());
+        } else if let Some(value) = last.as_ref().and_then(|name| state.get_mut(name)) {
+            if !value.is_empty() {
+                value.push(' ');
+            }
+            value.push_str(line.trim());
+        }
+    }
+    state
+}
+
+fn leading_count(text: &str) -> Option<u64> {
+    let text = text.trim_start();
+    let end = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
+    text[..end].replace(',', "").parse().ok()
+}
+
+/// `4 states generated (…), 3 distinct states found (…), 0 states left on queue.`
+fn counts_of(text: &str) -> Option<(u64, u64, u64)> {
+    Some((
+        count_before(text, " states generated")?,
+        count_before(text, " distinct states found")?,
+        count_before(text, " states left on queue")?,
+    ))
+}
+
+fn count_before(text: &str, words: &str) -> Option<u64> {
+    let (before, _) = text.split_once(words)?;
+    let number = before.rsplit(|c: char| !c.is_ascii_digit() && c != ',').next()?;
+    number.replace(',', "").parse().ok()
+}
+
+/// `Finished computing initial states: 1 distinct state generated at …`, `… 2 states generated, with 1 of them distinct
+/// at …`.
+fn initial_states(text: &str) -> Option<u64> {
+    text.split_once(", with ")
+        .and_then(|(_, rest)| leading_count(rest))
+        .or_else(|| count_before(text, " distinct state"))
+}
+
+/// `calculated (optimistic):  val = 1.6E-19`, and perhaps `based on the actual fingerprints:  val = 3.0E-15`.
+fn collision(text: &str) -> Option<f64> {
+    text.lines()
+        .filter_map(|line| line.split_once("val = "))
+        .filter_map(|(_, value)| value.trim().parse::<f64>().ok())
+        .reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    macro_rules! recorded {
+        ($name:literal) => {
+            read(include_str!(concat!("../../tests/data/toolchain/tlc_", $name, ".txt")), "S")
+        };
+    }
+
+    fn violation(out: &TlcOutput) -> (ViolationKind, Option<&str>) {
+        match &out.finding {
+            Some(Finding::Verdict(Verdict::Violated { violated } | Verdict::Invalid { violated, .. })) => {
+                (violated.kind, violated.name.as_deref())
+            }
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    fn places(out: &TlcOutput) -> Vec<(Stage, usize, usize)> {
+        match &out.finding {
+            Some(Finding::Verdict(Verdict::Invalid { diagnostics, .. })) => {
+                diagnostics.iter().map(|d| (d.stage, d.line, d.column)).collect()
+            }
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_invariant_violation_has_its_name_trace_counts_and_coverage() {
+        let out = recorded!("invariant");
+        assert_eq!(violation(&out), (ViolationKind::Invariant, Some("Small")));
+        let trace = out.trace.expect("a trace");
+        let actions: Vec<_> = trace.steps.iter().map(|s| s.action.as_deref()).collect();
+        assert_eq!(actions, [None, Some("Inc"), Some("Inc"), Some("Inc")]);
+        assert_eq!(trace.steps[3].state["x"], "3");
+        assert_eq!(trace.steps[3].state["y"], "[a |-> 1, b |-> <<1, 2>>]");
+        assert_eq!(trace.steps[0].changed, ["x", "y"]);
+        assert_eq!(trace.steps[3].changed, ["x"]);
+        assert_eq!(trace.lasso, None);
+        let expected = Statistics {
+            generated: Some(4),
+            distinct: Some(4),
+            depth: Some(4),
+            left_on_queue: Some(0),
+            initial: Some(1),
+            seconds: 0.0,
+        };
+        assert_eq!(out.statistics, expected);
+        let coverage: Vec<_> =
+            out.coverage.expect("coverage").into_iter().map(|c| (c.action, c.distinct, c.taken)).collect();
+        assert_eq!(coverage, [("Inc".to_owned(), 3, 6), ("Never".to_owned(), 0, 0)]);
+        assert_eq!(out.version.as_deref(), Some("TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)"));
+        assert_eq!(out.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_success_has_a_collision_probability_and_initial_states_under_symmetry() {
+        let out = recorded!("symmetry_holds");
+        assert_eq!((out.finding, out.no_error, out.trace), (None, true, None));
+        assert_eq!(out.collision, Some(1.6e-19));
+        assert_eq!(out.statistics.initial, Some(1));
+        assert_eq!(out.coverage.expect("coverage")[0].taken, 2, "0:2 is an action that was taken");
+    }
+
+    #[test]
+    fn temporal_counterexamples_show_how_they_go_on() {
+        let stuttering = recorded!("stuttering");
+        assert_eq!(violation(&stuttering), (ViolationKind::Property, None));
+        assert!(stuttering.liveness);
+        let trace = stuttering.trace.expect("a trace");
+        assert_eq!((trace.steps.len(), trace.lasso), (2, Some(Lasso::Stuttering(true))));
+        let lasso = recorded!("lasso").trace.expect("a trace");
+        assert_eq!((lasso.steps.len(), lasso.lasso), (3, Some(Lasso::BackTo(1))));
+    }
+
+    #[test]
+    fn step_properties_are_told_apart() {
+        let out = recorded!("action_property");
+        assert_eq!(violation(&out), (ViolationKind::ActionProperty, Some("A1")));
+        assert!(!out.liveness);
+        let out = recorded!("property_initial");
+        assert_eq!(violation(&out), (ViolationKind::ActionProperty, None));
+        assert_eq!(out.trace.expect("a trace").steps[0].state["x"], "0");
+    }
+
+    #[test]
+    fn an_initial_state_is_read_from_inside_the_message() {
+        let out = recorded!("invariant_initial");
+        assert_eq!(violation(&out), (ViolationKind::Invariant, Some("Inv")));
+        let trace = out.trace.expect("a trace");
+        assert_eq!(trace.steps.len(), 1);
+        assert_eq!(trace.steps[0].state["y"], "{1}");
+        assert_eq!(trace.steps[0].changed, ["x", "y"]);
+    }
+
+    #[test]
+    fn deadlock_assumption_and_assertion_are_violations() {
+        assert_eq!(violation(&recorded!("deadlock")), (ViolationKind::Deadlock, None));
+        let assumption = recorded!("assumption");
+        assert_eq!(
+            violation(&assumption),
+            (ViolationKind::Assumption, Some("line 4, col 15 to line 4, col 19 of module S"))
+        );
+        let assertion = recorded!("assertion");
+        assert_eq!(
+            violation(&assertion),
+            (ViolationKind::Assertion, Some("Failure of assertion at line 7, column 4."))
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_evaluated_is_located() {
+        let out = recorded!("evaluation");
+        assert_eq!(violation(&out).0, ViolationKind::Evaluation);
+        assert_eq!(places(&out), [(Stage::Check, 5, 28)]);
+        let Some(Finding::Verdict(Verdict::Invalid { reason, .. })) = out.finding else { unreachable!() };
+        assert_eq!(reason, "Attempted to apply Head to the empty sequence.");
+        let out = recorded!("invariant_evaluation");
+        assert_eq!(places(&out), [(Stage::Check, 6, 8)]);
+    }
+
+    #[test]
+    fn what_does_not_parse_is_located() {
+        assert_eq!(places(&recorded!("semantic_errors")), [(Stage::Parse, 4, 13), (Stage::Parse, 5, 14)]);
+        assert_eq!(places(&recorded!("grammar_error")), [(Stage::Parse, 5, 1)]);
+        assert_eq!(places(&recorded!("constant_unassigned")), [(Stage::Config, 0, 0)]);
+        let out = recorded!("cfg_keyword");
+        assert_eq!(violation(&out).0, ViolationKind::Parse);
+    }
+
+    #[test]
+    fn numbers_with_separators_and_broken_values_are_read() {
+        assert_eq!(
+            progress(
+                "Progress(12) at 2026-01-01 00:00:00: 1,234,567 states generated (7 s/min), 89,012 distinct states found (5 ds/min), 3,456 states left on queue."
+            ),
+            Some((12, 1_234_567, 89_012, 3_456))
+        );
+        let state = assignments("/\\ a = << 1,\n        2 >>\n/\\ b =\n  [x |-> 1]\n");
+        assert_eq!((state["a"].as_str(), state["b"].as_str()), ("<< 1, 2 >>", "[x |-> 1]"));
+        let one = assignments("s = << \"/\\ t = 1\",\n   2 >>");
+        assert_eq!(one.len(), 1);
+    }
+
+    #[test]
+    fn a_value_that_looks_like_a_frame_forges_nothing() {
+        let text = "@!@!@STARTMSG 2217:4 @!@!@\n1: <Initial predicate>\nx = \"@!@!@STARTMSG 2193:0 @!@!@\"\n\n@!@!@ENDMSG 2217 @!@!@\n\"@!@!@STARTMSG 2193:0 @!@!@\"\n";
+        let out = read(text, "S");
+        assert!(!out.no_error);
+        assert_eq!(out.trace.expect("a trace").steps.len(), 1);
+    }
+
+    #[test]
+    fn cut_output_never_panics() {
+        let text = include_str!("../../tests/data/toolchain/tlc_invariant.txt");
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            read(&text[..end], "S");
+        }
+    }
+}
