@@ -44,13 +44,13 @@ Perms == Permutations(Clients)
 
   process (timer = "timer") {
     expire:
-      while (issued < MAX_TOKEN) {
+      while (issued < MAX_TOKEN \/ holder # NoOne) {
         await holder # NoOne;
         holder := NoOne;
       }
   }
 } *)
-\* BEGIN TRANSLATION - the hash of the PCal code: PCal-d2e5acb05d13ff7dba8c46038880ae5e
+\* BEGIN TRANSLATION - the hash of the PCal code: PCal-360e774c43af3ff6f9b801b62d981481
 VARIABLES holder, issued, fence, accepted, pc, token
 
 vars == << holder, issued, fence, accepted, pc, token >>
@@ -101,7 +101,7 @@ release(self) == /\ pc[self] = "release"
 client(self) == acquire(self) \/ write(self) \/ release(self)
 
 expire == /\ pc["timer"] = "expire"
-          /\ IF issued < MAX_TOKEN
+          /\ IF issued < MAX_TOKEN \/ holder # NoOne
                 THEN /\ holder # NoOne
                      /\ holder' = NoOne
                      /\ pc' = [pc EXCEPT !["timer"] = "expire"]
@@ -123,7 +123,7 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION - the hash of the generated TLA code (remove to silence divergence warnings): TLA-e47a44fd92ca5d3bad7de28407cb9a45
+\* END TRANSLATION - the hash of the generated TLA code (remove to silence divergence warnings): TLA-fe714121c29c6515fc81e1fbbd178249
 
 \* the type of every variable
 TypeOK == /\ holder \in Clients \cup {NoOne}

@@ -3,11 +3,15 @@
 //! The crate is built in floors; a module imports only from floors below its own (`tests/floors.rs` enforces it).
 //! `docs/architecture.md` is the map.
 
+pub mod cli;
+pub mod config;
 pub mod exit;
 pub mod journal;
 pub mod llm;
+pub mod nodes;
 pub mod pipeline;
 pub mod process;
 pub mod prompt;
+pub mod report;
 pub mod tla;
 pub mod toolchain;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::folder;
 use super::guard::{approval, flaw};
-use super::machine::{Effect, Event, Outcome, Position, Row, StopReason, Transition, transition};
+use super::machine::{Effect, Outcome, Position, Row, StopReason, Transition, transition};
 use super::run::{Attempt, Run, RunError, record, to_value};
 use super::station::Station;
 use super::view::{Facts, Finished, Product, Revision, RunView, file};

@@ -70,11 +70,7 @@ fn ours(run: &Run, path: &Path) -> bool {
     }
 }
 
-fn write_if_other(
-    path: &Path,
-    sha: &Sha,
-    content: impl FnOnce() -> Result<Vec<u8>, RunError>,
-) -> Result<(), RunError> {
+fn write_if_other(path: &Path, sha: &Sha, content: impl FnOnce() -> Result<Vec<u8>, RunError>) -> Result<(), RunError> {
     if std::fs::read(path).is_ok_and(|bytes| Sha::of(bytes) == *sha) {
         return Ok(());
     }

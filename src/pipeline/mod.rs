@@ -6,7 +6,7 @@ mod driver;
 mod folder;
 mod guard;
 mod machine;
-pub(crate) mod run;
+mod run;
 mod station;
 mod view;
 
@@ -19,9 +19,9 @@ pub use machine::{
     Acceptance, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Row, Rules, State, StopReason, Transition,
     transition,
 };
+pub use run::{Attempt, Observer, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
-pub use run::{Attempt, Observer, Run, RunError, Surroundings};
 pub use view::{
-    Branch, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, FoldError, InFlight, Product, Revision, RunView,
-    Settings, Spent, Standing, Stored, file,
+    Branch, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, FoldError, InFlight, Product, Revision,
+    RunView, Settings, Spent, Standing, Stored, file,
 };

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::view::{FoldError, RunView, Settings, Stored};
+use super::view::{Branch, FoldError, RunView, Settings, Stored};
 use crate::journal::{
     ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Record, Recovery, RunLock, Sha,
     StoreError,
@@ -86,11 +86,8 @@ impl Run {
             path: root.to_owned(),
             source,
         })?;
-        let root = std::path::absolute(root).map_err(|source| RunError::Io {
-            what: "find",
-            path: root.to_owned(),
-            source,
-        })?;
+        let root =
+            std::path::absolute(root).map_err(|source| RunError::Io { what: "find", path: root.to_owned(), source })?;
         let lock = RunLock::take(&root, &(surroundings.clock)())?;
         let (mut journal, recovery) = Journal::open(&root.join("journal.jsonl"), surroundings.clock)?;
         let view = RunView::of(journal.events())?;
@@ -167,6 +164,12 @@ impl Run {
     pub fn current_text(&self, view: &RunView, name: &str) -> Result<Option<String>, RunError> {
         Ok(view.artifact(name).map(|sha| self.store.text(sha)).transpose()?)
     }
+}
+
+/// Journals the start of a branch as the next free revision.
+pub fn begin_branch(run: &Run, branch: &Branch, kind: Kind) -> Result<(), RunError> {
+    let rev = run.view().next_revision();
+    run.append(vec![record("run", kind, "branch_started", rev, 0, to_value(branch))]).map(|_| ())
 }
 
 /// An event to be.

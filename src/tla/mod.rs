@@ -5,6 +5,7 @@ mod algorithm;
 mod audit;
 mod cfg;
 mod covers;
+mod describe;
 mod diagnostic;
 mod lexer;
 mod merge;
@@ -20,9 +21,10 @@ pub use algorithm::{Algorithm, Label, Syntax};
 pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING};
 pub use cfg::Cfg;
 pub use covers::coverage_of;
+pub use describe::{bounds_sentence, outcome_text, statistics_sentence, verdict_sentence};
 pub use diagnostic::{Diagnostic, Stage};
 pub use merge::{Merged, Sections, check_cfg_names, merge};
-pub use module::{Declaration, Definition, DefinitionKind, Module, ModuleError, Statement};
+pub use module::{Declaration, Definition, DefinitionKind, Module, ModuleError, Statement, without_translation};
 pub use outcome::{
     ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, Trace, Verdict, Violation,
     ViolationKind, WitnessOutcome,

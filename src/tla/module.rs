@@ -190,10 +190,8 @@ impl Module {
         let own = &tokens[unit.tokens.clone()];
         let (Some(first), Some(last)) = (own.first(), own.last()) else { return };
         let range = first.start..last.end;
-        let own_kind = matches!(
-            unit.kind,
-            UnitKind::Definition | UnitKind::Recursive | UnitKind::Separator | UnitKind::Stray
-        );
+        let own_kind =
+            matches!(unit.kind, UnitKind::Definition | UnitKind::Recursive | UnitKind::Separator | UnitKind::Stray);
         if !own_kind {
             self.other_units.push(range.clone());
         }
@@ -215,8 +213,7 @@ impl Module {
             UnitKind::Assume | UnitKind::Theorem => {
                 let own = if unit.kind == UnitKind::Theorem { without_proof(source, own) } else { own };
                 let tree = reader.read(source, own, false);
-                let refers =
-                    if tree.is_empty() { References::default() } else { references(&tree, source, 0, &[]) };
+                let refers = if tree.is_empty() { References::default() } else { references(&tree, source, 0, &[]) };
                 errors.extend(tree.errors);
                 let statement = Statement {
                     name: unit.name.map(|at| tokens[at].text(source).to_owned()),
@@ -301,9 +298,17 @@ impl Module {
         let by_name = self.definitions_by_name();
         let mut all = self.closure(name);
         all.insert(name.to_owned());
-        all.iter().filter_map(|name| by_name.get(name.as_str())).any(|definition| {
-            definition.refers.names.iter().any(|name| variables.contains(name.as_str()))
-        })
+        all.iter()
+            .filter_map(|name| by_name.get(name.as_str()))
+            .any(|definition| definition.refers.names.iter().any(|name| variables.contains(name.as_str())))
+    }
+
+    /// The text without the translation block, which the translator can always make again.
+    pub fn without_translation(&self) -> String {
+        let Some(range) = &self.translation else { return self.source.clone() };
+        let before = self.source[..range.start].trim_end_matches([' ', '\t']);
+        let after = &self.source[range.end..];
+        format!("{before}{}", after.strip_prefix('\n').unwrap_or(after))
     }
 
     /// Whether the byte offset is inside the translation.
@@ -486,9 +491,7 @@ fn parameters(source: &str, head: &[Token], name: Token, kind: DefinitionKind) -
             }
             names
         }
-        (_, Some(at)) if opens => {
-            declarations(source, head.get(at + 1..head.len().saturating_sub(1)).unwrap_or(&[]))
-        }
+        (_, Some(at)) if opens => declarations(source, head.get(at + 1..head.len().saturating_sub(1)).unwrap_or(&[])),
         // Infix, prefix and postfix operators: the identifiers around the symbol.
         _ => {
             let around = head.iter().filter(|token| token.kind == Kind::Word && token.start != name.start);
@@ -568,4 +571,9 @@ fn comment_end(context: &Context<'_>, code: usize) -> usize {
     let remark = line.trim();
     let single = remark.starts_with("(*") && remark.ends_with("*)") && remark.matches("(*").count() == 1;
     if remark.starts_with("\\*") || single { code + line.trim_end().len() } else { code }
+}
+
+/// [`Module::without_translation`] of a text that may hold no module: then it stays as it is.
+pub fn without_translation(text: &str) -> String {
+    Module::parse(text).map_or_else(|_| text.to_owned(), |module| module.without_translation())
 }

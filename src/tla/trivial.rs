@@ -8,14 +8,38 @@ use super::syntax::{Id, MAX_DEPTH, Tree};
 
 /// Modules of the distribution (and of the community) whose operators know no variable but their arguments.
 const STANDARD: &[&str] = &[
-    "Bags", "FiniteSets", "FiniteSetsExt", "Folds", "Functions", "Integers", "Naturals", "Randomization",
-    "RealTime", "Reals", "Sequences", "SequencesExt", "TLC", "TLCExt",
+    "Bags",
+    "FiniteSets",
+    "FiniteSetsExt",
+    "Folds",
+    "Functions",
+    "Integers",
+    "Naturals",
+    "Randomization",
+    "RealTime",
+    "Reals",
+    "Sequences",
+    "SequencesExt",
+    "TLC",
+    "TLCExt",
 ];
 
 /// Operators whose value is not a function of their arguments and the state.
-const UNSTABLE: &[&str] =
-    &["RandomElement", "RandomSubset", "RandomSetOfSubsets", "RandomSubsetSet", "TLCGet", "TLCSet", "JavaTime",
-      "IOExec", "TLCEvalDefinition", "Any", "ToTrace", "Trace", "CounterExample"];
+const UNSTABLE: &[&str] = &[
+    "RandomElement",
+    "RandomSubset",
+    "RandomSetOfSubsets",
+    "RandomSubsetSet",
+    "TLCGet",
+    "TLCSet",
+    "JavaTime",
+    "IOExec",
+    "TLCEvalDefinition",
+    "Any",
+    "ToTrace",
+    "Trace",
+    "CounterExample",
+];
 
 /// Why the property holds of every module, or `None` where that is not certain.
 pub fn constantly_true(module: &Module, property: &str) -> Option<String> {
@@ -36,7 +60,11 @@ pub fn constantly_true_under(module: &Module, cfg: &Cfg, property: &str) -> Opti
         replaced(name)
             || module.definition(name).is_none_or(|definition| {
                 definition.damaged
-                    || definition.refers.names.iter().any(|name| UNSTABLE.contains(&name.as_str()) || replaced_away(cfg, name))
+                    || definition
+                        .refers
+                        .names
+                        .iter()
+                        .any(|name| UNSTABLE.contains(&name.as_str()) || replaced_away(cfg, name))
             })
     });
     if unsafe_definition {

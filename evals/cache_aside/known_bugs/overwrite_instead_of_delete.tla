@@ -6,15 +6,13 @@
 EXTENDS Integers, FiniteSets, Sequences, TLC
 
 CONSTANTS
-  Readers,       \* the processes that read the item
-  Writers,       \* the processes that update the item
-  NoEntry,       \* stands for "the cache holds no entry"
-  MaxReads,      \* bound of the model: reads each reader makes
-  MaxUpdates,    \* bound of the model: updates each writer starts
-  MaxLosses      \* bound of the model: evictions and restarts of the cache
+  Readers,       \* the reads: each is one process
+  Writers,       \* the updates: each is one process
+  NoEntry        \* stands for "the cache holds no entry"
 
-\* One item; a row is represented by its version.  Returning a value to the caller
-\* touches nothing that is shared, so it is part of the step before it.
+\* One item; the cache loses it at most once besides the deletes.  A row is
+\* represented by its version.  Returning a value to the caller touches nothing that
+\* is shared, so it is part of the step before it.
 
 Max(a, b) == IF a >= b THEN a ELSE b
 
@@ -24,61 +22,135 @@ Max(a, b) == IF a >= b THEN a ELSE b
     cache = NoEntry,                       \* the version in the cache, or NoEntry
     underway = {},                         \* the writers whose update is under way
     acked = 0,                             \* the newest acknowledged version
-    returned = [r \in Readers |-> NoEntry]; \* what each reader returned last
+    returned = [r \in Readers |-> NoEntry]; \* what each read returned, once it has
 
   process (reader \in Readers)
-    variables reads = 0, value = NoEntry;
+    variable value = NoEntry;
   {
   Get:
-    while (reads < MaxReads) {
-      reads := reads + 1;
-      if (cache # NoEntry) {
-        returned[self] := cache;
-      } else {
+    if (cache # NoEntry) {
+      returned[self] := cache;
+    } else {
   ReadAndFill:
-        value := db;
-        cache := value;
-        returned[self] := value;
-        value := NoEntry;
-      }
+      value := db;
+      cache := value;
+      returned[self] := value;
     }
   }
 
   process (writer \in Writers)
-    variables updates = 0, mine = 0;
+    variable mine = 0;
   {
   Begin:
-    while (updates < MaxUpdates) {
-      updates := updates + 1;
-      underway := underway \union {self};
+    underway := underway \union {self};
   Commit:
-      either { \* the database accepts the value
-        db := db + 1;
-        mine := db;
+    either { \* the database accepts the value
+      db := db + 1;
+      mine := db;
   Overwrite:
-        cache := mine;
+      cache := mine;
   Acknowledge:
-        underway := underway \ {self};
-        acked := Max(acked, mine);
-        mine := 0;
-      } or { \* the database rejects the value
-        underway := underway \ {self};
-      }
+      underway := underway \ {self};
+      acked := Max(acked, mine);
+    } or { \* the database rejects the value
+      underway := underway \ {self};
     }
   }
 
   process (store = "cache")
-    variable losses = 0;
   {
   Lose:
-    while (losses < MaxLosses) {
-      losses := losses + 1;
-      cache := NoEntry;
-    }
+    cache := NoEntry;
   }
 } *)
 
-\* BEGIN TRANSLATION
-\* END TRANSLATION
+\* BEGIN TRANSLATION PCal-13f3781d12c6acf14f651eb78cbec4ce
+VARIABLES db, cache, underway, acked, returned, pc, value, mine
+
+vars == << db, cache, underway, acked, returned, pc, value, mine >>
+
+ProcSet == (Readers) \cup (Writers) \cup {"cache"}
+
+Init == (* Global variables *)
+        /\ db = 0
+        /\ cache = NoEntry
+        /\ underway = {}
+        /\ acked = 0
+        /\ returned = [r \in Readers |-> NoEntry]
+        (* Process reader *)
+        /\ value = [self \in Readers |-> NoEntry]
+        (* Process writer *)
+        /\ mine = [self \in Writers |-> 0]
+        /\ pc = [self \in ProcSet |-> CASE self \in Readers -> "Get"
+                                        [] self \in Writers -> "Begin"
+                                        [] self = "cache" -> "Lose"]
+
+Get(self) == /\ pc[self] = "Get"
+             /\ IF cache # NoEntry
+                   THEN /\ returned' = [returned EXCEPT ![self] = cache]
+                        /\ pc' = [pc EXCEPT ![self] = "Done"]
+                   ELSE /\ pc' = [pc EXCEPT ![self] = "ReadAndFill"]
+                        /\ UNCHANGED returned
+             /\ UNCHANGED << db, cache, underway, acked, value, mine >>
+
+ReadAndFill(self) == /\ pc[self] = "ReadAndFill"
+                     /\ value' = [value EXCEPT ![self] = db]
+                     /\ cache' = value'[self]
+                     /\ returned' = [returned EXCEPT ![self] = value'[self]]
+                     /\ pc' = [pc EXCEPT ![self] = "Done"]
+                     /\ UNCHANGED << db, underway, acked, mine >>
+
+reader(self) == Get(self) \/ ReadAndFill(self)
+
+Begin(self) == /\ pc[self] = "Begin"
+               /\ underway' = (underway \union {self})
+               /\ pc' = [pc EXCEPT ![self] = "Commit"]
+               /\ UNCHANGED << db, cache, acked, returned, value, mine >>
+
+Commit(self) == /\ pc[self] = "Commit"
+                /\ \/ /\ db' = db + 1
+                      /\ mine' = [mine EXCEPT ![self] = db']
+                      /\ pc' = [pc EXCEPT ![self] = "Overwrite"]
+                      /\ UNCHANGED underway
+                   \/ /\ underway' = underway \ {self}
+                      /\ pc' = [pc EXCEPT ![self] = "Done"]
+                      /\ UNCHANGED <<db, mine>>
+                /\ UNCHANGED << cache, acked, returned, value >>
+
+Overwrite(self) == /\ pc[self] = "Overwrite"
+                   /\ cache' = mine[self]
+                   /\ pc' = [pc EXCEPT ![self] = "Acknowledge"]
+                   /\ UNCHANGED << db, underway, acked, returned, value, mine >>
+
+Acknowledge(self) == /\ pc[self] = "Acknowledge"
+                     /\ underway' = underway \ {self}
+                     /\ acked' = Max(acked, mine[self])
+                     /\ pc' = [pc EXCEPT ![self] = "Done"]
+                     /\ UNCHANGED << db, cache, returned, value, mine >>
+
+writer(self) == Begin(self) \/ Commit(self) \/ Overwrite(self)
+                   \/ Acknowledge(self)
+
+Lose == /\ pc["cache"] = "Lose"
+        /\ cache' = NoEntry
+        /\ pc' = [pc EXCEPT !["cache"] = "Done"]
+        /\ UNCHANGED << db, underway, acked, returned, value, mine >>
+
+store == Lose
+
+(* Allow infinite stuttering to prevent deadlock on termination. *)
+Terminating == /\ \A self \in ProcSet: pc[self] = "Done"
+               /\ UNCHANGED vars
+
+Next == store
+           \/ (\E self \in Readers: reader(self))
+           \/ (\E self \in Writers: writer(self))
+           \/ Terminating
+
+Spec == Init /\ [][Next]_vars
+
+Termination == <>(\A self \in ProcSet: pc[self] = "Done")
+
+\* END TRANSLATION TLA-3036e37e81729c760725849ce67b8877
 
 ====

@@ -12,16 +12,14 @@
 EXTENDS Integers, FiniteSets, Sequences, TLC
 
 CONSTANTS
-  Readers,       \* the processes that read the item
-  Writers,       \* the processes that update the item
-  NoEntry,       \* stands for "the cache holds no entry"
-  MaxReads,      \* bound of the model: reads each reader makes
-  MaxUpdates,    \* bound of the model: updates each writer starts
-  MaxLosses      \* bound of the model: evictions and restarts of the cache
+  Readers,       \* the reads: each is one process
+  Writers,       \* the updates: each is one process
+  NoEntry        \* stands for "the cache holds no entry"
 
-\* One item; a row is represented by its version.  Returning a value to the caller
-\* touches nothing that is shared, so it is part of the step before it.
-\* A reader has at most one token at a time, so a token is named after its reader.
+\* One item; the cache loses it at most once besides the deletes.  A row is
+\* represented by its version.  Returning a value to the caller touches nothing that
+\* is shared, so it is part of the step before it.
+\* A read is given at most one token, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
 
@@ -32,77 +30,63 @@ Max(a, b) == IF a >= b THEN a ELSE b
     leases = {},                           \* the readers whose token is outstanding
     underway = {},                         \* the writers whose update is under way
     acked = 0,                             \* the newest acknowledged version
-    returned = [r \in Readers |-> NoEntry]; \* what each reader returned last
+    returned = [r \in Readers |-> NoEntry]; \* what each read returned, once it has
 
   process (reader \in Readers)
-    variables reads = 0, value = NoEntry;
+    variable value = NoEntry;
   {
   Get:
-    while (reads < MaxReads) {
-      reads := reads + 1;
-      if (cache # NoEntry) {
-        returned[self] := cache;
-      } else {
-        leases := leases \union {self};
+    if (cache # NoEntry) {
+      returned[self] := cache;
+    } else {
+      leases := leases \union {self};
   Read:
-        value := db;
+      value := db;
   Fill:
-        if (self \in leases) {
-          cache := value;
-          leases := leases \ {self};
-        };
-        returned[self] := value;
-        value := NoEntry;
-      }
+      if (self \in leases) {
+        cache := value;
+        leases := leases \ {self};
+      };
+      returned[self] := value;
     }
   }
 
   process (writer \in Writers)
-    variables updates = 0, mine = 0;
+    variable mine = 0;
   {
   Begin:
-    while (updates < MaxUpdates) {
-      updates := updates + 1;
-      underway := underway \union {self};
+    underway := underway \union {self};
   Commit:
-      either { \* the database accepts the value
-        db := db + 1;
-        mine := db;
+    either { \* the database accepts the value
+      db := db + 1;
+      mine := db;
   Delete:
-        cache := NoEntry;
-        leases := {};
+      cache := NoEntry;
+      leases := {};
   Acknowledge:
-        underway := underway \ {self};
-        acked := Max(acked, mine);
-        mine := 0;
-      } or { \* the database rejects the value
-        underway := underway \ {self};
-      }
+      underway := underway \ {self};
+      acked := Max(acked, mine);
+    } or { \* the database rejects the value
+      underway := underway \ {self};
     }
   }
 
   process (store = "cache")
-    variable losses = 0;
   {
   Lose:
-    while (losses < MaxLosses) {
-      losses := losses + 1;
-      either { \* eviction
-        cache := NoEntry;
-      } or { \* restart
-        cache := NoEntry;
-        leases := {};
-      }
+    either { \* eviction
+      cache := NoEntry;
+    } or { \* restart
+      cache := NoEntry;
+      leases := {};
     }
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-c478d2c43ebc7aeddcd9bee0fafd22d7
-VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
-          updates, mine, losses
+\* BEGIN TRANSLATION PCal-aac2dc3f7efaf9592d7372a5a8e9c7e0
+VARIABLES db, cache, leases, underway, acked, returned, pc, value, mine
 
-vars == << db, cache, leases, underway, acked, returned, pc, reads, value, 
-           updates, mine, losses >>
+vars == << db, cache, leases, underway, acked, returned, pc, value, mine >>
 
 ProcSet == (Readers) \cup (Writers) \cup {"cache"}
 
@@ -114,37 +98,28 @@ Init == (* Global variables *)
         /\ acked = 0
         /\ returned = [r \in Readers |-> NoEntry]
         (* Process reader *)
-        /\ reads = [self \in Readers |-> 0]
         /\ value = [self \in Readers |-> NoEntry]
         (* Process writer *)
-        /\ updates = [self \in Writers |-> 0]
         /\ mine = [self \in Writers |-> 0]
-        (* Process store *)
-        /\ losses = 0
         /\ pc = [self \in ProcSet |-> CASE self \in Readers -> "Get"
                                         [] self \in Writers -> "Begin"
                                         [] self = "cache" -> "Lose"]
 
 Get(self) == /\ pc[self] = "Get"
-             /\ IF reads[self] < MaxReads
-                   THEN /\ reads' = [reads EXCEPT ![self] = reads[self] + 1]
-                        /\ IF cache # NoEntry
-                              THEN /\ returned' = [returned EXCEPT ![self] = cache]
-                                   /\ pc' = [pc EXCEPT ![self] = "Get"]
-                                   /\ UNCHANGED leases
-                              ELSE /\ leases' = (leases \union {self})
-                                   /\ pc' = [pc EXCEPT ![self] = "Read"]
-                                   /\ UNCHANGED returned
-                   ELSE /\ pc' = [pc EXCEPT ![self] = "Done"]
-                        /\ UNCHANGED << leases, returned, reads >>
-             /\ UNCHANGED << db, cache, underway, acked, value, updates, mine, 
-                             losses >>
+             /\ IF cache # NoEntry
+                   THEN /\ returned' = [returned EXCEPT ![self] = cache]
+                        /\ pc' = [pc EXCEPT ![self] = "Done"]
+                        /\ UNCHANGED leases
+                   ELSE /\ leases' = (leases \union {self})
+                        /\ pc' = [pc EXCEPT ![self] = "Read"]
+                        /\ UNCHANGED returned
+             /\ UNCHANGED << db, cache, underway, acked, value, mine >>
 
 Read(self) == /\ pc[self] = "Read"
               /\ value' = [value EXCEPT ![self] = db]
               /\ pc' = [pc EXCEPT ![self] = "Fill"]
               /\ UNCHANGED << db, cache, leases, underway, acked, returned, 
-                              reads, updates, mine, losses >>
+                              mine >>
 
 Fill(self) == /\ pc[self] = "Fill"
               /\ IF self \in leases
@@ -153,22 +128,15 @@ Fill(self) == /\ pc[self] = "Fill"
                     ELSE /\ TRUE
                          /\ UNCHANGED << cache, leases >>
               /\ returned' = [returned EXCEPT ![self] = value[self]]
-              /\ value' = [value EXCEPT ![self] = NoEntry]
-              /\ pc' = [pc EXCEPT ![self] = "Get"]
-              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
-                              losses >>
+              /\ pc' = [pc EXCEPT ![self] = "Done"]
+              /\ UNCHANGED << db, underway, acked, value, mine >>
 
 reader(self) == Get(self) \/ Read(self) \/ Fill(self)
 
 Begin(self) == /\ pc[self] = "Begin"
-               /\ IF updates[self] < MaxUpdates
-                     THEN /\ updates' = [updates EXCEPT ![self] = updates[self] + 1]
-                          /\ underway' = (underway \union {self})
-                          /\ pc' = [pc EXCEPT ![self] = "Commit"]
-                     ELSE /\ pc' = [pc EXCEPT ![self] = "Done"]
-                          /\ UNCHANGED << underway, updates >>
-               /\ UNCHANGED << db, cache, leases, acked, returned, reads, 
-                               value, mine, losses >>
+               /\ underway' = (underway \union {self})
+               /\ pc' = [pc EXCEPT ![self] = "Commit"]
+               /\ UNCHANGED << db, cache, leases, acked, returned, value, mine >>
 
 Commit(self) == /\ pc[self] = "Commit"
                 /\ \/ /\ db' = db + 1
@@ -176,41 +144,32 @@ Commit(self) == /\ pc[self] = "Commit"
                       /\ pc' = [pc EXCEPT ![self] = "Delete"]
                       /\ UNCHANGED underway
                    \/ /\ underway' = underway \ {self}
-                      /\ pc' = [pc EXCEPT ![self] = "Begin"]
+                      /\ pc' = [pc EXCEPT ![self] = "Done"]
                       /\ UNCHANGED <<db, mine>>
-                /\ UNCHANGED << cache, leases, acked, returned, reads, value, 
-                                updates, losses >>
+                /\ UNCHANGED << cache, leases, acked, returned, value >>
 
 Delete(self) == /\ pc[self] = "Delete"
                 /\ cache' = NoEntry
                 /\ leases' = {}
                 /\ pc' = [pc EXCEPT ![self] = "Acknowledge"]
-                /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                                updates, mine, losses >>
+                /\ UNCHANGED << db, underway, acked, returned, value, mine >>
 
 Acknowledge(self) == /\ pc[self] = "Acknowledge"
                      /\ underway' = underway \ {self}
                      /\ acked' = Max(acked, mine[self])
-                     /\ mine' = [mine EXCEPT ![self] = 0]
-                     /\ pc' = [pc EXCEPT ![self] = "Begin"]
-                     /\ UNCHANGED << db, cache, leases, returned, reads, value, 
-                                     updates, losses >>
+                     /\ pc' = [pc EXCEPT ![self] = "Done"]
+                     /\ UNCHANGED << db, cache, leases, returned, value, mine >>
 
 writer(self) == Begin(self) \/ Commit(self) \/ Delete(self)
                    \/ Acknowledge(self)
 
 Lose == /\ pc["cache"] = "Lose"
-        /\ IF losses < MaxLosses
-              THEN /\ losses' = losses + 1
-                   /\ \/ /\ cache' = NoEntry
-                         /\ UNCHANGED leases
-                      \/ /\ cache' = NoEntry
-                         /\ leases' = {}
-                   /\ pc' = [pc EXCEPT !["cache"] = "Lose"]
-              ELSE /\ pc' = [pc EXCEPT !["cache"] = "Done"]
-                   /\ UNCHANGED << cache, leases, losses >>
-        /\ UNCHANGED << db, underway, acked, returned, reads, value, updates, 
-                        mine >>
+        /\ \/ /\ cache' = NoEntry
+              /\ UNCHANGED leases
+           \/ /\ cache' = NoEntry
+              /\ leases' = {}
+        /\ pc' = [pc EXCEPT !["cache"] = "Done"]
+        /\ UNCHANGED << db, underway, acked, returned, value, mine >>
 
 store == Lose
 
@@ -227,10 +186,10 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-acb3f5f4d59b802ade2b8f8149283268
+\* END TRANSLATION TLA-4556bffebf8e5a0bfc45ef69e3790e2d
 
-\* No update adds more than one version.
-Versions == 0..(Cardinality(Writers) * MaxUpdates)
+\* An update adds one version or none.
+Versions == 0..Cardinality(Writers)
 
 \* covers R2
 TypeOK ==
@@ -240,11 +199,8 @@ TypeOK ==
   /\ underway \subseteq Writers
   /\ acked \in Versions
   /\ returned \in [Readers -> Versions \union {NoEntry}]
-  /\ reads \in [Readers -> 0..MaxReads]
   /\ value \in [Readers -> Versions \union {NoEntry}]
-  /\ updates \in [Writers -> 0..MaxUpdates]
   /\ mine \in [Writers -> Versions]
-  /\ losses \in 0..MaxLosses
 
 \* covers R1
 CacheFresh == underway = {} /\ cache # NoEntry => cache >= db
@@ -274,7 +230,7 @@ VersionNeverFalls == [][db' >= db]_db
 
 \* A reader finds an entry that a reader put there after an update.
 WitnessHitAfterUpdate ==
-  \E r \in Readers : pc[r] = "Get" /\ reads[r] < MaxReads /\ cache # NoEntry /\ cache > 0
+  \E r \in Readers : pc[r] = "Get" /\ cache # NoEntry /\ cache > 0
 
 \* A fill is refused because an update made its token void.
 WitnessFillRefused ==
@@ -288,13 +244,13 @@ WitnessTwoWriters == Cardinality(underway) > 1
 
 \* All updates were accepted and acknowledged, and the newest row is in the cache.
 WitnessSettled ==
-  /\ acked = Cardinality(Writers) * MaxUpdates
+  /\ acked = Cardinality(Writers)
   /\ underway = {}
   /\ cache = acked
 
 \* An update was rejected: all are over, and the version counts one less.
 WitnessRejected ==
   /\ \A w \in Writers : pc[w] = "Done"
-  /\ db = Cardinality(Writers) * MaxUpdates - 1
+  /\ db = Cardinality(Writers) - 1
 
 ====

@@ -4,16 +4,14 @@
 EXTENDS Integers, FiniteSets, Sequences, TLC
 
 CONSTANTS
-  Readers,       \* the processes that read the item
-  Writers,       \* the processes that update the item
-  NoEntry,       \* stands for "the cache holds no entry"
-  MaxReads,      \* bound of the model: reads each reader makes
-  MaxUpdates,    \* bound of the model: updates each writer starts
-  MaxLosses      \* bound of the model: evictions and restarts of the cache
+  Readers,       \* the reads: each is one process
+  Writers,       \* the updates: each is one process
+  NoEntry        \* stands for "the cache holds no entry"
 
-\* One item; a row is represented by its version.  Returning a value to the caller
-\* touches nothing that is shared, so it is part of the step before it.
-\* A reader has at most one token at a time, so a token is named after its reader.
+\* One item; the cache loses it at most once besides the deletes.  A row is
+\* represented by its version.  Returning a value to the caller touches nothing that
+\* is shared, so it is part of the step before it.
+\* A read is given at most one token, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
 
@@ -24,83 +22,69 @@ Max(a, b) == IF a >= b THEN a ELSE b
     leases = {},                           \* the readers whose token is outstanding
     underway = {},                         \* the writers whose update is under way
     acked = 0,                             \* the newest acknowledged version
-    returned = [r \in Readers |-> NoEntry]; \* what each reader returned last
+    returned = [r \in Readers |-> NoEntry]; \* what each read returned, once it has
 
   process (reader \in Readers)
-    variables reads = 0, value = NoEntry;
+    variable value = NoEntry;
   {
   Get:
-    while (reads < MaxReads) {
-      reads := reads + 1;
-      if (cache # NoEntry) {
-        returned[self] := cache;
-      } else {
-        leases := leases \union {self};
+    if (cache # NoEntry) {
+      returned[self] := cache;
+    } else {
+      leases := leases \union {self};
   Read:
-        value := db;
+      value := db;
   Fill:
-        if (self \in leases) {
-          cache := value;
-          leases := leases \ {self};
-        };
-        returned[self] := value;
-        value := NoEntry;
-      }
+      if (self \in leases) {
+        cache := value;
+        leases := leases \ {self};
+      };
+      returned[self] := value;
     }
   }
 
   process (writer \in Writers)
-    variables updates = 0, mine = 0;
+    variable mine = 0;
   {
   Begin:
-    while (updates < MaxUpdates) {
-      updates := updates + 1;
-      underway := underway \union {self};
+    underway := underway \union {self};
   Announce:
-      cache := db + 1;
+    cache := db + 1;
   Commit:
-      either { \* the database accepts the value
-        db := db + 1;
-        mine := db;
+    either { \* the database accepts the value
+      db := db + 1;
+      mine := db;
   Delete:
-        cache := NoEntry;
-        leases := {};
+      cache := NoEntry;
+      leases := {};
   Acknowledge:
-        underway := underway \ {self};
-        acked := Max(acked, mine);
-        mine := 0;
-      } or { \* the database rejects the value: the entry is taken back
+      underway := underway \ {self};
+      acked := Max(acked, mine);
+    } or { \* the database rejects the value: the entry is taken back
   TakeBack:
-        cache := NoEntry;
-        leases := {};
+      cache := NoEntry;
+      leases := {};
   Reject:
-        underway := underway \ {self};
-      }
+      underway := underway \ {self};
     }
   }
 
   process (store = "cache")
-    variable losses = 0;
   {
   Lose:
-    while (losses < MaxLosses) {
-      losses := losses + 1;
-      either { \* eviction
-        cache := NoEntry;
-      } or { \* restart
-        cache := NoEntry;
-        leases := {};
-      }
+    either { \* eviction
+      cache := NoEntry;
+    } or { \* restart
+      cache := NoEntry;
+      leases := {};
     }
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-791d7957670c9e3ea3818edb1b8babd7
-VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
-          updates, mine, losses
+\* BEGIN TRANSLATION PCal-44383465a18d961d032e5a442e25c4a2
+VARIABLES db, cache, leases, underway, acked, returned, pc, value, mine
 
-vars == << db, cache, leases, underway, acked, returned, pc, reads, value, 
-           updates, mine, losses >>
+vars == << db, cache, leases, underway, acked, returned, pc, value, mine >>
 
 ProcSet == (Readers) \cup (Writers) \cup {"cache"}
 
@@ -112,37 +96,28 @@ Init == (* Global variables *)
         /\ acked = 0
         /\ returned = [r \in Readers |-> NoEntry]
         (* Process reader *)
-        /\ reads = [self \in Readers |-> 0]
         /\ value = [self \in Readers |-> NoEntry]
         (* Process writer *)
-        /\ updates = [self \in Writers |-> 0]
         /\ mine = [self \in Writers |-> 0]
-        (* Process store *)
-        /\ losses = 0
         /\ pc = [self \in ProcSet |-> CASE self \in Readers -> "Get"
                                         [] self \in Writers -> "Begin"
                                         [] self = "cache" -> "Lose"]
 
 Get(self) == /\ pc[self] = "Get"
-             /\ IF reads[self] < MaxReads
-                   THEN /\ reads' = [reads EXCEPT ![self] = reads[self] + 1]
-                        /\ IF cache # NoEntry
-                              THEN /\ returned' = [returned EXCEPT ![self] = cache]
-                                   /\ pc' = [pc EXCEPT ![self] = "Get"]
-                                   /\ UNCHANGED leases
-                              ELSE /\ leases' = (leases \union {self})
-                                   /\ pc' = [pc EXCEPT ![self] = "Read"]
-                                   /\ UNCHANGED returned
-                   ELSE /\ pc' = [pc EXCEPT ![self] = "Done"]
-                        /\ UNCHANGED << leases, returned, reads >>
-             /\ UNCHANGED << db, cache, underway, acked, value, updates, mine, 
-                             losses >>
+             /\ IF cache # NoEntry
+                   THEN /\ returned' = [returned EXCEPT ![self] = cache]
+                        /\ pc' = [pc EXCEPT ![self] = "Done"]
+                        /\ UNCHANGED leases
+                   ELSE /\ leases' = (leases \union {self})
+                        /\ pc' = [pc EXCEPT ![self] = "Read"]
+                        /\ UNCHANGED returned
+             /\ UNCHANGED << db, cache, underway, acked, value, mine >>
 
 Read(self) == /\ pc[self] = "Read"
               /\ value' = [value EXCEPT ![self] = db]
               /\ pc' = [pc EXCEPT ![self] = "Fill"]
               /\ UNCHANGED << db, cache, leases, underway, acked, returned, 
-                              reads, updates, mine, losses >>
+                              mine >>
 
 Fill(self) == /\ pc[self] = "Fill"
               /\ IF self \in leases
@@ -151,28 +126,21 @@ Fill(self) == /\ pc[self] = "Fill"
                     ELSE /\ TRUE
                          /\ UNCHANGED << cache, leases >>
               /\ returned' = [returned EXCEPT ![self] = value[self]]
-              /\ value' = [value EXCEPT ![self] = NoEntry]
-              /\ pc' = [pc EXCEPT ![self] = "Get"]
-              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
-                              losses >>
+              /\ pc' = [pc EXCEPT ![self] = "Done"]
+              /\ UNCHANGED << db, underway, acked, value, mine >>
 
 reader(self) == Get(self) \/ Read(self) \/ Fill(self)
 
 Begin(self) == /\ pc[self] = "Begin"
-               /\ IF updates[self] < MaxUpdates
-                     THEN /\ updates' = [updates EXCEPT ![self] = updates[self] + 1]
-                          /\ underway' = (underway \union {self})
-                          /\ pc' = [pc EXCEPT ![self] = "Announce"]
-                     ELSE /\ pc' = [pc EXCEPT ![self] = "Done"]
-                          /\ UNCHANGED << underway, updates >>
-               /\ UNCHANGED << db, cache, leases, acked, returned, reads, 
-                               value, mine, losses >>
+               /\ underway' = (underway \union {self})
+               /\ pc' = [pc EXCEPT ![self] = "Announce"]
+               /\ UNCHANGED << db, cache, leases, acked, returned, value, mine >>
 
 Announce(self) == /\ pc[self] = "Announce"
                   /\ cache' = db + 1
                   /\ pc' = [pc EXCEPT ![self] = "Commit"]
-                  /\ UNCHANGED << db, leases, underway, acked, returned, reads, 
-                                  value, updates, mine, losses >>
+                  /\ UNCHANGED << db, leases, underway, acked, returned, value, 
+                                  mine >>
 
 Commit(self) == /\ pc[self] = "Commit"
                 /\ \/ /\ db' = db + 1
@@ -181,52 +149,43 @@ Commit(self) == /\ pc[self] = "Commit"
                    \/ /\ pc' = [pc EXCEPT ![self] = "TakeBack"]
                       /\ UNCHANGED <<db, mine>>
                 /\ UNCHANGED << cache, leases, underway, acked, returned, 
-                                reads, value, updates, losses >>
+                                value >>
 
 Delete(self) == /\ pc[self] = "Delete"
                 /\ cache' = NoEntry
                 /\ leases' = {}
                 /\ pc' = [pc EXCEPT ![self] = "Acknowledge"]
-                /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                                updates, mine, losses >>
+                /\ UNCHANGED << db, underway, acked, returned, value, mine >>
 
 Acknowledge(self) == /\ pc[self] = "Acknowledge"
                      /\ underway' = underway \ {self}
                      /\ acked' = Max(acked, mine[self])
-                     /\ mine' = [mine EXCEPT ![self] = 0]
-                     /\ pc' = [pc EXCEPT ![self] = "Begin"]
-                     /\ UNCHANGED << db, cache, leases, returned, reads, value, 
-                                     updates, losses >>
+                     /\ pc' = [pc EXCEPT ![self] = "Done"]
+                     /\ UNCHANGED << db, cache, leases, returned, value, mine >>
 
 TakeBack(self) == /\ pc[self] = "TakeBack"
                   /\ cache' = NoEntry
                   /\ leases' = {}
                   /\ pc' = [pc EXCEPT ![self] = "Reject"]
-                  /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                                  updates, mine, losses >>
+                  /\ UNCHANGED << db, underway, acked, returned, value, mine >>
 
 Reject(self) == /\ pc[self] = "Reject"
                 /\ underway' = underway \ {self}
-                /\ pc' = [pc EXCEPT ![self] = "Begin"]
-                /\ UNCHANGED << db, cache, leases, acked, returned, reads, 
-                                value, updates, mine, losses >>
+                /\ pc' = [pc EXCEPT ![self] = "Done"]
+                /\ UNCHANGED << db, cache, leases, acked, returned, value, 
+                                mine >>
 
 writer(self) == Begin(self) \/ Announce(self) \/ Commit(self)
                    \/ Delete(self) \/ Acknowledge(self) \/ TakeBack(self)
                    \/ Reject(self)
 
 Lose == /\ pc["cache"] = "Lose"
-        /\ IF losses < MaxLosses
-              THEN /\ losses' = losses + 1
-                   /\ \/ /\ cache' = NoEntry
-                         /\ UNCHANGED leases
-                      \/ /\ cache' = NoEntry
-                         /\ leases' = {}
-                   /\ pc' = [pc EXCEPT !["cache"] = "Lose"]
-              ELSE /\ pc' = [pc EXCEPT !["cache"] = "Done"]
-                   /\ UNCHANGED << cache, leases, losses >>
-        /\ UNCHANGED << db, underway, acked, returned, reads, value, updates, 
-                        mine >>
+        /\ \/ /\ cache' = NoEntry
+              /\ UNCHANGED leases
+           \/ /\ cache' = NoEntry
+              /\ leases' = {}
+        /\ pc' = [pc EXCEPT !["cache"] = "Done"]
+        /\ UNCHANGED << db, underway, acked, returned, value, mine >>
 
 store == Lose
 
@@ -243,6 +202,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-63ebc2fcc7e1cbffebbedd7f6c3aee58
+\* END TRANSLATION TLA-f2a5bdebaa8f786f3140c4c050bcb6d2
 
 ====

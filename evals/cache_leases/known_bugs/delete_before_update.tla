@@ -4,16 +4,14 @@
 EXTENDS Integers, FiniteSets, Sequences, TLC
 
 CONSTANTS
-  Readers,       \* the processes that read the item
-  Writers,       \* the processes that update the item
-  NoEntry,       \* stands for "the cache holds no entry"
-  MaxReads,      \* bound of the model: reads each reader makes
-  MaxUpdates,    \* bound of the model: updates each writer starts
-  MaxLosses      \* bound of the model: evictions and restarts of the cache
+  Readers,       \* the reads: each is one process
+  Writers,       \* the updates: each is one process
+  NoEntry        \* stands for "the cache holds no entry"
 
-\* One item; a row is represented by its version.  Returning a value to the caller
-\* touches nothing that is shared, so it is part of the step before it.
-\* A reader has at most one token at a time, so a token is named after its reader.
+\* One item; the cache loses it at most once besides the deletes.  A row is
+\* represented by its version.  Returning a value to the caller touches nothing that
+\* is shared, so it is part of the step before it.
+\* A read is given at most one token, so a token is named after its reader.
 
 Max(a, b) == IF a >= b THEN a ELSE b
 
@@ -24,77 +22,63 @@ Max(a, b) == IF a >= b THEN a ELSE b
     leases = {},                           \* the readers whose token is outstanding
     underway = {},                         \* the writers whose update is under way
     acked = 0,                             \* the newest acknowledged version
-    returned = [r \in Readers |-> NoEntry]; \* what each reader returned last
+    returned = [r \in Readers |-> NoEntry]; \* what each read returned, once it has
 
   process (reader \in Readers)
-    variables reads = 0, value = NoEntry;
+    variable value = NoEntry;
   {
   Get:
-    while (reads < MaxReads) {
-      reads := reads + 1;
-      if (cache # NoEntry) {
-        returned[self] := cache;
-      } else {
-        leases := leases \union {self};
+    if (cache # NoEntry) {
+      returned[self] := cache;
+    } else {
+      leases := leases \union {self};
   Read:
-        value := db;
+      value := db;
   Fill:
-        if (self \in leases) {
-          cache := value;
-          leases := leases \ {self};
-        };
-        returned[self] := value;
-        value := NoEntry;
-      }
+      if (self \in leases) {
+        cache := value;
+        leases := leases \ {self};
+      };
+      returned[self] := value;
     }
   }
 
   process (writer \in Writers)
-    variables updates = 0, mine = 0;
+    variable mine = 0;
   {
   Begin:
-    while (updates < MaxUpdates) {
-      updates := updates + 1;
-      underway := underway \union {self};
+    underway := underway \union {self};
   Delete:
-      cache := NoEntry;
-      leases := {};
+    cache := NoEntry;
+    leases := {};
   Commit:
-      either { \* the database accepts the value
-        db := db + 1;
-        mine := db;
+    either { \* the database accepts the value
+      db := db + 1;
+      mine := db;
   Acknowledge:
-        underway := underway \ {self};
-        acked := Max(acked, mine);
-        mine := 0;
-      } or { \* the database rejects the value
-        underway := underway \ {self};
-      }
+      underway := underway \ {self};
+      acked := Max(acked, mine);
+    } or { \* the database rejects the value
+      underway := underway \ {self};
     }
   }
 
   process (store = "cache")
-    variable losses = 0;
   {
   Lose:
-    while (losses < MaxLosses) {
-      losses := losses + 1;
-      either { \* eviction
-        cache := NoEntry;
-      } or { \* restart
-        cache := NoEntry;
-        leases := {};
-      }
+    either { \* eviction
+      cache := NoEntry;
+    } or { \* restart
+      cache := NoEntry;
+      leases := {};
     }
   }
 } *)
 
-\* BEGIN TRANSLATION PCal-d63d34e463ea44a717c1bb47415d88d9
-VARIABLES db, cache, leases, underway, acked, returned, pc, reads, value, 
-          updates, mine, losses
+\* BEGIN TRANSLATION PCal-98d94cf4cf264b7ef2c137ad46467e1a
+VARIABLES db, cache, leases, underway, acked, returned, pc, value, mine
 
-vars == << db, cache, leases, underway, acked, returned, pc, reads, value, 
-           updates, mine, losses >>
+vars == << db, cache, leases, underway, acked, returned, pc, value, mine >>
 
 ProcSet == (Readers) \cup (Writers) \cup {"cache"}
 
@@ -106,37 +90,28 @@ Init == (* Global variables *)
         /\ acked = 0
         /\ returned = [r \in Readers |-> NoEntry]
         (* Process reader *)
-        /\ reads = [self \in Readers |-> 0]
         /\ value = [self \in Readers |-> NoEntry]
         (* Process writer *)
-        /\ updates = [self \in Writers |-> 0]
         /\ mine = [self \in Writers |-> 0]
-        (* Process store *)
-        /\ losses = 0
         /\ pc = [self \in ProcSet |-> CASE self \in Readers -> "Get"
                                         [] self \in Writers -> "Begin"
                                         [] self = "cache" -> "Lose"]
 
 Get(self) == /\ pc[self] = "Get"
-             /\ IF reads[self] < MaxReads
-                   THEN /\ reads' = [reads EXCEPT ![self] = reads[self] + 1]
-                        /\ IF cache # NoEntry
-                              THEN /\ returned' = [returned EXCEPT ![self] = cache]
-                                   /\ pc' = [pc EXCEPT ![self] = "Get"]
-                                   /\ UNCHANGED leases
-                              ELSE /\ leases' = (leases \union {self})
-                                   /\ pc' = [pc EXCEPT ![self] = "Read"]
-                                   /\ UNCHANGED returned
-                   ELSE /\ pc' = [pc EXCEPT ![self] = "Done"]
-                        /\ UNCHANGED << leases, returned, reads >>
-             /\ UNCHANGED << db, cache, underway, acked, value, updates, mine, 
-                             losses >>
+             /\ IF cache # NoEntry
+                   THEN /\ returned' = [returned EXCEPT ![self] = cache]
+                        /\ pc' = [pc EXCEPT ![self] = "Done"]
+                        /\ UNCHANGED leases
+                   ELSE /\ leases' = (leases \union {self})
+                        /\ pc' = [pc EXCEPT ![self] = "Read"]
+                        /\ UNCHANGED returned
+             /\ UNCHANGED << db, cache, underway, acked, value, mine >>
 
 Read(self) == /\ pc[self] = "Read"
               /\ value' = [value EXCEPT ![self] = db]
               /\ pc' = [pc EXCEPT ![self] = "Fill"]
               /\ UNCHANGED << db, cache, leases, underway, acked, returned, 
-                              reads, updates, mine, losses >>
+                              mine >>
 
 Fill(self) == /\ pc[self] = "Fill"
               /\ IF self \in leases
@@ -145,29 +120,21 @@ Fill(self) == /\ pc[self] = "Fill"
                     ELSE /\ TRUE
                          /\ UNCHANGED << cache, leases >>
               /\ returned' = [returned EXCEPT ![self] = value[self]]
-              /\ value' = [value EXCEPT ![self] = NoEntry]
-              /\ pc' = [pc EXCEPT ![self] = "Get"]
-              /\ UNCHANGED << db, underway, acked, reads, updates, mine, 
-                              losses >>
+              /\ pc' = [pc EXCEPT ![self] = "Done"]
+              /\ UNCHANGED << db, underway, acked, value, mine >>
 
 reader(self) == Get(self) \/ Read(self) \/ Fill(self)
 
 Begin(self) == /\ pc[self] = "Begin"
-               /\ IF updates[self] < MaxUpdates
-                     THEN /\ updates' = [updates EXCEPT ![self] = updates[self] + 1]
-                          /\ underway' = (underway \union {self})
-                          /\ pc' = [pc EXCEPT ![self] = "Delete"]
-                     ELSE /\ pc' = [pc EXCEPT ![self] = "Done"]
-                          /\ UNCHANGED << underway, updates >>
-               /\ UNCHANGED << db, cache, leases, acked, returned, reads, 
-                               value, mine, losses >>
+               /\ underway' = (underway \union {self})
+               /\ pc' = [pc EXCEPT ![self] = "Delete"]
+               /\ UNCHANGED << db, cache, leases, acked, returned, value, mine >>
 
 Delete(self) == /\ pc[self] = "Delete"
                 /\ cache' = NoEntry
                 /\ leases' = {}
                 /\ pc' = [pc EXCEPT ![self] = "Commit"]
-                /\ UNCHANGED << db, underway, acked, returned, reads, value, 
-                                updates, mine, losses >>
+                /\ UNCHANGED << db, underway, acked, returned, value, mine >>
 
 Commit(self) == /\ pc[self] = "Commit"
                 /\ \/ /\ db' = db + 1
@@ -175,34 +142,26 @@ Commit(self) == /\ pc[self] = "Commit"
                       /\ pc' = [pc EXCEPT ![self] = "Acknowledge"]
                       /\ UNCHANGED underway
                    \/ /\ underway' = underway \ {self}
-                      /\ pc' = [pc EXCEPT ![self] = "Begin"]
+                      /\ pc' = [pc EXCEPT ![self] = "Done"]
                       /\ UNCHANGED <<db, mine>>
-                /\ UNCHANGED << cache, leases, acked, returned, reads, value, 
-                                updates, losses >>
+                /\ UNCHANGED << cache, leases, acked, returned, value >>
 
 Acknowledge(self) == /\ pc[self] = "Acknowledge"
                      /\ underway' = underway \ {self}
                      /\ acked' = Max(acked, mine[self])
-                     /\ mine' = [mine EXCEPT ![self] = 0]
-                     /\ pc' = [pc EXCEPT ![self] = "Begin"]
-                     /\ UNCHANGED << db, cache, leases, returned, reads, value, 
-                                     updates, losses >>
+                     /\ pc' = [pc EXCEPT ![self] = "Done"]
+                     /\ UNCHANGED << db, cache, leases, returned, value, mine >>
 
 writer(self) == Begin(self) \/ Delete(self) \/ Commit(self)
                    \/ Acknowledge(self)
 
 Lose == /\ pc["cache"] = "Lose"
-        /\ IF losses < MaxLosses
-              THEN /\ losses' = losses + 1
-                   /\ \/ /\ cache' = NoEntry
-                         /\ UNCHANGED leases
-                      \/ /\ cache' = NoEntry
-                         /\ leases' = {}
-                   /\ pc' = [pc EXCEPT !["cache"] = "Lose"]
-              ELSE /\ pc' = [pc EXCEPT !["cache"] = "Done"]
-                   /\ UNCHANGED << cache, leases, losses >>
-        /\ UNCHANGED << db, underway, acked, returned, reads, value, updates, 
-                        mine >>
+        /\ \/ /\ cache' = NoEntry
+              /\ UNCHANGED leases
+           \/ /\ cache' = NoEntry
+              /\ leases' = {}
+        /\ pc' = [pc EXCEPT !["cache"] = "Done"]
+        /\ UNCHANGED << db, underway, acked, returned, value, mine >>
 
 store == Lose
 
@@ -219,6 +178,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-dda66ac02e72ce52eec36a13cb437699
+\* END TRANSLATION TLA-8e0e457a9fd346e42fce91a868ea8370
 
 ====

@@ -54,9 +54,9 @@ ASSUME /\ InitReserveX > 0 /\ InitReserveY > 0
       either { \* X for Y
         with (amountIn \in 1..MaxAmount, amountOut = Quote(reserveX, reserveY, amountIn)) {
           if (/\ amountIn <= balanceX[self]
-                /\ amountOut > 0
-                /\ amountOut < reserveY
-                /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY) {
+              /\ amountOut > 0
+              /\ amountOut < reserveY
+              /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY) {
             balanceX[self] := balanceX[self] - amountIn;
             reserveX := reserveX + amountIn;
             reserveY := reserveY - amountOut;
@@ -70,9 +70,9 @@ ASSUME /\ InitReserveX > 0 /\ InitReserveY > 0
       or { \* Y for X
         with (amountIn \in 1..MaxAmount, amountOut = Quote(reserveY, reserveX, amountIn)) {
           if (/\ amountIn <= balanceY[self]
-                /\ amountOut > 0
-                /\ amountOut < reserveX
-                /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX) {
+              /\ amountOut > 0
+              /\ amountOut < reserveX
+              /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX) {
             balanceY[self] := balanceY[self] - amountIn;
             reserveY := reserveY + amountIn;
             reserveX := reserveX - amountOut;
@@ -110,9 +110,9 @@ Swap(self) == /\ pc[self] = "Swap"
                          /\ \/ /\ \E amountIn \in 1..MaxAmount:
                                     LET amountOut == Quote(reserveX, reserveY, amountIn) IN
                                       IF /\ amountIn <= balanceX[self]
-                                           /\ amountOut > 0
-                                           /\ amountOut < reserveY
-                                           /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY
+                                         /\ amountOut > 0
+                                         /\ amountOut < reserveY
+                                         /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY
                                          THEN /\ balanceX' = [balanceX EXCEPT ![self] = balanceX[self] - amountIn]
                                               /\ reserveX' = reserveX + amountIn
                                               /\ reserveY' = reserveY - amountOut
@@ -126,9 +126,9 @@ Swap(self) == /\ pc[self] = "Swap"
                             \/ /\ \E amountIn \in 1..MaxAmount:
                                     LET amountOut == Quote(reserveY, reserveX, amountIn) IN
                                       IF /\ amountIn <= balanceY[self]
-                                           /\ amountOut > 0
-                                           /\ amountOut < reserveX
-                                           /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX
+                                         /\ amountOut > 0
+                                         /\ amountOut < reserveX
+                                         /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX
                                          THEN /\ balanceY' = [balanceY EXCEPT ![self] = balanceY[self] - amountIn]
                                               /\ reserveY' = reserveY + amountIn
                                               /\ reserveX' = reserveX - amountOut
@@ -157,7 +157,7 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-0c1f272aa350db2a73ace92bcdc38088
+\* END TRANSLATION TLA-30f8af97d8cb12e1540e2a32be5d9c14
 
 \* covers R1
 TypeOK ==

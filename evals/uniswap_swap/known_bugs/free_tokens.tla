@@ -37,9 +37,9 @@ QuoteUp(reserveIn, reserveOut, amountIn) ==
       either { \* X for Y
         with (amountIn \in 1..MaxAmount, amountOut = Quote(reserveX, reserveY, amountIn)) {
           if (/\ amountIn <= balanceX[self]
-                /\ amountOut > 0
-                /\ amountOut < reserveY
-                /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY) {
+              /\ amountOut > 0
+              /\ amountOut < reserveY
+              /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY) {
             balanceX[self] := balanceX[self] - amountIn;
             reserveX := reserveX + amountIn;
             reserveY := reserveY - amountOut;
@@ -53,9 +53,9 @@ QuoteUp(reserveIn, reserveOut, amountIn) ==
       or { \* Y for X
         with (amountIn \in 1..MaxAmount, amountOut = Quote(reserveY, reserveX, amountIn)) {
           if (/\ amountIn <= balanceY[self]
-                /\ amountOut > 0
-                /\ amountOut < reserveX
-                /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX) {
+              /\ amountOut > 0
+              /\ amountOut < reserveX
+              /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX) {
             balanceY[self] := balanceY[self] - amountIn;
             reserveY := reserveY + amountIn;
             reserveX := reserveX - amountOut;
@@ -93,9 +93,9 @@ Swap(self) == /\ pc[self] = "Swap"
                          /\ \/ /\ \E amountIn \in 1..MaxAmount:
                                     LET amountOut == Quote(reserveX, reserveY, amountIn) IN
                                       IF /\ amountIn <= balanceX[self]
-                                           /\ amountOut > 0
-                                           /\ amountOut < reserveY
-                                           /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY
+                                         /\ amountOut > 0
+                                         /\ amountOut < reserveY
+                                         /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY
                                          THEN /\ balanceX' = [balanceX EXCEPT ![self] = balanceX[self] - amountIn]
                                               /\ reserveX' = reserveX + amountIn
                                               /\ reserveY' = reserveY - amountOut
@@ -109,9 +109,9 @@ Swap(self) == /\ pc[self] = "Swap"
                             \/ /\ \E amountIn \in 1..MaxAmount:
                                     LET amountOut == Quote(reserveY, reserveX, amountIn) IN
                                       IF /\ amountIn <= balanceY[self]
-                                           /\ amountOut > 0
-                                           /\ amountOut < reserveX
-                                           /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX
+                                         /\ amountOut > 0
+                                         /\ amountOut < reserveX
+                                         /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX
                                          THEN /\ balanceY' = [balanceY EXCEPT ![self] = balanceY[self] - amountIn]
                                               /\ reserveY' = reserveY + amountIn
                                               /\ reserveX' = reserveX - amountOut
@@ -140,6 +140,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-a984495545f8935123199ab031b088a8
+\* END TRANSLATION TLA-34e87425ca993b931bded3fae40424ac
 
 ====

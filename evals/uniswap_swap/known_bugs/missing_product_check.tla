@@ -33,8 +33,8 @@ QuoteUp(reserveIn, reserveOut, amountIn) ==
       either { \* X for Y
         with (amountIn \in 1..MaxAmount, amountOut = QuoteUp(reserveX, reserveY, amountIn)) {
           if (/\ amountIn <= balanceX[self]
-                /\ amountOut > 0
-                /\ amountOut < reserveY) {
+              /\ amountOut > 0
+              /\ amountOut < reserveY) {
             balanceX[self] := balanceX[self] - amountIn;
             reserveX := reserveX + amountIn;
             reserveY := reserveY - amountOut;
@@ -48,8 +48,8 @@ QuoteUp(reserveIn, reserveOut, amountIn) ==
       or { \* Y for X
         with (amountIn \in 1..MaxAmount, amountOut = QuoteUp(reserveY, reserveX, amountIn)) {
           if (/\ amountIn <= balanceY[self]
-                /\ amountOut > 0
-                /\ amountOut < reserveX) {
+              /\ amountOut > 0
+              /\ amountOut < reserveX) {
             balanceY[self] := balanceY[self] - amountIn;
             reserveY := reserveY + amountIn;
             reserveX := reserveX - amountOut;
@@ -87,8 +87,8 @@ Swap(self) == /\ pc[self] = "Swap"
                          /\ \/ /\ \E amountIn \in 1..MaxAmount:
                                     LET amountOut == QuoteUp(reserveX, reserveY, amountIn) IN
                                       IF /\ amountIn <= balanceX[self]
-                                           /\ amountOut > 0
-                                           /\ amountOut < reserveY
+                                         /\ amountOut > 0
+                                         /\ amountOut < reserveY
                                          THEN /\ balanceX' = [balanceX EXCEPT ![self] = balanceX[self] - amountIn]
                                               /\ reserveX' = reserveX + amountIn
                                               /\ reserveY' = reserveY - amountOut
@@ -102,8 +102,8 @@ Swap(self) == /\ pc[self] = "Swap"
                             \/ /\ \E amountIn \in 1..MaxAmount:
                                     LET amountOut == QuoteUp(reserveY, reserveX, amountIn) IN
                                       IF /\ amountIn <= balanceY[self]
-                                           /\ amountOut > 0
-                                           /\ amountOut < reserveX
+                                         /\ amountOut > 0
+                                         /\ amountOut < reserveX
                                          THEN /\ balanceY' = [balanceY EXCEPT ![self] = balanceY[self] - amountIn]
                                               /\ reserveY' = reserveY + amountIn
                                               /\ reserveX' = reserveX - amountOut
@@ -132,6 +132,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-3dd8a8defeffe2db2d25dace3e927626
+\* END TRANSLATION TLA-761a9d2c082a1e027eb6312aa9986cee
 
 ====

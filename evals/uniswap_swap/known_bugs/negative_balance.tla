@@ -33,8 +33,8 @@ Quote(reserveIn, reserveOut, amountIn) ==
       either { \* X for Y
         with (amountIn \in 1..MaxAmount, amountOut = Quote(reserveX, reserveY, amountIn)) {
           if (/\ amountOut > 0
-                /\ amountOut < reserveY
-                /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY) {
+              /\ amountOut < reserveY
+              /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY) {
             balanceX[self] := balanceX[self] - amountIn;
             reserveX := reserveX + amountIn;
             reserveY := reserveY - amountOut;
@@ -48,8 +48,8 @@ Quote(reserveIn, reserveOut, amountIn) ==
       or { \* Y for X
         with (amountIn \in 1..MaxAmount, amountOut = Quote(reserveY, reserveX, amountIn)) {
           if (/\ amountOut > 0
-                /\ amountOut < reserveX
-                /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX) {
+              /\ amountOut < reserveX
+              /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX) {
             balanceY[self] := balanceY[self] - amountIn;
             reserveY := reserveY + amountIn;
             reserveX := reserveX - amountOut;
@@ -87,8 +87,8 @@ Swap(self) == /\ pc[self] = "Swap"
                          /\ \/ /\ \E amountIn \in 1..MaxAmount:
                                     LET amountOut == Quote(reserveX, reserveY, amountIn) IN
                                       IF /\ amountOut > 0
-                                           /\ amountOut < reserveY
-                                           /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY
+                                         /\ amountOut < reserveY
+                                         /\ (reserveX + amountIn) * (reserveY - amountOut) >= reserveX * reserveY
                                          THEN /\ balanceX' = [balanceX EXCEPT ![self] = balanceX[self] - amountIn]
                                               /\ reserveX' = reserveX + amountIn
                                               /\ reserveY' = reserveY - amountOut
@@ -102,8 +102,8 @@ Swap(self) == /\ pc[self] = "Swap"
                             \/ /\ \E amountIn \in 1..MaxAmount:
                                     LET amountOut == Quote(reserveY, reserveX, amountIn) IN
                                       IF /\ amountOut > 0
-                                           /\ amountOut < reserveX
-                                           /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX
+                                         /\ amountOut < reserveX
+                                         /\ (reserveY + amountIn) * (reserveX - amountOut) >= reserveY * reserveX
                                          THEN /\ balanceY' = [balanceY EXCEPT ![self] = balanceY[self] - amountIn]
                                               /\ reserveY' = reserveY + amountIn
                                               /\ reserveX' = reserveX - amountOut
@@ -132,6 +132,6 @@ Spec == Init /\ [][Next]_vars
 
 Termination == <>(\A self \in ProcSet: pc[self] = "Done")
 
-\* END TRANSLATION TLA-a7789181b2b5a54ebee66bd09a1fdd6e
+\* END TRANSLATION TLA-dff45ce208bdf657dc449ed6b1ce459f
 
 ====

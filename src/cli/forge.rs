@@ -1,0 +1,149 @@
+//! What `run`, `demo` and `resume` share: a desk, a run, a display, and an end with its status.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::Format;
+use super::failure::{Fails, Failure};
+use super::progress::Display;
+use super::surroundings::{cancel_on_signals, clock, crash_point, env, limits, toolchain};
+use crate::config::{Layer, Settings};
+use crate::exit::Exit;
+use crate::llm::{Handoff, Provider, Recording, Replay};
+use crate::nodes::{Crew, Desk};
+use crate::pipeline::{self, Outcome, Run, RunError, StopReason, Surroundings, drive};
+use crate::prompt::PromptLibrary;
+use crate::report::summary;
+
+/// Flags over the environment over the file.
+pub(super) fn settings(flags: Layer) -> Result<Settings, Failure> {
+    let here = std::env::current_dir().fails(Exit::Usage)?;
+    let file = Layer::from_file(&here).fails(Exit::Usage)?;
+    let environment = Layer::from_env(&env).fails(Exit::Usage)?;
+    Ok(flags.over(environment).over(file).settle())
+}
+
+/// A relative path as it will be found from anywhere.
+pub(super) fn absolute(path: Option<PathBuf>) -> Option<PathBuf> {
+    path.map(|p| std::path::absolute(&p).unwrap_or(p))
+}
+
+/// Where answers come from.
+pub(super) enum Answers {
+    /// As the settings say.
+    AsSet,
+    /// From this recording.
+    Built(Recording),
+}
+
+/// Builds the desk. Everything that can be wrong is found out here, before a folder is made or a model is asked.
+pub(super) fn desk(settings: &Settings, answers: Answers, out: &Path, display: &Arc<Display>) -> Result<Desk, Failure> {
+    let provider = provider(settings, answers, out)?;
+    let prompts_dir = match &settings.given.prompts {
+        Some(dir) => Some(dir.clone()),
+        None => Some(PathBuf::from("prompts")).filter(|p| p.is_dir()),
+    };
+    let prompts = PromptLibrary::load(prompts_dir.as_deref()).fails(Exit::Usage)?;
+    let toolchain = toolchain(settings)?;
+    let watcher = display.clone();
+    Ok(Desk {
+        provider,
+        toolchain: Box::new(toolchain),
+        prompts,
+        limits: limits(settings),
+        cancel: cancel_on_signals(),
+        progress: Box::new(move |p| watcher.checking(&p)),
+        record: settings.given.record.clone(),
+    })
+}
+
+fn provider(settings: &Settings, answers: Answers, out: &Path) -> Result<Box<dyn Provider>, Failure> {
+    let choices = "`--provider handoff` (a person or another agent answers through files) and `--provider replay \
+                   --recording FILE` are available in this version";
+    match (settings.provider.as_str(), answers) {
+        (_, Answers::Built(recording)) => Ok(Box::new(Replay::new(recording, settings.strict_replay))),
+        ("handoff", _) => {
+            let out = std::path::absolute(out).fails(Exit::Usage)?;
+            Ok(Box::new(Handoff::new(out.join("handoff"))))
+        }
+        ("replay", _) => {
+            let Some(path) = &settings.given.recording else {
+                return Err(Failure::usage("`--provider replay` needs a recording").hint("add --recording FILE"));
+            };
+            let recording = Recording::load(path).fails(Exit::Usage)?;
+            Ok(Box::new(Replay::new(recording, settings.strict_replay)))
+        }
+        ("auto", _) => Err(Failure::usage("no provider was chosen, and none was found").hint(choices)),
+        (other @ ("claude" | "anthropic" | "openai"), _) => {
+            Err(Failure::usage(format!("the provider {other} is not built into this version")).hint(choices))
+        }
+        (other, _) => Err(Failure::usage(format!("unknown provider {other:?}")).hint(choices)),
+    }
+}
+
+/// Opens the run folder with everything that watches it.
+pub(super) fn open(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
+    let watcher = display.clone();
+    let surroundings = Surroundings {
+        clock: clock(),
+        observer: Some(Box::new(move |event| watcher.event(event))),
+        crash: crash_point()?,
+    };
+    let run = Run::open(out, surroundings).map_err(|e| run_failure(&e))?;
+    let torn = run.recovery().torn_bytes;
+    if torn > 0 {
+        display.note(&format!("the journal ended within a line; {torn} bytes that were never acted on were cut off"));
+    }
+    Ok(run)
+}
+
+/// Trouble with the run's own files.
+pub(super) fn run_failure(error: &RunError) -> Failure {
+    match error {
+        RunError::Lock(_) | RunError::NoRun { .. } | RunError::Journal(_) | RunError::Fold(_) => {
+            Failure::usage(error.to_string())
+        }
+        other => Failure::new(Exit::Defect, other.to_string())
+            .hint("if the disk is full or not writable, mend that and run `tlaforge resume`"),
+    }
+}
+
+/// Drives the run to its end and prints how it ended.
+pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format: Format) -> Result<Exit, Failure> {
+    let cancel = desk.cancel.clone();
+    let crew = Crew { desk };
+    let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
+    display.finish();
+    let finished = finished?;
+    let kept = pipeline::reconcile(run).map_err(|e| run_failure(&e))?;
+    for path in kept {
+        display.note(&format!("{} was edited by hand and was left as it is", path.display()));
+    }
+    let view = run.view();
+    if format == Format::Text {
+        display.result(&summary(&view, display.width()));
+        display.result(&format!("Files: {}\n", run.root().display()));
+    }
+    let exit = status(finished.outcome, finished.reason);
+    if finished.outcome == Outcome::Stopped {
+        display.note(&format!("go on with: tlaforge resume {}", run.root().display()));
+    }
+    if cancel.is_cancelled() && exit == Exit::Interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(exit)
+}
+
+/// The exit status of an outcome.
+pub(super) fn status(outcome: Outcome, reason: Option<StopReason>) -> Exit {
+    match (outcome, reason) {
+        (Outcome::Approved | Outcome::ApprovedRepaired, _) => Exit::Ok,
+        (Outcome::FlawFound | Outcome::NotApproved, _) => Exit::Negative,
+        (Outcome::Undecided, _) | (Outcome::Stopped, Some(StopReason::Budget | StopReason::Deadline) | None) => {
+            Exit::Undecided
+        }
+        (Outcome::Stopped, Some(StopReason::Interrupted)) => Exit::Interrupted,
+        (Outcome::Stopped, Some(StopReason::Provider)) => Exit::Provider,
+        (Outcome::Stopped, Some(StopReason::Tool)) => Exit::Tool,
+    }
+}

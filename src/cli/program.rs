@@ -1,0 +1,48 @@
+//! From the arguments to the exit status.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use super::args::{Args, Command};
+use super::failure::Failure;
+use super::{check, demo, doctor, report, resume, run};
+use crate::exit::Exit;
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(e) => {
+            // A broken pipe while printing help is no error.
+            let _ = e.print();
+            let exit = if e.use_stderr() { Exit::Usage } else { Exit::Ok };
+            return ExitCode::from(exit.code());
+        }
+    };
+    let exit = match dispatch(args) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            failure.print();
+            failure.exit
+        }
+    };
+    ExitCode::from(exit.code())
+}
+
+fn dispatch(args: Args) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(Exit::Defect, format!("cannot start: {e}")))?;
+    runtime.block_on(async {
+        match args.command {
+            Command::Run(args) => run::run(args).await,
+            Command::Demo(args) => demo::demo(args).await,
+            Command::Resume(args) => resume::resume(args).await,
+            Command::Check(args) => check::check(args).await,
+            Command::Report(args) => report::report(&args),
+            Command::Doctor(args) => doctor::doctor(args).await,
+        }
+    })
+}

@@ -1,0 +1,171 @@
+//! What a person sees while a run goes on: one line for each thing that happened, and on a terminal a line that moves.
+//! Progress and advice go to stderr, results to stdout; with `--format json` each event is a line on stdout.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::args::Format;
+use crate::journal::Event;
+use crate::tla::{CheckOutcome, statistics_sentence, verdict_sentence};
+use crate::toolchain::Progress;
+
+/// The display of one run.
+pub(super) struct Display {
+    format: Format,
+    bar: Option<ProgressBar>,
+    started: Mutex<Instant>,
+    width: usize,
+}
+
+impl Display {
+    pub(super) fn new(format: Format) -> Self {
+        let terminal = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
+        let bar = terminal.then(|| {
+            let bar = ProgressBar::new_spinner();
+            let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar
+        });
+        Self { format, bar, started: Mutex::new(Instant::now()), width: 100 }
+    }
+
+    /// Columns for tables.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A line of progress or advice.
+    pub(super) fn note(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// A result. A reader that went away is no error.
+    pub(super) fn result(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// The line that moves.
+    fn doing(&self, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar.set_message(text);
+        }
+    }
+
+    /// The checker's own progress.
+    pub(super) fn checking(&self, p: &Progress) {
+        self.doing(format!(
+            "model_check, {}: {} states, {} distinct, {} on the queue",
+            p.run, p.generated, p.distinct, p.queue
+        ));
+    }
+
+    /// One durable event.
+    pub(super) fn event(&self, event: &Event) {
+        if self.format == Format::Json {
+            let mut line = serde_json::to_string(event).unwrap_or_default();
+            line.push('\n');
+            self.result(&line);
+        }
+        if event.name == "attempt_started" {
+            if let Ok(mut started) = self.started.lock() {
+                *started = Instant::now();
+            }
+            if let Some(bar) = &self.bar {
+                bar.reset_elapsed();
+            }
+            self.doing(format!("{} (rev {}, attempt {})", event.lifeline, event.rev, event.attempt));
+        }
+        if let Some(line) = self.line(event) {
+            self.note(&line);
+        }
+    }
+
+    fn line(&self, event: &Event) -> Option<String> {
+        let data = &event.data;
+        let text = |name: &str| data[name].as_str().unwrap_or("");
+        let station = format!("{:<20}", event.lifeline);
+        Some(match event.name.as_str() {
+            "run_started" => {
+                let docs = data["docs"].as_array().map_or(0, Vec::len);
+                let skipped = data["skipped"].as_array().map_or(0, Vec::len);
+                let skipped = if skipped > 0 { format!(", {skipped} files skipped") } else { String::new() };
+                format!("{:<20}{docs} documents{skipped}", "run")
+            }
+            "branch_started" => format!("{:<20}branch from rev_{} as rev_{}", "run", data["from"], event.rev),
+            "run_resumed" => format!("{:<20}goes on", "run"),
+            "request_sent" if data["provider"] == "handoff" => {
+                let key = text("purpose");
+                let node = data["key"]["node"].as_str().unwrap_or("");
+                format!("{station}{key}: waiting for handoff/{:04}-{node}/answer.md", event.seq)
+            }
+            "request_sent" => return None,
+            "answer_received" => {
+                let stale = if data["stale"] == true { ", recorded for another wording (stale)" } else { "" };
+                format!(
+                    "{station}{} answered ({:.1} s{stale})",
+                    text("provider"),
+                    data["seconds"].as_f64().unwrap_or(0.0)
+                )
+            }
+            "read_refused" => format!("{station}read refused: {}", text("path")),
+            "tool_finished" => {
+                let first = &data["inspection"]["diagnostics"][0];
+                let what = match (data["accepted"] == true, first["message"].as_str()) {
+                    (true, _) => "accepted".to_owned(),
+                    (false, Some(message)) => format!("rejected: line {}: {}", first["line"], one_line(message)),
+                    (false, None) => "rejected".to_owned(),
+                };
+                format!("{station}{}: {what} ({:.1} s)", text("tool"), self.elapsed())
+            }
+            "check_finished" => match serde_json::from_value::<CheckOutcome>(data["outcome"].clone()) {
+                Ok(outcome) => format!(
+                    "{station}{}\n{:<20}{}",
+                    one_line(&verdict_sentence(&outcome)),
+                    "",
+                    statistics_sentence(&outcome.statistics)
+                ),
+                Err(_) => format!("{station}check finished"),
+            },
+            "routed" => {
+                let row = text("row");
+                let why = text("why");
+                let plain =
+                    ["informal_answered", "formalize_answered", "validated", "merged", "checked"].contains(&row);
+                if plain {
+                    return None;
+                }
+                let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
+                format!("{station}-> {}{why}", text("to"))
+            }
+            "revision_closed" => format!("{:<20}rev_{} written to history/", "run", event.rev),
+            "run_finished" if data["outcome"] == "stopped" => format!("{:<20}stopped: {}", "run", text("why")),
+            _ => return None,
+        })
+    }
+
+    fn elapsed(&self) -> f64 {
+        self.started.lock().map_or(0.0, |s| s.elapsed().as_secs_f64())
+    }
+
+    /// Takes the moving line away.
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The first 160 characters on one line.
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(160).collect();
+    if short.len() < line.len() { format!("{short}…") } else { line }
+}

@@ -1,0 +1,37 @@
+//! `tlaforge report`: what a run came to.
+
+use super::args::{Format, ReportArgs};
+use super::failure::{Fails, Failure};
+use super::forge::run_failure;
+use super::progress::Display;
+use crate::exit::Exit;
+use crate::pipeline::{Run, RunError, RunView};
+use crate::report;
+
+pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    if !Run::exists(&args.folder) {
+        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
+    }
+    let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
+    let view = RunView::of(&events).fails(Exit::Usage)?;
+    let display = Display::new(args.format);
+    match args.format {
+        Format::Text => display.result(&report::report(&view, display.width())),
+        Format::Json => {
+            let object = serde_json::json!({
+                "schema": 1,
+                "outcome": view.finished.as_ref().map(|f| f.outcome),
+                "finished": view.finished,
+                "revisions": view.revisions,
+                "other_concerns": view.other_concerns,
+                "spent": view.spent,
+                "spent_total": view.spent_total(),
+                "flaw": view.review.as_ref().and_then(|r| r.flaw.as_ref()),
+                "documents": view.settings.docs,
+                "skipped": view.settings.skipped,
+            });
+            display.result(&format!("{object}\n"));
+        }
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,70 @@
+//! `tlaforge resume`: go on where the journal ends, or branch off from a revision.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::args::ResumeArgs;
+use super::branch;
+use super::failure::{Fails, Failure};
+use super::forge::{Answers, absolute, desk, forge, open, run_failure, status};
+use super::progress::Display;
+use super::run::surroundings;
+use super::surroundings::env;
+use crate::config::{Layer, Settings};
+use crate::exit::Exit;
+use crate::pipeline::{self, Outcome, Run, RunError};
+use crate::report::summary;
+
+pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
+    if !Run::exists(&args.folder) {
+        return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() })
+            .hint("begin one: tlaforge run DOCS --out DIR"));
+    }
+    let format = args.forge.format();
+    let display = Arc::new(Display::new(format));
+    let run = open(&args.folder, &display)?;
+    let view = run.view();
+    if view.events == 0 || view.settings.docs.is_empty() {
+        return Err(Failure::usage(format!("{} holds a run that never began", args.folder.display()))
+            .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
+    }
+    let mut settings = settings_of(&view.settings.surroundings, args.forge.layer())?;
+    for path in [&mut settings.given.recording, &mut settings.given.record, &mut settings.given.prompts] {
+        *path = absolute(path.take());
+    }
+    if let Some(from) = &args.from {
+        let desk = desk(&settings, answers(&settings)?, run.root(), &display)?;
+        branch::begin(&run, &desk, from, args.at.as_deref()).await?;
+        return forge(&run, desk, &display, format).await;
+    }
+    if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
+        pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
+        display.result(&summary(&view, display.width()));
+        display.note(&format!(
+            "the run is finished; branch off with: tlaforge resume {} --from rev_N --at STATION",
+            args.folder.display()
+        ));
+        return Ok(status(finished.outcome, finished.reason));
+    }
+    let desk = desk(&settings, answers(&settings)?, run.root(), &display)?;
+    pipeline::resume(&run, Some(surroundings(&settings))).map_err(|e| run_failure(&e))?;
+    forge(&run, desk, &display, format).await
+}
+
+/// The demo's recording is built in; every other is a file.
+fn answers(settings: &Settings) -> Result<Answers, Failure> {
+    if settings.provider == "replay" && settings.given.recording.is_none() {
+        return Ok(Answers::Built(super::demo::recording()?));
+    }
+    Ok(Answers::AsSet)
+}
+
+/// The settings of the run, with today's flags over them. The environment of today counts where the run said nothing.
+fn settings_of(recorded: &Value, flags: Layer) -> Result<Settings, Failure> {
+    let recorded = Layer::deserialize(recorded)
+        .map_err(|e| Failure::usage(format!("the settings of the run cannot be read: {e}")))?;
+    let environment = Layer::from_env(&env).fails(Exit::Usage)?;
+    Ok(flags.over(recorded).over(environment).settle())
+}

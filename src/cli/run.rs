@@ -1,0 +1,193 @@
+//! `tlaforge run`: documentation in, specification out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::args::{Format, RunArgs};
+use super::failure::{Fails, Failure};
+use super::forge::{Answers, absolute, desk, forge, open, run_failure, settings};
+use super::progress::Display;
+use crate::config::{Layer, Settings};
+use crate::exit::Exit;
+use crate::pipeline::{self, Outcome, Rules, Run, RunView};
+use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
+
+/// Exemplars that the program carries.
+const EXEMPLARS: &[(&str, &str)] = &[
+    ("FencedLease.tla", include_str!("../../exemplars/FencedLease.tla")),
+    ("FencedLease.cfg", include_str!("../../exemplars/FencedLease.cfg")),
+    ("TicketLock.tla", include_str!("../../exemplars/TicketLock.tla")),
+    ("TicketLock.cfg", include_str!("../../exemplars/TicketLock.cfg")),
+    ("QuorumVote.tla", include_str!("../../exemplars/QuorumVote.tla")),
+    ("QuorumVote.cfg", include_str!("../../exemplars/QuorumVote.cfg")),
+    ("Escrow.tla", include_str!("../../exemplars/Escrow.tla")),
+    ("Escrow.cfg", include_str!("../../exemplars/Escrow.cfg")),
+    ("RetryKey.tla", include_str!("../../exemplars/RetryKey.tla")),
+    ("RetryKey.cfg", include_str!("../../exemplars/RetryKey.cfg")),
+    ("OrderedForks.tla", include_str!("../../exemplars/OrderedForks.tla")),
+    ("OrderedForks.cfg", include_str!("../../exemplars/OrderedForks.cfg")),
+];
+
+pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
+    let flags = Layer { exemplars: args.exemplars.clone(), concern: args.concern.clone(), ..args.forge.layer() };
+    let mut settings = settings(flags)?;
+    for path in [
+        &mut settings.given.recording,
+        &mut settings.given.record,
+        &mut settings.given.prompts,
+        &mut settings.given.tla_tools,
+    ] {
+        *path = absolute(path.take());
+    }
+    let (docs, interface) = match (&args.docs, &args.case) {
+        (Some(docs), _) => (docs.clone(), None),
+        (None, Some(case)) => (case.join("docs"), interface(case)?),
+        (None, None) => return Err(Failure::usage("nothing to read: give a document or a folder")),
+    };
+    let job = NewRun { out: args.out, docs: Docs::At(docs), interface, answers: Answers::AsSet };
+    begin(job, settings, args.forge.format()).await
+}
+
+/// Where the documents come from.
+pub(super) enum Docs {
+    /// A file or a folder.
+    At(PathBuf),
+    /// Already read.
+    Read(Documents),
+}
+
+/// What a new run is made of.
+pub(super) struct NewRun {
+    pub out: PathBuf,
+    pub docs: Docs,
+    pub interface: Option<String>,
+    pub answers: Answers,
+}
+
+/// Begins a run. Nothing is written before everything that can be known to be wrong has been looked at.
+pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Result<Exit, Failure> {
+    refuse_existing(&job.out)?;
+    let documents = match job.docs {
+        Docs::At(path) => read_documents(&path).fails(Exit::Usage)?,
+        Docs::Read(documents) => documents,
+    };
+    let exemplars = exemplars(&settings)?;
+    let display = Arc::new(Display::new(format));
+    let desk = desk(&settings, job.answers, &job.out, &display)?;
+    for skipped in &documents.skipped {
+        display.note(&format!("skipped {}: {}", skipped.path, skipped.reason));
+    }
+    let overridden = desk.prompts.overridden();
+    if !overridden.is_empty() {
+        display.note(&format!("prompts of your own: {}", overridden.join(", ")));
+    }
+    let run = open(&job.out, &display)?;
+    // Between the look above and the lock another process may have begun a run here.
+    if !run.events().is_empty() {
+        return Err(occupied(&job.out, &run.view()));
+    }
+    let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
+    let mut started = pipeline::Settings {
+        rules: Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..Rules::default() },
+        concern: settings.given.concern.clone(),
+        interface: job.interface,
+        docs: Vec::new(),
+        skipped: documents.skipped.clone(),
+        exemplars: Vec::new(),
+        surroundings: surroundings(&settings),
+    };
+    for document in &documents.files {
+        started.docs.push(keep(&document.path, &document.text)?);
+    }
+    for (name, text) in &exemplars {
+        started.exemplars.push(keep(name, text)?);
+    }
+    run.start(&started).map_err(|e| run_failure(&e))?;
+    forge(&run, desk, &display, format).await
+}
+
+/// What a resumed run needs to find again.
+pub(super) fn surroundings(settings: &Settings) -> Value {
+    let mut value = serde_json::to_value(&settings.given).unwrap_or_else(|_| json!({}));
+    value["provider"] = json!(settings.provider);
+    value
+}
+
+fn refuse_existing(out: &Path) -> Result<(), Failure> {
+    if out.exists() && !out.is_dir() {
+        return Err(Failure::usage(format!("{} is a file; --out takes a folder", out.display())));
+    }
+    if !Run::exists(out) {
+        return Ok(());
+    }
+    let events = crate::journal::read(&out.join("journal.jsonl")).fails(Exit::Usage)?;
+    let view = RunView::of(&events).fails(Exit::Usage)?;
+    Err(occupied(out, &view))
+}
+
+fn occupied(out: &Path, view: &RunView) -> Failure {
+    let shown = out.display();
+    match view.finished.as_ref().map(|f| f.outcome) {
+        Some(outcome) if outcome != Outcome::Stopped => {
+            Failure::usage(format!("{shown} holds a finished run ({})", outcome.name()))
+                .hint("forge into another folder: --out DIR")
+                .hint(format!(
+                    "branch off from one of its revisions: tlaforge resume {shown} --from rev_0 --at formalize"
+                ))
+                .hint(format!("read it: tlaforge report {shown}"))
+        }
+        _ => Failure::usage(format!("{shown} holds an unfinished run"))
+            .hint(format!("go on with it: tlaforge resume {shown}"))
+            .hint("or forge into another folder: --out DIR"),
+    }
+}
+
+/// The exemplars: named, or in `./exemplars`, or those that the program carries.
+fn exemplars(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
+    let dir = match &settings.given.exemplars {
+        Some(dir) => Some(dir.clone()),
+        None => Some(PathBuf::from("exemplars")).filter(|p| p.is_dir()),
+    };
+    let Some(dir) = dir else {
+        return Ok(EXEMPLARS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect());
+    };
+    let read = read_exemplars(&dir).fails(Exit::Usage)?;
+    let files = |e: Exemplar| {
+        let cfg = e.cfg.map(|cfg| (format!("{}.cfg", e.name), cfg));
+        std::iter::once((format!("{}.tla", e.name), e.module)).chain(cfg)
+    };
+    Ok(read.into_iter().flat_map(files).collect())
+}
+
+/// The interface that a case's checklist asks for, in words.
+fn interface(case: &Path) -> Result<Option<String>, Failure> {
+    let path = case.join("checklist.json");
+    let text =
+        std::fs::read_to_string(&path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
+    interface_of(&text).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
+}
+
+/// The interface of a checklist, in words.
+pub(super) fn interface_of(checklist: &str) -> Result<Option<String>, serde_json::Error> {
+    let checklist: Value = serde_json::from_str(checklist)?;
+    let mut parts = Vec::new();
+    for (key, what) in [("constants", "constants"), ("variables", "variables")] {
+        let items: Vec<String> = checklist["interface"][key]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|item| match (item.as_str(), item["name"].as_str(), item["description"].as_str()) {
+                (Some(name), ..) => Some(format!("`{name}`")),
+                (_, Some(name), Some(description)) => Some(format!("`{name}` ({description})")),
+                (_, Some(name), None) => Some(format!("`{name}`")),
+                _ => None,
+            })
+            .collect();
+        if !items.is_empty() {
+            parts.push(format!("{what} {}", items.join(", ")));
+        }
+    }
+    Ok((!parts.is_empty()).then(|| parts.join("; ")))
+}

@@ -1,0 +1,26 @@
+//! Sends each job to its station.
+
+use super::desk::Desk;
+use super::{formalize, generate_invariants, informal_spec, model_check, review, second_reading, validate};
+use crate::pipeline::{Attempt, Job, RunView, Station, Stations, Working};
+
+/// All six stations and the second reader, at one desk.
+pub struct Crew {
+    /// What they work with.
+    pub desk: Desk,
+}
+
+impl Stations for Crew {
+    fn perform<'a>(&'a self, job: Job, view: &'a RunView, attempt: &'a Attempt<'a>) -> Working<'a> {
+        let desk = &self.desk;
+        match job {
+            Job::At(Station::InformalSpec) => Box::pin(informal_spec::perform(desk, view, attempt)),
+            Job::At(Station::Formalize) => Box::pin(formalize::perform(desk, view, attempt)),
+            Job::At(Station::Validate) => Box::pin(validate::perform(desk, view, attempt)),
+            Job::At(Station::GenerateInvariants) => Box::pin(generate_invariants::perform(desk, view, attempt)),
+            Job::At(Station::ModelCheck) => Box::pin(model_check::perform(desk, view, attempt)),
+            Job::At(Station::Review) => Box::pin(review::perform(desk, view, attempt)),
+            Job::SecondReading => Box::pin(second_reading::perform(desk, view, attempt)),
+        }
+    }
+}

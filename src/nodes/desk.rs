@@ -1,0 +1,322 @@
+//! What the stations share: a model to ask, tools to run, and a journal in which every answer is durable before anyone
+//! reads it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::recording::recording_of;
+use crate::journal::{Kind, Sha, write_atomically};
+use crate::llm::{FileRead, LlmError, Offered, Provider, Request, RequestKey};
+use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, StationError, StopReason};
+use crate::process::Cancel;
+use crate::prompt::{Document, PromptError, PromptLibrary, index};
+use crate::tla::Diagnostic;
+use crate::toolchain::{Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain, Translation};
+
+/// Everything that a station works with.
+pub struct Desk {
+    /// What answers prompts.
+    pub provider: Box<dyn Provider>,
+    /// What decides.
+    pub toolchain: Box<dyn Toolchain>,
+    /// The prompts.
+    pub prompts: PromptLibrary,
+    /// Limits of tool runs.
+    pub limits: Limits,
+    /// Ends everything early.
+    pub cancel: Cancel,
+    /// Called as the checker reports.
+    pub progress: Box<dyn Fn(Progress) + Send + Sync>,
+    /// Where the answers are recorded.
+    pub record: Option<PathBuf>,
+}
+
+/// A question to a model.
+pub(super) struct Ask<'a> {
+    /// `draft`, `repair`, `second_reading`.
+    pub purpose: &'static str,
+    /// The node in the request's key.
+    pub node: &'static str,
+    /// The template of the role.
+    pub role: &'static str,
+    /// The template of the prompt.
+    pub prompt: String,
+    /// What the prompt is rendered with.
+    pub data: Value,
+    /// Files in the workspace besides the documents.
+    pub files: Vec<(String, String)>,
+    /// Whether the documents are offered.
+    pub docs: bool,
+    /// Whether the exemplars are offered.
+    pub exemplars: bool,
+    /// The attempt.
+    pub attempt: &'a Attempt<'a>,
+}
+
+/// An answer that is durable.
+pub(super) struct Reply {
+    /// Its text.
+    pub text: String,
+    /// Its artifact.
+    pub sha: Sha,
+    /// What the model read.
+    pub reads: Vec<FileRead>,
+}
+
+#[derive(Deserialize)]
+struct Received {
+    artifact: Sha,
+    reads: Vec<FileRead>,
+}
+
+impl Desk {
+    /// Asks, unless the answer is already in the journal.
+    pub(super) async fn ask(&self, view: &RunView, ask: Ask<'_>) -> Result<Reply, StationError> {
+        let attempt = ask.attempt;
+        let is_this = |data: &Value| data["purpose"] == ask.purpose && data["candidate"] == 0;
+        if let Some(event) = attempt.recall("answer_received", is_this) {
+            let received = Received::deserialize(&event.data).map_err(|e| defect(&e))?;
+            let text = attempt.run.store().text(&received.artifact).map_err(RunError::from)?;
+            return Ok(Reply { text, sha: received.artifact, reads: received.reads });
+        }
+        let offered = self.lay_out(view, &ask)?;
+        let role = self.prompts.render(ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?;
+        let prompt = self.prompts.render(&ask.prompt, &ask.data).map_err(|e| prompt_trouble(&e))?;
+        let key = RequestKey {
+            node: ask.node.to_owned(),
+            place: attempt.place,
+            attempt: attempt.attempt,
+            purpose: ask.purpose.to_owned(),
+            candidate: 0,
+        };
+        let mut request = Request { key, seq: 0, role, prompt, workspace: attempt.run.workspace(), offered };
+        let wording = to_json(&request.wording());
+        // A request that was sent before a crash and not answered goes on under its number.
+        let sent = attempt.recall("request_sent", |data| {
+            is_this(data) && data["wording"] == wording && data["provider"] == self.provider.name()
+        });
+        request.seq = match sent {
+            Some(event) => event.seq,
+            None => self.send(&request, attempt)?,
+        };
+        let started = std::time::Instant::now();
+        let answer = self.provider.ask(&request, &self.cancel).await.map_err(|e| self.provider_trouble(&e))?;
+        for path in &answer.refused_reads {
+            attempt.record(Kind::Act, "read_refused", json!({"path": path, "why": "outside the workspace"}))?;
+        }
+        let sha = attempt.keep(&answer.text)?;
+        attempt.record(
+            Kind::Recv,
+            "answer_received",
+            json!({
+                "purpose": ask.purpose, "candidate": 0, "request": request.seq, "artifact": sha,
+                "provider": self.provider.name(), "model": answer.model, "usage": answer.usage,
+                "cost_usd": answer.cost_usd, "stale": answer.stale, "reads": answer.reads,
+                "seconds": started.elapsed().as_secs_f64(),
+            }),
+        )?;
+        if let Some(path) = &self.record {
+            let recording = recording_of(&attempt.run.events(), attempt.run.store()).map_err(RunError::from)?;
+            write_atomically(path, recording.render().as_bytes()).map_err(|source| RunError::Io {
+                what: "write the recording",
+                path: path.clone(),
+                source,
+            })?;
+        }
+        Ok(Reply { text: answer.text, sha, reads: answer.reads })
+    }
+
+    fn send(&self, request: &Request, attempt: &Attempt<'_>) -> Result<u64, StationError> {
+        let prompt = attempt.keep(&format!("{}\n\n{}", request.role, request.prompt))?;
+        let start: String = request.prompt.chars().take(80).collect();
+        let event = attempt.record(
+            Kind::Send,
+            "request_sent",
+            json!({
+                "purpose": request.key.purpose, "candidate": request.key.candidate, "key": request.key,
+                "provider": self.provider.name(), "prompt": prompt, "prompt_start": start,
+                "wording": request.wording(), "offered": request.offered,
+            }),
+        )?;
+        Ok(event.seq)
+    }
+
+    /// Lays the files of a request out in the workspace, and nothing else.
+    fn lay_out(&self, view: &RunView, ask: &Ask<'_>) -> Result<Vec<Offered>, StationError> {
+        let run = ask.attempt.run;
+        let mut files = ask.files.clone();
+        if ask.docs {
+            let documents = documents(view, ask.attempt)?;
+            files.push(("docs/INDEX.md".to_owned(), index(&documents)));
+            files.extend(documents.into_iter().map(|d| (format!("docs/{}", d.path), d.text)));
+        }
+        if ask.exemplars {
+            for exemplar in &view.settings.exemplars {
+                let text = run.store().text(&exemplar.sha).map_err(RunError::from)?;
+                files.push((format!("exemplars/{}", exemplar.path), text));
+            }
+        }
+        let root = run.workspace();
+        let wanted: BTreeSet<PathBuf> = files.iter().map(|(path, _)| root.join(path)).collect();
+        clear(&root, &wanted).map_err(|source| trouble_at("clear", &root, source))?;
+        let mut offered = Vec::new();
+        for (path, text) in files {
+            let at = root.join(&path);
+            let sha = Sha::of(&text);
+            if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
+                let dir = at.parent().unwrap_or(&root);
+                std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
+                std::fs::write(&at, &text).map_err(|source| trouble_at("write", &at, source))?;
+            }
+            offered.push(Offered { path, sha, bytes: text.len() as u64 });
+        }
+        Ok(offered)
+    }
+
+    /// Translates and parses a module, and says what both say of it.
+    pub async fn inspect(&self, text: &str) -> Result<Inspection, ToolError> {
+        let cx = self.tools();
+        let spec = |text: String| SpecText { name: "Spec".to_owned(), text, beside: Vec::new() };
+        let source = spec(text.to_owned());
+        let module = match self.toolchain.translate(&source, &cx).await? {
+            Translation::Rejected(diagnostics) => {
+                return Ok(Inspection { module: None, diagnostics: quoted(diagnostics, text) });
+            }
+            Translation::NoAlgorithm => source,
+            Translation::Translated(text) => spec(text),
+        };
+        Ok(match self.toolchain.parse(&module, &cx).await? {
+            ParseOutcome::Accepted { .. } => Inspection { module: Some(module.text), diagnostics: Vec::new() },
+            ParseOutcome::Rejected(diagnostics) => {
+                Inspection { module: None, diagnostics: quoted(diagnostics, &module.text) }
+            }
+        })
+    }
+
+    /// The surroundings of a tool run.
+    pub(super) fn tools(&self) -> ToolContext<'_> {
+        ToolContext { limits: &self.limits, cancel: &self.cancel, progress: &*self.progress }
+    }
+
+    /// A model's failure, as a reason to stop.
+    fn provider_trouble(&self, error: &LlmError) -> Halt {
+        let reason = match error {
+            LlmError::Cancelled => StopReason::Interrupted,
+            _ => StopReason::Provider,
+        };
+        Halt { reason, message: format!("{}: {error}", self.provider.name()) }
+    }
+}
+
+/// What translator and parser say of a module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// The module with its translation, where both accept it.
+    pub module: Option<String>,
+    /// What they object to.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A tool's failure, as a reason to stop.
+pub(super) fn tool_trouble(error: &ToolError) -> Halt {
+    let reason = match error {
+        ToolError::Cancelled => StopReason::Interrupted,
+        _ => StopReason::Tool,
+    };
+    Halt { reason, message: error.to_string() }
+}
+
+/// Each diagnostic with the line it speaks of: the reader may have the text without its translation.
+fn quoted(mut diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
+    for diagnostic in &mut diagnostics {
+        if let Some(line) = diagnostic.line.checked_sub(1).and_then(|i| text.lines().nth(i)) {
+            let line = line.trim();
+            if !line.is_empty() && !diagnostic.message.contains(line) {
+                diagnostic.message = format!("{} (the line reads `{line}`)", diagnostic.message.trim_end());
+            }
+        }
+    }
+    diagnostics
+}
+
+/// The documents of the run.
+pub(super) fn documents(view: &RunView, attempt: &Attempt<'_>) -> Result<Vec<Document>, StationError> {
+    let mut documents = Vec::new();
+    for stored in &view.settings.docs {
+        let text = attempt.run.store().text(&stored.sha).map_err(RunError::from)?;
+        documents.push(Document { path: stored.path.clone(), text });
+    }
+    Ok(documents)
+}
+
+/// A current artifact's text.
+pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, StationError> {
+    Ok(attempt.run.current_text(view, name)?)
+}
+
+/// A text with line numbers, for repair prompts.
+pub(super) fn numbered(text: &str) -> String {
+    let width = text.lines().count().to_string().len();
+    text.lines().enumerate().map(|(i, line)| format!("{:>width$} | {line}\n", i + 1)).collect()
+}
+
+/// Open feedback as a file; what `otherwise` says where there is none.
+pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, otherwise: &str) -> String {
+    let mut text = String::from("# Still open\n");
+    let mut any = false;
+    for item in open {
+        any = true;
+        text.push_str(&format!("\n## From: {}\n\n{}\n", item.from, item.text.trim()));
+    }
+    if !any {
+        text.push_str(&format!("\n{otherwise}\n"));
+    }
+    text
+}
+
+/// Diagnostics as a list.
+pub(super) fn diagnostics_text(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(|d| format!("- {d}\n")).collect()
+}
+
+pub(super) fn to_json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("plain data with string keys")
+}
+
+/// Data that this program wrote and cannot read is a defect, reported as a failure of the journal.
+pub(super) fn defect(error: &serde_json::Error) -> RunError {
+    RunError::Io {
+        what: "understand an event of",
+        path: "journal.jsonl".into(),
+        source: std::io::Error::other(error.to_string()),
+    }
+}
+
+fn prompt_trouble(error: &PromptError) -> Halt {
+    Halt { reason: StopReason::Provider, message: format!("{error}; mend the template and resume") }
+}
+
+fn trouble_at(what: &'static str, path: &Path, source: std::io::Error) -> RunError {
+    RunError::Io { what, path: path.to_owned(), source }
+}
+
+/// Removes everything below `root` that is not wanted.
+fn clear(root: &Path, wanted: &BTreeSet<PathBuf>) -> std::io::Result<()> {
+    if std::fs::symlink_metadata(root).is_ok_and(|m| !m.is_dir()) {
+        return Err(std::io::Error::other("it is not a folder"));
+    }
+    std::fs::create_dir_all(root)?;
+    for entry in walkdir::WalkDir::new(root).contents_first(true).min_depth(1) {
+        let entry = entry.map_err(std::io::Error::other)?;
+        if entry.file_type().is_dir() {
+            // Only empty folders go; the others hold something that is wanted.
+            let _ = std::fs::remove_dir(entry.path());
+        } else if !entry.file_type().is_file() || !wanted.contains(entry.path()) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,301 @@
+//! What the tools and the journal say of the specification under review. The guards are decided on these facts; the
+//! reviewer reads them, and adds nothing to them but the names that a review may accept.
+
+use std::fmt::Write as _;
+
+use super::desk::diagnostics_text;
+use crate::llm::FileRead;
+use crate::pipeline::{
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawFacts, Review, RunView, Standing, WitnessState, file,
+};
+use crate::prompt::Document;
+use crate::tla::{
+    Cfg, Change, ChangeKind, CheckOutcome, Module, Reached, Verdict, ViolationKind, constantly_true_under,
+};
+
+/// The translator's own action, which keeps a terminated algorithm from deadlocking. That it is never taken says that
+/// the algorithm never ends, which is no defect.
+const TERMINATING: &str = "Terminating";
+
+/// What is under review.
+pub(super) struct Subject<'a> {
+    pub view: &'a RunView,
+    /// The merged module, parsed.
+    pub module: Option<Module>,
+    /// The configuration, parsed.
+    pub cfg: Option<Cfg>,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn of(view: &'a RunView, module: Option<&str>, cfg: Option<&str>) -> Self {
+        Self {
+            view,
+            module: module.and_then(|text| Module::parse(text).ok()),
+            cfg: cfg.and_then(|text| Cfg::parse(text).ok()),
+        }
+    }
+
+    /// The last check, where it was of exactly this module and configuration.
+    pub(super) fn fresh_check(&self) -> Option<&'a CheckOutcome> {
+        let check = self.view.check()?;
+        let same = self.view.artifact(file::MODULE) == Some(&check.module)
+            && self.view.artifact(file::CFG) == Some(&check.cfg);
+        same.then_some(&check.outcome)
+    }
+
+    /// What changed since it was first checked.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        self.view.check().map(|check| self.view.baseline.changes(&check.checked)).unwrap_or_default()
+    }
+
+    /// Lines that make the check weaker, as they must be named to be accepted.
+    fn weakening_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(cfg) = &self.cfg {
+            lines.extend(cfg.constraints.iter().map(|c| format!("CONSTRAINT {c}")));
+            lines.extend(cfg.action_constraints.iter().map(|c| format!("ACTION_CONSTRAINT {c}")));
+            lines.extend(cfg.view.iter().map(|v| format!("VIEW {v}")));
+            if cfg.check_deadlock == Some(false) {
+                lines.push("CHECK_DEADLOCK FALSE".into());
+            }
+        }
+        if let Some(module) = &self.module
+            && ["RandomElement", "RandomSubset", "RandomSetOfSubsets"]
+                .iter()
+                .any(|name| module.definitions.iter().any(|d| d.refers_to().contains(*name)))
+        {
+            lines.push("RandomElement".into());
+        }
+        lines
+    }
+
+    /// The facts of the approval guard. Without a review nothing is accepted.
+    pub(super) fn approval(&self, review: Option<&Review>, unread: Vec<String>) -> ApprovalFacts {
+        let state = &self.view.state;
+        let check = self.fresh_check();
+        let accepted = |names: &[String], name: &str| names.iter().any(|n| n == name);
+        let checked: Vec<&String> =
+            check.map(|c| c.invariants.iter().chain(&c.properties).collect()).unwrap_or_default();
+        let covers = |name: &String| self.view.covers.get(name).is_some_and(|ids| !ids.is_empty());
+        let constantly_true = match (&self.module, &self.cfg) {
+            (Some(module), Some(cfg)) => checked
+                .iter()
+                .filter_map(|name| constantly_true_under(module, cfg, name).map(|why| format!("{name} ({why})")))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let dead_actions = check.and_then(|c| c.coverage.as_ref()).map(|coverage| {
+            coverage
+                .iter()
+                .filter(|a| a.taken == 0 && a.action != TERMINATING)
+                .map(|a| a.action.clone())
+                .filter(|a| !review.is_some_and(|r| accepted(&r.intended_dead, a)))
+                .collect()
+        });
+        let witnesses = check
+            .map(|c| {
+                let reached = |r: &Reached| matches!(r, Reached::Yes { .. });
+                c.witnesses
+                    .iter()
+                    .map(|w| WitnessState { name: w.name.clone(), reached: reached(&w.reached) })
+                    .collect()
+            })
+            .unwrap_or_default();
+        ApprovalFacts {
+            informal_spec: state.informal,
+            module_accepted: state.module_accepted,
+            merged_accepted: state.merged_accepted,
+            check_is_fresh: check.is_some(),
+            verdict: check.map(|c| class(&c.verdict)),
+            complete: check.is_some_and(CheckOutcome::complete),
+            moved: check.is_some_and(CheckOutcome::moved),
+            type_ok: checked.iter().any(|n| *n == "TypeOK"),
+            covering: checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect(),
+            constantly_true,
+            witnesses,
+            dead_actions,
+            weakening_lines: self
+                .weakening_lines()
+                .into_iter()
+                .map(|line| CfgEntry {
+                    accepted: review.is_some_and(|r| r.accepted_cfg.iter().any(|a| names_line(a, &line))),
+                    line,
+                })
+                .collect(),
+            uncovered: self
+                .view
+                .covered_requirements()
+                .into_iter()
+                .filter(|r| r.covered_by.is_empty())
+                .map(|r| r.requirement.id)
+                .filter(|id| !review.is_some_and(|r| accepted(&r.accepted_uncovered, id)))
+                .collect(),
+            unnamed_changes: self
+                .changes()
+                .into_iter()
+                .map(|c| c.name)
+                .filter(|name| !review.is_some_and(|r| accepted(&r.accepted_changes, name)))
+                .collect(),
+            unread,
+        }
+    }
+
+    /// The facts of the flaw guard.
+    pub(super) fn flaw(&self, review: &Review, documents: &[Document], unread: Vec<String>) -> FlawFacts {
+        let Some(flaw) = &review.flaw else { return FlawFacts::default() };
+        let check = self.fresh_check();
+        let violated = check.and_then(|c| match &c.verdict {
+            Verdict::Violated { violated } if c.trace.is_some() => Some(violated),
+            _ => None,
+        });
+        let name = violated.and_then(|v| match v.kind {
+            ViolationKind::Deadlock => Some("Deadlock".to_owned()),
+            _ => v.name.clone(),
+        });
+        let trace = check.and_then(|c| c.trace.as_ref());
+        let covering = self.view.covers.get(&flaw.property);
+        let temporal = violated.is_some_and(|v| matches!(v.kind, ViolationKind::Property | ViolationKind::Deadlock));
+        let fair = self.view.check().is_some_and(|c| c.checked.contains_key("FAIRNESS"));
+        FlawFacts {
+            described: true,
+            violated_now: violated.is_some(),
+            property_is_the_violated_one: name.is_some_and(|n| n.eq_ignore_ascii_case(&flaw.property)),
+            not_type_ok: flaw.property != "TypeOK",
+            covers_the_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
+                && self.view.requirements.iter().any(|r| r.id == flaw.requirement),
+            property_unchanged: !self.changes().iter().any(|c| c.name == flaw.property),
+            only_bounds: if temporal { self.weakening_lines() } else { Vec::new() },
+            unfair_lasso: trace.is_some_and(|t| t.lasso.is_some()) && !fair,
+            unmapped_steps: trace
+                .map(|t| t.steps.iter().map(|s| s.step).filter(|s| !is_mapped(*s, review, documents)).collect())
+                .unwrap_or_default(),
+            unread,
+        }
+    }
+
+    /// How this revision compares with others.
+    pub(super) fn standing(&self, facts: &ApprovalFacts, review: Option<&Review>) -> Standing {
+        let not_vacuous = [
+            ApprovalClause::Moved,
+            ApprovalClause::PropertyCovers,
+            ApprovalClause::NoTautology,
+            ApprovalClause::WitnessExists,
+            ApprovalClause::WitnessesReached,
+        ];
+        let count = |severity| review.map_or(0, |r| r.issues.iter().filter(|i| i.severity == severity).count());
+        Standing {
+            parses: facts.merged_accepted,
+            not_vacuous: not_vacuous.iter().all(|clause| clause.holds(facts)),
+            holds: facts.verdict == Some(CheckVerdict::Holds),
+            inconclusive: facts.verdict == Some(CheckVerdict::Inconclusive),
+            covered: self.view.covered_requirements().iter().filter(|r| !r.covered_by.is_empty()).count(),
+            blockers: count(crate::pipeline::Severity::Blocker),
+            majors: count(crate::pipeline::Severity::Major),
+        }
+    }
+
+    /// `facts.md`: what the reviewer is shown.
+    pub(super) fn text(&self) -> String {
+        let facts = self.approval(None, Vec::new());
+        let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
+        let yes = |b: bool| if b { "yes" } else { "NO" };
+        let _ = writeln!(text, "- module accepted by the PlusCal translator and SANY: {}", yes(facts.module_accepted));
+        let _ = writeln!(text, "- merged with its properties and accepted again: {}", yes(facts.merged_accepted));
+        let _ = writeln!(text, "- checked as it stands: {}", yes(facts.check_is_fresh));
+        if !self.view.rejected.is_empty() {
+            let _ = write!(text, "\n## Diagnostics of the last parse\n\n{}", diagnostics_text(&self.view.rejected));
+        }
+        text.push_str("\n## Requirements\n\n");
+        for r in self.view.covered_requirements() {
+            let place = r.requirement.place.as_deref().unwrap_or("no place given");
+            let by = if r.covered_by.is_empty() {
+                "NOT COVERED".to_owned()
+            } else {
+                format!("covered by {}", r.covered_by.join(", "))
+            };
+            let _ = writeln!(text, "- {} [{place}] {}: {by}", r.requirement.id, r.requirement.text);
+        }
+        text.push_str(
+            "\n## Bounds that weaken the check (accept word for word in `accepted_cfg`, or have them removed)\n\n",
+        );
+        list(&mut text, facts.weakening_lines.iter().map(|l| l.line.clone()));
+        text.push_str(
+            "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
+        );
+        list(&mut text, self.changes().iter().map(describe));
+        text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
+        let open = ApprovalClause::ALL.iter().filter(|c| !c.holds(&facts)).map(|c| c.words(&facts));
+        list(&mut text, open);
+        text
+    }
+}
+
+fn list(text: &mut String, items: impl Iterator<Item = String>) {
+    let before = text.len();
+    for item in items {
+        let _ = writeln!(text, "- {item}");
+    }
+    if text.len() == before {
+        text.push_str("- none\n");
+    }
+}
+
+fn describe(change: &Change) -> String {
+    let text = |t: &Option<String>| t.clone().unwrap_or_else(|| "nothing".into());
+    match change.kind {
+        ChangeKind::Vanished => format!("`{}` VANISHED; it was: `{}`", change.name, text(&change.was)),
+        ChangeKind::Changed => {
+            format!("`{}` CHANGED from `{}` to `{}`", change.name, text(&change.was), text(&change.now))
+        }
+        ChangeKind::Appeared => format!("`{}` APPEARED: `{}`", change.name, text(&change.now)),
+    }
+}
+
+fn class(verdict: &Verdict) -> CheckVerdict {
+    match verdict {
+        Verdict::Holds => CheckVerdict::Holds,
+        Verdict::Violated { .. } => CheckVerdict::Violated,
+        Verdict::Invalid { .. } => CheckVerdict::Invalid,
+        Verdict::Inconclusive { .. } => CheckVerdict::Inconclusive,
+    }
+}
+
+/// An acceptance names a line if it is the line, alone or followed by a reason.
+fn names_line(acceptance: &str, line: &str) -> bool {
+    let words: Vec<&str> = acceptance.split_whitespace().collect();
+    let acceptance = words.join(" ");
+    acceptance
+        .strip_prefix(line)
+        .is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric() && c != '_'))
+}
+
+/// Whether the review maps a step of the trace to a line that exists in the documents.
+fn is_mapped(step: usize, review: &Review, documents: &[Document]) -> bool {
+    review.flaw.iter().flat_map(|f| &f.steps).any(|s| {
+        let name = s.file.trim_start_matches("./").trim_start_matches("docs/");
+        s.step == step && documents.iter().any(|d| d.path == name && (1..=d.text.lines().count()).contains(&s.line))
+    })
+}
+
+/// Of these files and wordings, those that the model did not read.
+pub(super) fn unread(reads: &[FileRead], wanted: &[(&str, Option<&crate::journal::Sha>)]) -> Vec<String> {
+    wanted
+        .iter()
+        .filter(|(path, sha)| !reads.iter().any(|r| r.path == *path && sha.is_none_or(|sha| r.sha == *sha)))
+        .map(|(path, _)| (*path).to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_accepted_word_for_word_with_or_without_a_reason() {
+        assert!(names_line("CHECK_DEADLOCK FALSE", "CHECK_DEADLOCK FALSE"));
+        assert!(names_line("CHECK_DEADLOCK  FALSE: quiescent by design", "CHECK_DEADLOCK FALSE"));
+        assert!(names_line("CONSTRAINT Small (the queue)", "CONSTRAINT Small"));
+        assert!(!names_line("CONSTRAINT Smaller", "CONSTRAINT Small"));
+        assert!(!names_line("CONSTRAINT", "CONSTRAINT Small"));
+    }
+}

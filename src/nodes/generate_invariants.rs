@@ -1,0 +1,150 @@
+//! `TypeOK`, invariants, temporal properties, witnesses and the configuration, merged into the module and parsed.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::desk::{
+    Ask, Desk, Inspection, current, defect, diagnostics_text, feedback_file, numbered, to_json, tool_trouble,
+};
+use crate::journal::Kind;
+use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::prompt::{Sections, sections};
+use crate::tla::{self, Cfg, Module, check_cfg_names, merge, outcome_text, without_translation};
+
+const ANSWER: &str = "generate_invariants.answer";
+
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+    let previous = current(view, attempt, ANSWER)?;
+    let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
+    let has_feedback = view.open_for(Station::GenerateInvariants).next().is_some();
+    let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback, "has_check": false});
+    let mut files = vec![
+        ("informal_spec.md".to_owned(), current(view, attempt, file::INFORMAL)?.unwrap_or_default()),
+        ("Spec.tla".to_owned(), without_translation(&source)),
+    ];
+    if has_feedback {
+        files.push(("feedback.md".to_owned(), feedback_file(view.open_for(Station::GenerateInvariants), "")));
+    }
+    let purpose = if previous.is_some() && has_feedback { "repair" } else { "draft" };
+    if let Some(previous) = previous {
+        files.push(("previous.md".to_owned(), numbered(&previous)));
+    }
+    if purpose == "repair"
+        && let Some(check) = view.check()
+    {
+        data["has_check"] = json!(true);
+        files.push(("check.md".to_owned(), outcome_text(&check.outcome)));
+    }
+    let reply = desk
+        .ask(
+            view,
+            Ask {
+                purpose,
+                node: Station::GenerateInvariants.name(),
+                role: "generate_invariants/role",
+                prompt: format!("generate_invariants/{purpose}"),
+                data,
+                files,
+                docs: false,
+                exemplars: false,
+                attempt,
+            },
+        )
+        .await?;
+    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
+    let read = match sections(&reply.text) {
+        Ok(read) => read.value,
+        Err(problem) => {
+            return Ok(Product {
+                event: Event::Unreadable,
+                artifacts,
+                feedback: vec![feedback("your last answer could not be read", problem.what)],
+                facts: Facts::Nothing,
+            });
+        }
+    };
+    artifacts.insert(file::CFG.to_owned(), attempt.keep(&read.cfg)?);
+    let inspection = match attempt.recall("tool_finished", |_| true) {
+        Some(event) => Inspection::deserialize(&event.data["inspection"]).map_err(|e| defect(&e))?,
+        None => {
+            let inspection = put_together(desk, &source, &read).await?;
+            let accepted = inspection.module.is_some();
+            let inspection_data = to_json(&inspection);
+            let data =
+                json!({"tool": "merge, translate and parse", "accepted": accepted, "inspection": inspection_data});
+            attempt.record(Kind::Act, "tool_finished", data)?;
+            inspection
+        }
+    };
+    match inspection.module {
+        Some(module) => {
+            artifacts.insert(file::MODULE.to_owned(), attempt.keep(&module)?);
+            Ok(Product {
+                event: Event::Merged(Acceptance::Accepted),
+                artifacts,
+                feedback: Vec::new(),
+                facts: Facts::Merged { covers: covers(&module, &read.cfg), sections: read },
+            })
+        }
+        None => Ok(Product {
+            event: Event::Merged(Acceptance::Rejected),
+            artifacts,
+            feedback: vec![feedback(
+                "merging your answer into the module",
+                format!(
+                    "The module with your definitions, or the configuration, was rejected.\n\n{}",
+                    diagnostics_text(&inspection.diagnostics)
+                ),
+            )],
+            facts: Facts::Rejected { diagnostics: inspection.diagnostics },
+        }),
+    }
+}
+
+fn feedback(from: &str, text: String) -> Feedback {
+    Feedback { station: Station::GenerateInvariants, from: from.to_owned(), text }
+}
+
+/// Merges by parse tree, looks up every name that the configuration lists, translates and parses.
+async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Inspection, StationError> {
+    let sections = tla::Sections {
+        invariants: &read.invariants,
+        properties: &read.properties,
+        witnesses: &read.witnesses,
+        cfg: &read.cfg,
+    };
+    let merged = match merge(source, &sections) {
+        Ok(merged) => merged,
+        Err(diagnostics) => return Ok(Inspection { module: None, diagnostics }),
+    };
+    let names = match Module::parse(&merged.text) {
+        Ok(module) => check_cfg_names(&module, &merged.cfg),
+        Err(_) => Vec::new(),
+    };
+    let mut inspection = desk.inspect(&merged.text).await.map_err(|e| tool_trouble(&e))?;
+    if !names.is_empty() {
+        inspection.module = None;
+        inspection.diagnostics.extend(names);
+    }
+    Ok(inspection)
+}
+
+/// Requirements by property, of those properties that the configuration lists; `\* Deadlock covers R4` in the
+/// configuration says so of the absence of deadlock.
+fn covers(module: &str, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
+    let listed: Vec<String> =
+        Cfg::parse(cfg_text).map(|cfg| cfg.invariants.into_iter().chain(cfg.properties).collect()).unwrap_or_default();
+    let mut covers = tla::coverage_of(module);
+    covers.retain(|name, _| listed.contains(name));
+    for line in cfg_text.lines() {
+        if let Some(rest) = line.trim().strip_prefix("\\*").map(str::trim_start)
+            && let Some(rest) = rest.strip_prefix("Deadlock covers ")
+        {
+            let ids = rest.split([',', ' ']).filter(|w| w.starts_with('R')).map(str::to_owned).collect();
+            covers.insert("Deadlock".to_owned(), ids);
+        }
+    }
+    covers
+}

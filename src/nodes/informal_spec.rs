@@ -1,0 +1,130 @@
+//! Documents to an informal specification with numbered requirements.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::desk::{Ask, Desk, current, feedback_file, numbered};
+use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::prompt::{Problem, Requirement, fences, normalise, requirements};
+
+const ANSWER: &str = "informal_spec.answer";
+
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+    let previous = match current(view, attempt, file::INFORMAL)? {
+        Some(text) => Some(text),
+        None => current(view, attempt, ANSWER)?,
+    };
+    let settings = &view.settings;
+    let mut data = json!({
+        "concern": settings.concern, "interface": settings.interface, "repaired": view.state.repaired,
+    });
+    let mut files = Vec::new();
+    let purpose = if let Some(previous) = previous {
+        data["has_previous"] = json!(true);
+        files.push(("previous.md".to_owned(), numbered(&previous)));
+        let open = feedback_file(view.open_for(Station::InformalSpec), "Nothing in particular: read it once more.");
+        files.push(("feedback.md".to_owned(), open));
+        "repair"
+    } else {
+        "draft"
+    };
+    let reply = desk
+        .ask(
+            view,
+            Ask {
+                purpose,
+                node: Station::InformalSpec.name(),
+                role: "informal_spec/role",
+                prompt: format!("informal_spec/{purpose}"),
+                data,
+                files,
+                docs: true,
+                exemplars: false,
+                attempt,
+            },
+        )
+        .await?;
+    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
+    match read(&reply.text) {
+        Ok((text, requirements)) => {
+            artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
+            let other_concerns = other_concerns(&text);
+            let facts = Facts::Informal { requirements, other_concerns };
+            Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts })
+        }
+        Err(problem) => Ok(Product {
+            event: Event::Unreadable,
+            artifacts,
+            feedback: vec![Feedback {
+                station: Station::InformalSpec,
+                from: "your last answer could not be read".into(),
+                text: problem.what,
+            }],
+            facts: Facts::Nothing,
+        }),
+    }
+}
+
+fn read(answer: &str) -> Result<(String, Vec<Requirement>), Problem> {
+    let mut text = normalise(answer);
+    // Some models put the whole document into one fence.
+    if requirements(&outside_fences(&text)).is_empty()
+        && let Some(fence) = fences(&text).into_iter().find(|f| !requirements(&f.body).is_empty())
+    {
+        text = fence.body;
+    }
+    if text.trim().is_empty() {
+        return Err(Problem::new("the answer is empty"));
+    }
+    let found = requirements(&text);
+    if found.is_empty() {
+        return Err(Problem::new(
+            "there is no numbered requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
+        ));
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok((text, found))
+}
+
+fn outside_fences(text: &str) -> String {
+    let mut fenced = false;
+    text.lines()
+        .filter(|line| {
+            let mark = line.trim_start().starts_with("```");
+            fenced ^= mark;
+            !fenced && !mark
+        })
+        .fold(String::new(), |all, line| all + line + "\n")
+}
+
+/// The list below the heading "Other concerns".
+fn other_concerns(text: &str) -> Vec<String> {
+    text.lines()
+        .skip_while(|l| !(l.starts_with('#') && l.to_lowercase().contains("other concerns")))
+        .skip(1)
+        .take_while(|l| !l.starts_with('#'))
+        .filter_map(|l| l.trim().strip_prefix("- ").map(|l| l.trim().to_owned()))
+        .filter(|l| !l.eq_ignore_ascii_case("none") && !l.eq_ignore_ascii_case("none."))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str =
+        "# Swap\n## Other concerns\n- Fees: docs/a.md:3\n- none\n## Requirements\nR1 [docs/a.md:1] It holds.\n";
+
+    #[test]
+    fn an_informal_specification_needs_numbered_requirements() {
+        let (text, requirements) = read(GOOD).unwrap();
+        assert_eq!((text.as_str(), requirements.len()), (GOOD, 1));
+        assert_eq!(other_concerns(GOOD), ["Fees: docs/a.md:3"]);
+        assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().0, GOOD);
+        assert!(read("").unwrap_err().what.contains("empty"));
+        assert!(read("I cannot help with that.").unwrap_err().what.contains("no numbered requirement"));
+    }
+}

@@ -1,0 +1,18 @@
+//! The six stations at work, one file each; they never import each other. What they share is the desk: asking a model
+//! and keeping what it answered.
+
+mod crew;
+mod desk;
+mod facts;
+mod formalize;
+mod generate_invariants;
+mod informal_spec;
+mod model_check;
+mod recording;
+mod review;
+mod second_reading;
+mod validate;
+
+pub use crew::Crew;
+pub use desk::{Desk, Inspection};
+pub use recording::recording_of;

@@ -1,0 +1,57 @@
+//! The model checker.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::desk::{Desk, current, defect, to_json, tool_trouble};
+use crate::journal::{Kind, Sha};
+use crate::pipeline::{Attempt, CheckRecord, Event, Facts, Halt, Product, RunView, StationError, StopReason, file};
+use crate::tla::{Cfg, Checked, Module};
+use crate::toolchain::{CheckRequest, SpecText};
+
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+    let output = match attempt.recall("check_finished", |_| true) {
+        Some(event) => Sha::deserialize(&event.data["output"]).map_err(|e| defect(&e))?,
+        None => check(desk, view, attempt).await?,
+    };
+    Ok(Product {
+        event: Event::Checked,
+        artifacts: BTreeMap::from([(file::OUTPUT.to_owned(), output)]),
+        feedback: Vec::new(),
+        facts: Facts::Nothing,
+    })
+}
+
+async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha, StationError> {
+    let (Some(module_sha), Some(cfg_sha)) = (view.artifact(file::MODULE), view.artifact(file::CFG)) else {
+        return Err(Halt {
+            reason: StopReason::Tool,
+            message: "there is no module with a configuration to check; resume with `--from` and `--at formalize`"
+                .into(),
+        }
+        .into());
+    };
+    let text = current(view, attempt, file::MODULE)?.unwrap_or_default();
+    let cfg_text = current(view, attempt, file::CFG)?.unwrap_or_default();
+    let unreadable = |what: String| Halt {
+        reason: StopReason::Tool,
+        message: format!("the accepted module cannot be read back: {what}"),
+    };
+    let cfg = Cfg::parse(&cfg_text).map_err(|d| unreadable(d.to_string()))?;
+    let module = Module::parse(&text).map_err(|e| unreadable(e.to_string()))?;
+    let checked_names = Checked::of(&module, &cfg);
+    let request = CheckRequest { spec: SpecText { name: module.name, text, beside: Vec::new() }, cfg_text, cfg };
+    let checked = desk.toolchain.check(&request, &desk.tools()).await.map_err(|e| tool_trouble(&e))?;
+    let output = attempt.keep(&checked.output)?;
+    let record = CheckRecord {
+        outcome: checked.outcome,
+        module: module_sha.clone(),
+        cfg: cfg_sha.clone(),
+        checked: checked_names,
+    };
+    let mut data = to_json(&record);
+    data["output"] = to_json(&output);
+    attempt.record(Kind::Act, "check_finished", data)?;
+    Ok(output)
+}

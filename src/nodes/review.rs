@@ -1,0 +1,247 @@
+//! The semantic review: a structured answer, judged by the guards.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::desk::{Ask, Desk, current, documents, feedback_file, numbered};
+use super::facts::{Subject, unread};
+use crate::journal::Sha;
+use crate::pipeline::{
+    ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,
+    Station, StationError, approval, file, flaw,
+};
+use crate::prompt::{Problem, json_object};
+use crate::tla::{outcome_text, without_translation};
+
+const ANSWER: &str = "review.answer";
+/// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
+const OUTPUT_BYTES: usize = 40_000;
+
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+    let module = current(view, attempt, file::MODULE)?;
+    let cfg = current(view, attempt, file::CFG)?;
+    let subject = Subject::of(view, module.as_deref(), cfg.as_deref());
+    let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
+    let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
+    let check_text = match (subject.fresh_check(), view.check()) {
+        (Some(outcome), _) => outcome_text(outcome),
+        (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
+        (None, None) => "No check was made.\n".to_owned(),
+    };
+    let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_else(|| "There is none yet.\n".to_owned());
+    let output = match subject.fresh_check() {
+        Some(_) => current(view, attempt, file::OUTPUT)?.map(|text| cut_middle(&text)),
+        None => None,
+    };
+    let mut files = vec![
+        ("facts.md".to_owned(), subject.text()),
+        ("informal_spec.md".to_owned(), informal),
+        ("Spec.tla".to_owned(), shown_module.clone()),
+        ("Spec.cfg".to_owned(), shown_cfg.clone()),
+        ("check.md".to_owned(), check_text),
+    ];
+    let data = json!({"has_output": output.is_some()});
+    files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
+    let again = view.open_for(Station::Review).next().is_some();
+    let previous = current(view, attempt, ANSWER)?;
+    let purpose = match previous {
+        Some(previous) if again => {
+            files.push(("previous.md".to_owned(), numbered(&previous)));
+            files.push(("feedback.md".to_owned(), feedback_file(view.open_for(Station::Review), "")));
+            "repair"
+        }
+        _ => "draft",
+    };
+    let reply = desk
+        .ask(
+            view,
+            Ask {
+                purpose,
+                node: Station::Review.name(),
+                role: "review/role",
+                prompt: format!("review/{purpose}"),
+                data,
+                files,
+                docs: true,
+                exemplars: false,
+                attempt,
+            },
+        )
+        .await?;
+    let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
+    let unread =
+        unread(&reply.reads, &[("Spec.tla", Some(&module_sha)), ("Spec.cfg", Some(&cfg_sha)), ("check.md", None)]);
+    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
+    let best_inconclusive = |standing| view.best(Some(standing)).is_some_and(|(_, best)| best.inconclusive);
+    match read(&reply.text) {
+        Ok(review) => {
+            let facts = subject.approval(Some(&review), unread.clone());
+            let flaw_facts = (review.verdict == ReviewVerdict::Flaw)
+                .then(|| documents(view, attempt).map(|d| subject.flaw(&review, &d, unread)))
+                .transpose()?;
+            let standing = subject.standing(&facts, Some(&review));
+            let routing = ReviewFacts {
+                verdict: review.verdict,
+                earliest: review.earliest(),
+                approval: approval(&facts),
+                flaw: flaw_facts.as_ref().and_then(flaw),
+                best_inconclusive: best_inconclusive(standing),
+            };
+            let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
+            match routing {
+                ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: Some(clause), .. } => {
+                    let facts = flaw_facts.as_ref().map(|f| clause.words(f)).unwrap_or_default();
+                    feedback.push(Feedback {
+                        station: Station::Formalize,
+                        from: "a claim of a flaw in the protocol was refused".into(),
+                        text: format!("{facts}\n\nThe review said: {}", review.summary),
+                    });
+                }
+                ReviewFacts { approval: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
+                _ => {}
+            }
+            artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&review_text(&review))?);
+            Ok(Product {
+                event: Event::Reviewed(routing),
+                artifacts,
+                feedback,
+                facts: Facts::Reviewed {
+                    review: Box::new(review),
+                    approval: Box::new(facts),
+                    flaw: flaw_facts.map(Box::new),
+                    standing,
+                },
+            })
+        }
+        Err(problem) => {
+            let facts = subject.approval(None, unread);
+            let standing = subject.standing(&facts, None);
+            let clause = approval(&facts);
+            let mut feedback = Vec::new();
+            if view.state.unreadable {
+                feedback.extend(clause.map(|clause| guard_feedback(clause, &facts)));
+            } else {
+                let from = "your last review could not be read".to_owned();
+                feedback.push(Feedback { station: Station::Review, from, text: problem.what });
+            }
+            Ok(Product {
+                event: Event::ReviewUnreadable { approval: clause, best_inconclusive: best_inconclusive(standing) },
+                artifacts,
+                feedback,
+                facts: Facts::ReviewUnreadable { approval: Box::new(facts), standing },
+            })
+        }
+    }
+}
+
+fn read(answer: &str) -> Result<Review, Problem> {
+    let value = json_object(answer)?.value;
+    let review = Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
+    if review.verdict == ReviewVerdict::Flaw && review.flaw.is_none() {
+        return Err(Problem::new("the verdict is `flaw`, but `flaw` does not describe it"));
+    }
+    Ok(review)
+}
+
+fn issue_feedback(issue: &Issue) -> Feedback {
+    Feedback {
+        station: issue.station(),
+        from: format!("review ({}, {})", name(&issue.severity), name(&issue.category)),
+        text: format!("{}\n\nSuggestion: {}", issue.description, issue.suggestion),
+    }
+}
+
+/// The name of a severity or category as it stands in a review.
+fn name(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn guard_feedback(clause: ApprovalClause, facts: &crate::pipeline::ApprovalFacts) -> Feedback {
+    Feedback { station: clause.station(), from: "the guard on approval".into(), text: clause.words(facts) }
+}
+
+/// The review for a person.
+fn review_text(review: &Review) -> String {
+    let verdict = match review.verdict {
+        ReviewVerdict::Approved => "approved",
+        ReviewVerdict::Revise => "revise",
+        ReviewVerdict::Flaw => "flaw in the protocol",
+    };
+    let mut text = format!("# Review: {verdict}\n\n{}\n", review.summary.trim());
+    if !review.issues.is_empty() {
+        text.push_str("\n## Issues\n\n");
+        for issue in &review.issues {
+            let feedback = issue_feedback(issue);
+            let _ = writeln!(text, "- {} (for {}): {}", feedback.from, feedback.station, issue.description.trim());
+            if !issue.suggestion.trim().is_empty() {
+                let _ = writeln!(text, "  Suggestion: {}", issue.suggestion.trim());
+            }
+        }
+    }
+    for (what, names) in [
+        ("Actions intended never to be taken", &review.intended_dead),
+        ("Changes accepted", &review.accepted_changes),
+        ("Requirements accepted without a property", &review.accepted_uncovered),
+        ("Bounds accepted", &review.accepted_cfg),
+    ] {
+        if !names.is_empty() {
+            let _ = write!(text, "\n## {what}\n\n");
+            for name in names {
+                let _ = writeln!(text, "- {name}");
+            }
+        }
+    }
+    if let Some(flaw) = &review.flaw {
+        let _ = write!(text, "\n## Flaw: {} breaks, shown by {}\n\n", flaw.requirement, flaw.property);
+        for step in &flaw.steps {
+            let _ = writeln!(text, "{}. {}, line {}: {}", step.step, step.file, step.line, step.why.trim());
+        }
+    }
+    text
+}
+
+fn cut_middle(text: &str) -> String {
+    if text.len() <= OUTPUT_BYTES {
+        return text.to_owned();
+    }
+    let at = |mut i: usize| {
+        while !text.is_char_boundary(i) {
+            i -= 1;
+        }
+        i
+    };
+    let (head, tail) = (at(OUTPUT_BYTES / 2), at(text.len() - OUTPUT_BYTES / 2));
+    format!("{}\n… {} bytes left out …\n{}", &text[..head], tail - head, &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_approval_in_prose_or_with_misspelt_fields_is_not_a_review() {
+        for answer in [
+            "APPROVED",
+            "This cannot be APPROVED yet.",
+            "{\"verdict\":\"APPROVED\",\"issues\":[]}",
+            "{\"verdict\":\"approved\"}",
+            "{\"verdict\":\"approved\",\"issues\":[],\"accepted_change\":[\"Safe\"]}",
+            "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":null}",
+        ] {
+            assert!(read(answer).is_err(), "{answer}");
+        }
+        let review = read("```json\n{\"verdict\":\"revise\",\"issues\":[{\"severity\":\"major\",\"category\":\"cfg_mismatch\",\"blame\":null,\"description\":\"abstraction is fine\"}]}\n```").unwrap();
+        assert_eq!(review.earliest(), Some(Station::GenerateInvariants));
+    }
+
+    #[test]
+    fn a_long_output_is_cut_in_the_middle_and_says_so() {
+        let text = "ä".repeat(OUTPUT_BYTES);
+        let cut = cut_middle(&text);
+        assert!(cut.len() < OUTPUT_BYTES + 100 && cut.contains("bytes left out"));
+        assert_eq!(cut_middle("short"), "short");
+    }
+}

@@ -1,0 +1,85 @@
+//! The second, independent reader of a flaw sees only documents, requirement and trace.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::desk::{Ask, Desk};
+use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError};
+use crate::prompt::{Problem, json_object};
+use crate::tla::{DEFAULT_WIDTH, trace_table};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Opinion {
+    agrees: bool,
+    why: String,
+}
+
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+    let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
+    let requirement = flaw.and_then(|f| view.requirements.iter().find(|r| r.id == f.requirement));
+    let trace = view.check().and_then(|c| c.outcome.trace.as_ref());
+    let trace = trace.map(|t| trace_table(t, DEFAULT_WIDTH)).unwrap_or_default();
+    let claim = format!(
+        "# Claim\n\nThe protocol, as documented, breaks this requirement:\n\n{} [{}] {}\n\n# Trace\n\nThe first state \
+         in full, then what each step changes.\n\n```\n{}\n```\n",
+        requirement.map_or("", |r| &r.id),
+        requirement.and_then(|r| r.place.as_deref()).unwrap_or("no place given"),
+        requirement.map_or("", |r| &r.text),
+        trace.trim_end(),
+    );
+    let reply = desk
+        .ask(
+            view,
+            Ask {
+                purpose: "second_reading",
+                node: Station::Review.name(),
+                role: "review/second_reading_role",
+                prompt: "review/second_reading".to_owned(),
+                data: json!({}),
+                files: vec![("claim.md".to_owned(), claim.clone())],
+                docs: true,
+                exemplars: false,
+                attempt,
+            },
+        )
+        .await?;
+    let artifacts = BTreeMap::from([("second_reading.answer".to_owned(), reply.sha)]);
+    let best_inconclusive = view.best(Some(view.standing)).is_some_and(|(_, best)| best.inconclusive);
+    let opinion = match read(&reply.text) {
+        Ok(opinion) => opinion,
+        Err(problem) if !view.state.unreadable => {
+            let feedback =
+                vec![Feedback { station: Station::Review, from: "the second reading".into(), text: problem.what }];
+            return Ok(Product { event: Event::Unreadable, artifacts, feedback, facts: Facts::Nothing });
+        }
+        // Whoever cannot be understood twice has not agreed.
+        Err(problem) => Opinion { agrees: false, why: format!("it could not be read: {}", problem.what) },
+    };
+    let feedback = if opinion.agrees {
+        vec![Feedback {
+            station: Station::InformalSpec,
+            from: "a flaw of the documented protocol, confirmed".into(),
+            text: format!("{claim}\nThe second reader: {}", opinion.why),
+        }]
+    } else {
+        vec![Feedback {
+            station: Station::Formalize,
+            from: "a claim of a flaw in the protocol was refused by the second reader".into(),
+            text: opinion.why.clone(),
+        }]
+    };
+    Ok(Product {
+        event: Event::SecondRead { agrees: opinion.agrees, best_inconclusive },
+        artifacts,
+        feedback,
+        facts: Facts::SecondRead { agrees: opinion.agrees, why: opinion.why },
+    })
+}
+
+fn read(answer: &str) -> Result<Opinion, Problem> {
+    let value = json_object(answer)?.value;
+    Opinion::deserialize(&value).map_err(|e| Problem::new(format!("the answer cannot be read: {e}")))
+}

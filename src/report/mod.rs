@@ -1,0 +1,5 @@
+//! A run's journal as text. No IO: a view goes in, words come out.
+
+mod text;
+
+pub use text::{heading, report, summary};

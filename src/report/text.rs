@@ -1,0 +1,183 @@
+//! The report of a run for a person.
+
+use std::fmt::Write as _;
+
+use crate::pipeline::{Outcome, Position, Revision, RunView};
+use crate::tla::{Trace, bounds_sentence, statistics_sentence, trace_table, verdict_sentence};
+
+/// One line: how the run stands.
+pub fn heading(view: &RunView) -> String {
+    match (&view.finished, view.state.position) {
+        (Some(finished), _) => match finished.outcome {
+            Outcome::Approved => "approved".into(),
+            Outcome::ApprovedRepaired => "approved as repaired: the protocol was changed after a flaw".into(),
+            Outcome::FlawFound => "flaw found: the protocol as documented breaks one of its own requirements".into(),
+            Outcome::NotApproved => "not approved".into(),
+            Outcome::Undecided => "undecided".into(),
+            Outcome::Stopped => "stopped, can be resumed".into(),
+        },
+        (None, Position::At(station)) => format!("not finished: at {station}, can be resumed"),
+        (None, _) => "not finished, can be resumed".into(),
+    }
+}
+
+/// The revision that the run's outcome rests on.
+fn decisive(view: &RunView) -> Option<&Revision> {
+    let best = view.finished.as_ref().and_then(|f| f.best);
+    best.and_then(|best| view.revisions.iter().find(|r| r.revision == best)).or(view.revisions.last())
+}
+
+/// What is printed when a run ends.
+pub fn summary(view: &RunView, width: usize) -> String {
+    let mut text = format!("Outcome: {}\n", heading(view));
+    if let Some(finished) = &view.finished {
+        let _ = writeln!(text, "Why: {}", finished.why);
+        if matches!(finished.outcome, Outcome::NotApproved | Outcome::Undecided)
+            && let Some(best) = finished.best
+        {
+            let _ = writeln!(
+                text,
+                "Best revision: rev_{best}, whose files stand at the top of the folder (order: parses, not vacuous, \
+                 holds, requirements covered, fewer blockers, fewer majors; the later of equals)"
+            );
+        }
+    }
+    if let Some(revision) = decisive(view) {
+        check(&mut text, revision);
+        requirements(&mut text, revision);
+        flaw(&mut text, view, revision, width);
+    }
+    if !view.other_concerns.is_empty() {
+        text.push_str("\nOther concerns in the documents, each ready to be forged with --concern:\n");
+        for concern in &view.other_concerns {
+            let _ = writeln!(text, "  - {concern}");
+        }
+    }
+    let _ = writeln!(text, "\n{}", cost(view));
+    text
+}
+
+/// The whole report.
+pub fn report(view: &RunView, width: usize) -> String {
+    let mut text = summary(view, width);
+    if !view.revisions.is_empty() {
+        text.push_str("\nRevisions:\n");
+    }
+    for r in &view.revisions {
+        let parent = r.parent.map_or_else(String::new, |p| format!(", from rev_{p}"));
+        let attempts: Vec<String> = r.attempts.iter().map(|(station, n)| format!("{station} {n}")).collect();
+        let to = r.routed_to.map_or_else(String::new, |s| format!(" -> {s}"));
+        let _ = writeln!(text, "  rev_{}{parent}: {}{to}", r.revision, r.outcome);
+        if !r.why.is_empty() {
+            let _ = writeln!(text, "      why: {}", first_line(&r.why));
+        }
+        let verdict = r.check.as_ref().map_or_else(|| "not checked".into(), verdict_sentence);
+        let _ = writeln!(text, "      check: {verdict}");
+        let _ = writeln!(text, "      attempts: {}", attempts.join(", "));
+        if !r.edited.is_empty() {
+            let _ = writeln!(text, "      edited by hand: {}", r.edited.join(", "));
+        }
+    }
+    text.push_str("\nAnswers by station:\n");
+    for (station, spent) in &view.spent {
+        let _ = writeln!(
+            text,
+            "  {station}: {} answers, {} tokens, {}",
+            spent.answers,
+            spent.tokens,
+            dollars(spent.cost_usd, spent.unpriced, spent.answers)
+        );
+    }
+    let docs = &view.settings.docs;
+    let bytes: u64 = docs.iter().map(|d| d.bytes).sum();
+    let _ = writeln!(text, "\nDocuments: {} files, {bytes} bytes", docs.len());
+    for skipped in &view.settings.skipped {
+        let _ = writeln!(text, "  skipped {}: {}", skipped.path, skipped.reason);
+    }
+    text
+}
+
+fn check(text: &mut String, revision: &Revision) {
+    match &revision.check {
+        Some(outcome) => {
+            let _ = writeln!(text, "\nCheck ({}): {}", outcome.version.trim(), verdict_sentence(outcome));
+            let _ = writeln!(text, "  {}", statistics_sentence(&outcome.statistics));
+            let _ = writeln!(text, "  within: {}", bounds_sentence(&outcome.bounds));
+        }
+        None => text.push_str("\nCheck: none was made of this revision as it stands\n"),
+    }
+}
+
+fn requirements(text: &mut String, revision: &Revision) {
+    if revision.requirements.is_empty() {
+        return;
+    }
+    text.push_str("\nRequirements:\n");
+    for r in &revision.requirements {
+        let place = r.requirement.place.as_deref().map_or_else(String::new, |p| format!(" [{p}]"));
+        let by = if r.covered_by.is_empty() { "NOT COVERED".to_owned() } else { r.covered_by.join(", ") };
+        let _ = writeln!(text, "  {}{place} {}", r.requirement.id, r.requirement.text);
+        let _ = writeln!(text, "      covered by: {by}");
+    }
+}
+
+/// The counterexample; of a flaw, in the documents' words.
+fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
+    let Some(trace) = revision.check.as_ref().and_then(|c| c.trace.as_ref()) else { return };
+    let told = view.review.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| revision.outcome == "flaw_found");
+    let Some(flaw) = told else {
+        let _ = writeln!(text, "\nCounterexample:\n\n{}", trace_table(trace, width).trim_end());
+        return;
+    };
+    let requirement = revision.requirements.iter().find(|r| r.requirement.id == flaw.requirement);
+    let said = requirement.map_or("", |r| &r.requirement.text);
+    let _ = writeln!(text, "\nFlaw: {} breaks ({said}), shown by {}", flaw.requirement, flaw.property);
+    for step in &trace.steps {
+        let one = Trace { steps: vec![step.clone()], lasso: None };
+        let table = trace_table(&one, width);
+        // A table of its own shows a state in full; only the first has to.
+        if step.step == 1 {
+            let _ = write!(text, "\n{table}");
+        } else {
+            let action = step.action.as_deref().unwrap_or("(action unknown)");
+            let _ = writeln!(text, "\n{:>3}  {action}", step.step);
+            for name in &step.changed {
+                let _ = writeln!(text, "     {name} = {}", step.state.get(name).map_or("", |v| v.as_str()));
+            }
+        }
+        for told in flaw.steps.iter().filter(|s| s.step == step.step) {
+            let _ = writeln!(text, "     documents: {}, line {}: {}", told.file, told.line, told.why.trim());
+        }
+    }
+    if let Some((agrees, why)) = &view.second_reading {
+        let _ = writeln!(text, "\nThe second reader {}: {why}", if *agrees { "agrees" } else { "disagrees" });
+    }
+}
+
+fn cost(view: &RunView) -> String {
+    let spent = view.spent_total();
+    let stale = match spent.stale {
+        0 => String::new(),
+        n => format!("; {n} of them recorded for another wording of the prompt (stale)"),
+    };
+    format!(
+        "Cost: {} answers, {} tokens, {}{stale}",
+        spent.answers,
+        spent.tokens,
+        dollars(spent.cost_usd, spent.unpriced, spent.answers)
+    )
+}
+
+fn dollars(cost: f64, unpriced: u32, answers: u32) -> String {
+    match unpriced {
+        0 => format!("{cost:.2} USD"),
+        n if n == answers => "price unknown".to_owned(),
+        n => format!("{cost:.2} USD and {n} answers of unknown price"),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or("");
+    let short: String = line.chars().take(160).collect();
+    if short.len() < text.trim_end().len() { format!("{short}…") } else { short }
+}
