@@ -240,7 +240,8 @@ impl Session<'_> {
         let workers = match self.cx.limits.workers {
             _ if plan.reproducible => "1".to_owned(),
             Some(workers) => workers.max(1).to_string(),
-            None => "auto".to_owned(),
+            // 2.15 knows no `auto`.
+            None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get).to_string(),
         };
         let cfg = format!("{main}.cfg");
         let mut args: Vec<String> = ["-tool", "-workers", &workers, "-fp", "0"].map(str::to_owned).into();

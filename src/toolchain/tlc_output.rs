@@ -305,6 +305,8 @@ impl Reader<'_> {
             1100..=1199 | 2123..=2129 | 2134 | 2135 | 2137 | 2138 | 2160..=2163 | 2167 => {
                 Finding::Broke(joined(&words))
             }
+            2111 => named(evaluation(&words), between(&first, "Evaluating invariant ", " failed")),
+            2113 => named(evaluation(&words), between(&first, "Evaluating action property ", " failed")),
             2000..=2299 => evaluation(&words),
             _ => Finding::Broke(joined(&words)),
         };
@@ -378,6 +380,13 @@ fn evaluation(words: &str) -> Finding {
     let (line, column) = if words.contains(" of module ") { numbers_after(words, "line ", "col ") } else { (0, 0) };
     let diagnostic = Diagnostic { stage: Stage::Check, line, column, message: joined(words) };
     invalid(ViolationKind::Evaluation, words, vec![diagnostic])
+}
+
+fn named(mut finding: Finding, name: Option<String>) -> Finding {
+    if let Finding::Verdict(Verdict::Invalid { violated, .. }) = &mut finding {
+        violated.name = name;
+    }
+    finding
 }
 
 fn joined(words: &str) -> String {
@@ -577,6 +586,7 @@ mod tests {
         let Some(Finding::Verdict(Verdict::Invalid { reason, .. })) = out.finding else { unreachable!() };
         assert_eq!(reason, "Attempted to apply Head to the empty sequence.");
         let out = recorded!("invariant_evaluation");
+        assert_eq!(violation(&out), (ViolationKind::Evaluation, Some("Inv")));
         assert_eq!(places(&out), [(Stage::Check, 6, 8)]);
     }
 
