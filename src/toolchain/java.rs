@@ -231,7 +231,8 @@ impl Session<'_> {
         // Writing to a string cannot fail.
         let _ = write!(self.output, "==== {}: {}\n{stdout}{}", plan.label, done.line, done.stderr());
         let read = tlc_output::read(&stdout, main);
-        let verdict = judge(&done, &read, self.cx)?;
+        let mut verdict = judge(&done, &read, self.cx)?;
+        quote_cfg(&mut verdict, &plan.cfg);
         let seconds = done.ended.wall.as_secs_f64();
         Ok(Run { verdict, read, seconds })
     }
@@ -247,6 +248,9 @@ impl Session<'_> {
         let mut args: Vec<String> = ["-tool", "-workers", &workers, "-fp", "0"].map(str::to_owned).into();
         if plan.coverage {
             args.extend(["-coverage", "1"].map(str::to_owned));
+        }
+        if let Some(depth) = plan.deepening {
+            args.extend(["-dfid".to_owned(), depth.to_string()]);
         }
         if !plan.deadlock {
             // The flag's name misleads: it turns the check off.
@@ -267,6 +271,16 @@ impl Session<'_> {
         run: &mut Run,
         warnings: &mut Vec<String>,
     ) -> Result<(), ToolError> {
+        if run.read.trace.is_none() && kind_of(&run.verdict) == Some(ViolationKind::Assertion) {
+            // The failing step starts in the deepest level that was reached, or the one before.
+            let depth = run.read.statistics.depth.unwrap_or(1) + 2;
+            let again = self.run(&plan::for_assertion(plan, depth)).await?;
+            match again.read.trace.filter(|_| again.verdict == run.verdict) {
+                Some(trace) => run.read.trace = Some(trace),
+                None => warnings.push("the states that lead to the failed assertion could not be derived".to_owned()),
+            }
+            return Ok(());
+        }
         if self.cx.limits.workers == Some(1) || run.read.trace.is_none() {
             return Ok(());
         }
@@ -479,6 +493,13 @@ fn is_violated(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Violated { .. })
 }
 
+fn kind_of(verdict: &Verdict) -> Option<ViolationKind> {
+    match verdict {
+        Verdict::Violated { violated } | Verdict::Invalid { violated, .. } => Some(violated.kind),
+        Verdict::Holds | Verdict::Inconclusive { .. } => None,
+    }
+}
+
 fn name_property(verdict: &mut Verdict, property: &str) {
     if let Verdict::Violated { violated } = verdict
         && matches!(violated.kind, ViolationKind::Property | ViolationKind::ActionProperty)
@@ -514,6 +535,21 @@ fn unknown_keywords(request: &CheckRequest, features: &Features) -> Vec<Diagnost
             Diagnostic { stage: Stage::Config, line, column: usize::from(line > 0), message }
         })
         .collect()
+}
+
+/// TLC counts lines of the configuration that it was given, which is not the caller's: the line itself is quoted.
+fn quote_cfg(verdict: &mut Verdict, cfg: &str) {
+    let Verdict::Invalid { diagnostics, .. } = verdict else { return };
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.stage == Stage::Config) {
+        if let Some((before, rest)) = diagnostic.message.split_once("the configuration file at line ")
+            && let digits = rest.bytes().take_while(u8::is_ascii_digit).count()
+            && let Ok(number) = rest[..digits].parse::<usize>()
+        {
+            // At its end TLC counts one line more than there is.
+            let line = cfg.lines().take(number.max(1)).last().unwrap_or("");
+            diagnostic.message = format!("{before}the configuration near `{line}`{}", &rest[digits..]);
+        }
+    }
 }
 
 fn version_number(version: &str) -> Option<(u32, u32)> {

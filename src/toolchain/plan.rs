@@ -29,6 +29,8 @@ pub(crate) struct RunPlan {
     pub(crate) reproducible: bool,
     /// Whether the run is expected to be short, so that a JVM that starts fast is worth more than one that runs fast.
     pub(crate) short: bool,
+    /// Search by iterative deepening down to this depth, instead of breadth first.
+    pub(crate) deepening: Option<u64>,
 }
 
 /// What of a configuration one run checks.
@@ -52,6 +54,7 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
         coverage: true,
         reproducible: false,
         short: false,
+        deepening: None,
     }
 }
 
@@ -65,12 +68,19 @@ pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
         coverage: false,
         reproducible: false,
         short: false,
+        deepening: None,
     }
 }
 
 /// The run again, in the order that yields the one trace that is shown.
 pub(crate) fn for_trace(plan: &RunPlan) -> RunPlan {
     RunPlan { label: "trace".to_owned(), coverage: false, reproducible: true, ..plan.clone() }
+}
+
+/// The run that shows the states that lead to a failed `Assert`, `depth` levels deep at most: TLC 2.15 prints none for
+/// it when it searches breadth first, and only when it deepens. It names no actions then.
+pub(crate) fn for_assertion(plan: &RunPlan, depth: u64) -> RunPlan {
+    RunPlan { deepening: Some(depth), ..for_trace(plan) }
 }
 
 /// Whether a witness run keeps the SYMMETRY of the configuration.
@@ -107,6 +117,7 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
         coverage: false,
         reproducible: true,
         short: true,
+        deepening: None,
     })
 }
 
