@@ -413,6 +413,21 @@ async fn a_check_that_does_not_end_is_inconclusive() {
 }
 
 #[tokio::test]
+async fn running_out_of_memory_or_stack_is_inconclusive() {
+    let mut bench = Bench::new();
+    bench.limits.heap_mib = Some(64);
+    bench.limits.check = Duration::from_secs(60);
+    let big = "EXTENDS Naturals\nVARIABLE x\nInit == x = {}\nNext == x' = {s \\in SUBSET (1..30) : s # x}\nSpec == Init /\\ [][Next]_x";
+    let outcome = bench.check(big, cfg()).await;
+    assert!(inconclusive(&outcome).contains("memory"), "{outcome:?}");
+    bench.limits.heap_mib = Some(512);
+    let deep = "EXTENDS Naturals\nVARIABLE x\nRECURSIVE F(_)\nF(n) == 1 + F(n + 1)\nInit == x = 0\nNext == x' = F(x)\nSpec == Init /\\ [][Next]_x";
+    let outcome = bench.check(deep, cfg()).await;
+    let reason = inconclusive(&outcome);
+    assert!(reason.contains("stack") && reason.len() < 400, "{outcome:?}");
+}
+
+#[tokio::test]
 async fn output_is_bounded() {
     let mut bench = Bench::new();
     bench.limits.output = 200_000;

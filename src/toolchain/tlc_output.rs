@@ -126,6 +126,8 @@ impl Frame {
             let line = line.trim();
             let line = line.strip_prefix(": ").unwrap_or(line);
             let boilerplate = line.contains("@!@!@")
+                // A line of a Java stack trace.
+                || (line.starts_with("at ") && line.ends_with(')'))
                 || line.starts_with("TLC threw an unexpected exception")
                 || line.starts_with("This was probably caused by an error in the spec")
                 || line.starts_with("See the User Output")
