@@ -340,7 +340,10 @@ fn general(frame: &Frame, words: &str) -> Finding {
         Some(_) => return evaluation(words),
         None => {}
     }
-    if frame.text.contains("StackOverflowError") || frame.text.contains("OutOfMemoryError") {
+    // A class that could not be initialized is what a worker meets after memory or stack ran out inside that class's
+    // initializer.
+    let signs = ["StackOverflowError", "OutOfMemoryError", "Could not initialize class"];
+    if signs.iter().any(|sign| frame.text.contains(sign)) {
         Finding::Exhausted(joined(words))
     } else if exception.ends_with("ConfigFileException") {
         configuration(words)
