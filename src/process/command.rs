@@ -197,7 +197,7 @@ impl Command {
     pub async fn run(&self, cancel: &Cancel, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Ended, ProcessError> {
         let started = Instant::now();
         let mut log = match &self.log {
-            Some(path) => Some((path, File::create(path).map_err(|source| self.log_error(path, source))?)),
+            Some(path) => Some((path, File::create(path).map_err(|source| log_error(path, source))?)),
             None => None,
         };
         let mut child = self.spawn()?;
@@ -268,7 +268,7 @@ impl Command {
             left -= kept as u64;
             let bytes = pipe.keep(kept);
             if let Some((path, file)) = &mut log {
-                file.write_all(bytes).map_err(|source| self.log_error(path, source))?;
+                file.write_all(bytes).map_err(|source| log_error(path, source))?;
             }
             if which == 0 {
                 lines.feed(bytes, on_line);
@@ -310,10 +310,10 @@ impl Command {
     fn follow_error(&self, source: io::Error) -> ProcessError {
         ProcessError::Follow { program: self.program.clone(), source }
     }
+}
 
-    fn log_error(&self, path: &Path, source: io::Error) -> ProcessError {
-        ProcessError::Log { path: path.to_owned(), source }
-    }
+fn log_error(path: &Path, source: io::Error) -> ProcessError {
+    ProcessError::Log { path: path.to_owned(), source }
 }
 
 async fn sleep_until(at: Option<Instant>) {

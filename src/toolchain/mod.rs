@@ -1,5 +1,6 @@
 //! `translate`, `parse` and `check` behind one trait.
 
+mod check;
 mod contract;
 mod discover;
 mod fetch;

@@ -11,6 +11,7 @@ use crate::tla::Cfg;
 
 use super::SpecText;
 use super::lint::is_name;
+use super::run::Jvm;
 
 /// One run of TLC.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +26,21 @@ pub(crate) struct RunPlan {
     pub(crate) deadlock: bool,
     /// Whether to report how often each action was taken.
     pub(crate) coverage: bool,
-    /// Whether to explore in one fixed order, so that the trace is always the same.
-    pub(crate) reproducible: bool,
-    /// Whether the run is expected to be short, so that a JVM that starts fast is worth more than one that runs fast.
-    pub(crate) short: bool,
+    /// In which order to explore.
+    pub(crate) order: Order,
+    /// How to tune the JVM.
+    pub(crate) jvm: Jvm,
+}
+
+/// In which order TLC explores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Breadth first by several workers: fast, but the trace varies.
+    Workers,
+    /// Breadth first by one worker: always the same trace.
+    Fixed,
+    /// Deepening level by level, down to this one.
+    Deepening(u64),
 }
 
 /// What of a configuration one run checks.
@@ -50,8 +62,8 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
         cfg: render(cfg, &parts),
         deadlock: cfg.check_deadlock != Some(false),
         coverage: true,
-        reproducible: false,
-        short: false,
+        order: Order::Workers,
+        jvm: Jvm::LongRun,
     }
 }
 
@@ -63,14 +75,20 @@ pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
         cfg: render(cfg, &Parts { properties, ..Parts::default() }),
         deadlock: false,
         coverage: false,
-        reproducible: false,
-        short: false,
+        order: Order::Workers,
+        jvm: Jvm::LongRun,
     }
 }
 
 /// The run again, in the order that yields the one trace that is shown.
 pub(crate) fn for_trace(plan: &RunPlan) -> RunPlan {
-    RunPlan { label: "trace".to_owned(), coverage: false, reproducible: true, ..plan.clone() }
+    RunPlan { label: "trace".to_owned(), coverage: false, order: Order::Fixed, ..plan.clone() }
+}
+
+/// The run that shows the states that lead to a failed `Assert`, `depth` levels deep at most: TLC 2.15 prints none for
+/// it when it searches breadth first, and only when it deepens. It names no actions then.
+pub(crate) fn for_assertion(plan: &RunPlan, depth: u64) -> RunPlan {
+    RunPlan { order: Order::Deepening(depth), ..for_trace(plan) }
 }
 
 /// Whether a witness run keeps the SYMMETRY of the configuration.
@@ -105,8 +123,8 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
         wrapper: Some((module, text)),
         deadlock: false,
         coverage: false,
-        reproducible: true,
-        short: true,
+        order: Order::Fixed,
+        jvm: Jvm::FastStart,
     })
 }
 

@@ -61,10 +61,10 @@ pub(crate) fn read(text: &str, main: &str) -> SanyFindings {
             found.errors.push(diagnostic(line_number, column, message));
         } else if line.starts_with("***Parse Error***") && !lines[index..].iter().any(|l| l.starts_with("Encountered"))
         {
-            let rest: Vec<&str> =
-                lines[index + 1..].iter().take(4).map(|l| l.trim()).filter(|l| !l.is_empty()).collect();
-            let said = rest.join(" ");
-            let (line_number, column) = numbers_after(&said, "line ", "column ");
+            let rest = lines[index + 1..].iter().map(|l| l.trim()).take_while(|l| !l.starts_with("Residual stack"));
+            let said = rest.filter(|l| !l.is_empty()).take(4).collect::<Vec<_>>().join(" ");
+            let column = if said.contains("column ") { "column " } else { "col " };
+            let (line_number, column) = numbers_after(&said, "line ", column);
             found.errors.push(diagnostic(line_number, column, said));
         }
     }

@@ -126,6 +126,8 @@ impl Frame {
             let line = line.trim();
             let line = line.strip_prefix(": ").unwrap_or(line);
             let boilerplate = line.contains("@!@!@")
+                // A line of a Java stack trace.
+                || (line.starts_with("at ") && line.ends_with(')'))
                 || line.starts_with("TLC threw an unexpected exception")
                 || line.starts_with("This was probably caused by an error in the spec")
                 || line.starts_with("See the User Output")
@@ -198,10 +200,9 @@ impl Reader<'_> {
                 }
             }
             2103 => self.nested_positions(&frame.text),
-            // "The behavior up to this point is", "The following behavior constitutes a counter-example".
-            2121 | 2264 => {}
-            // Advice on the garbage collector.
-            2401 => {}
+            // "The behavior up to this point is", "The following behavior constitutes a counter-example"; and advice on
+            // the garbage collector.
+            2121 | 2264 | 2401 => {}
             _ if frame.class == 3 => self.out.warnings.push(joined(&frame.words())),
             _ if frame.class == 1 || frame.class == 2 => self.error(frame),
             _ => {}
@@ -261,7 +262,7 @@ impl Reader<'_> {
     /// Where an evaluation failed: the last, innermost position.
     fn nested_positions(&mut self, text: &str) {
         let Some(Finding::Verdict(Verdict::Invalid { diagnostics, .. })) = &mut self.out.finding else { return };
-        let innermost = text.lines().filter(|l| l.contains(". Line ")).last();
+        let innermost = text.lines().rfind(|l| l.contains(". Line "));
         if let (Some(innermost), [diagnostic]) = (innermost, &mut diagnostics[..])
             && diagnostic.line == 0
         {
@@ -300,36 +301,17 @@ impl Reader<'_> {
             3002 | 2171 => invalid(ViolationKind::Parse, &words, sany_output::read(&self.sany, self.main).errors),
             5001..=5006 | 2222..=2243 | 2280 | 2281 | 2115 | 2146 => configuration(&words),
             1001..=1005 => Finding::Exhausted(joined(&words)),
-            1000 => self.general(frame, &words),
+            1000 => general(frame, &words),
             // Files, disks and folders, not the specification.
             1100..=1199 | 2123..=2129 | 2134 | 2135 | 2137 | 2138 | 2160..=2163 | 2167 => {
                 Finding::Broke(joined(&words))
             }
+            2111 => named(evaluation(&words), between(&first, "Evaluating invariant ", " failed")),
+            2113 => named(evaluation(&words), between(&first, "Evaluating action property ", " failed")),
             2000..=2299 => evaluation(&words),
             _ => Finding::Broke(joined(&words)),
         };
         self.out.finding = Some(finding);
-    }
-
-    fn general(&self, frame: &Frame, words: &str) -> Finding {
-        let exception =
-            frame.text.lines().find_map(|l| l.trim().strip_prefix("The exception was a ")).unwrap_or("").trim();
-        match frame.inner_code() {
-            Some(2132) => return assertion(words),
-            Some(5001..=5006 | 2222..=2243) => return configuration(words),
-            Some(_) => return evaluation(words),
-            None => {}
-        }
-        if frame.text.contains("StackOverflowError") || frame.text.contains("OutOfMemoryError") {
-            Finding::Exhausted(joined(words))
-        } else if exception.ends_with("ConfigFileException") {
-            configuration(words)
-        } else if exception.starts_with("tlc2.") || (exception == "java.lang.RuntimeException" && !words.is_empty()) {
-            // TLC throws it for most of what it cannot evaluate.
-            evaluation(words)
-        } else {
-            Finding::Broke(joined(&format!("{exception} {words}")))
-        }
     }
 
     /// The state inside the message about an initial state: there is no frame for it.
@@ -346,6 +328,30 @@ impl Reader<'_> {
         warnings.append(&mut self.out.warnings);
         self.out.warnings = warnings;
         self.out
+    }
+}
+
+/// What a general error is about: its inner frame tells, else the exception.
+fn general(frame: &Frame, words: &str) -> Finding {
+    let exception = frame.text.lines().find_map(|l| l.trim().strip_prefix("The exception was a ")).unwrap_or("").trim();
+    match frame.inner_code() {
+        Some(2132) => return assertion(words),
+        Some(5001..=5006 | 2222..=2243) => return configuration(words),
+        Some(_) => return evaluation(words),
+        None => {}
+    }
+    // A class that could not be initialized is what a worker meets after memory or stack ran out inside that class's
+    // initializer.
+    let signs = ["StackOverflowError", "OutOfMemoryError", "Could not initialize class"];
+    if signs.iter().any(|sign| frame.text.contains(sign)) {
+        Finding::Exhausted(joined(words))
+    } else if exception.ends_with("ConfigFileException") {
+        configuration(words)
+    } else if exception.starts_with("tlc2.") || (exception == "java.lang.RuntimeException" && !words.is_empty()) {
+        // TLC throws it for most of what it cannot evaluate.
+        evaluation(words)
+    } else {
+        Finding::Broke(joined(&format!("{exception} {words}")))
     }
 }
 
@@ -378,6 +384,13 @@ fn evaluation(words: &str) -> Finding {
     let (line, column) = if words.contains(" of module ") { numbers_after(words, "line ", "col ") } else { (0, 0) };
     let diagnostic = Diagnostic { stage: Stage::Check, line, column, message: joined(words) };
     invalid(ViolationKind::Evaluation, words, vec![diagnostic])
+}
+
+fn named(mut finding: Finding, name: Option<String>) -> Finding {
+    if let Finding::Verdict(Verdict::Invalid { violated, .. }) = &mut finding {
+        violated.name = name;
+    }
+    finding
 }
 
 fn joined(words: &str) -> String {
@@ -577,6 +590,7 @@ mod tests {
         let Some(Finding::Verdict(Verdict::Invalid { reason, .. })) = out.finding else { unreachable!() };
         assert_eq!(reason, "Attempted to apply Head to the empty sequence.");
         let out = recorded!("invariant_evaluation");
+        assert_eq!(violation(&out), (ViolationKind::Evaluation, Some("Inv")));
         assert_eq!(places(&out), [(Stage::Check, 6, 8)]);
     }
 

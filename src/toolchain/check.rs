@@ -1,0 +1,442 @@
+//! One check: the runs of its plan, in order, and the outcome that they add up to. A verdict comes only from what a run
+//! showed; an end that shows nothing is an error or inconclusive, never a verdict.
+
+use std::fmt::Write as _;
+
+use crate::process::Status;
+use crate::tla::{
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Reached, Stage, Trace, Verdict, Violation, ViolationKind,
+    WitnessOutcome,
+};
+
+use super::java::{Features, JavaToolchain, modules};
+use super::lint::{lint_cfg, lint_spec};
+use super::plan::{self, Order, RunPlan, Symmetry};
+use super::run::{self, Done, Job, Tool};
+use super::tlc_output::{self, Finding, TlcOutput};
+use super::{CheckRequest, Checked, Progress, ToolContext, ToolError};
+
+/// What one run of TLC came to.
+struct Run {
+    verdict: Verdict,
+    read: TlcOutput,
+    seconds: f64,
+}
+
+/// Checks a module against its configuration with TLC.
+pub(crate) async fn check(
+    tools: &JavaToolchain,
+    request: &CheckRequest,
+    cx: &ToolContext<'_>,
+) -> Result<Checked, ToolError> {
+    let cfg = &request.cfg;
+    let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
+    refused.extend(lint_cfg(cfg));
+    if !refused.is_empty() {
+        return Ok(rejected(tools, request, "it was refused before any tool ran", refused));
+    }
+    let features = tools.features(cx).await?;
+    let unknown = unknown_keywords(request, features);
+    if !unknown.is_empty() {
+        return Ok(rejected(tools, request, "this TLC does not know a keyword of the configuration", unknown));
+    }
+    let mut session = Session { tools, features, request, cx, output: String::new() };
+    let mut warnings = Vec::new();
+    let mut safety = session.run(&plan::safety(cfg)).await?;
+    if safety.read.statistics.initial == Some(0) {
+        warnings
+            .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
+    }
+    if is_violated(&safety.verdict) {
+        session.settle_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
+    }
+    let temporal =
+        if cfg.properties.is_empty() || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) {
+            None
+        } else {
+            Some(session.temporal(&mut warnings).await?)
+        };
+    let witnesses = session.witnesses(&safety.verdict).await?;
+    Ok(finish(request, features, session.output, safety, temporal, witnesses, warnings))
+}
+
+fn rejected(tools: &JavaToolchain, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {
+    let violated = Violation { kind: ViolationKind::Parse, name: None };
+    let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| format!("{why}: {}", first.message));
+    let unknown = || Reached::Unknown(why.to_owned());
+    let witnesses = request.cfg.witnesses.iter().map(|name| WitnessOutcome { name: name.clone(), reached: unknown() });
+    Checked {
+        outcome: CheckOutcome {
+            verdict: Verdict::Invalid { violated, reason, diagnostics },
+            statistics: crate::tla::Statistics::default(),
+            bounds: bounds(&request.cfg),
+            coverage: None,
+            trace: None,
+            invariants: Vec::new(),
+            properties: Vec::new(),
+            witnesses: witnesses.collect(),
+            warnings: Vec::new(),
+            checker: Checker::Tlc,
+            version: tools.features.get().map_or_else(String::new, |f| f.version.clone()),
+        },
+        output: String::new(),
+    }
+}
+
+/// The runs of one check, and what they printed so far.
+struct Session<'a> {
+    tools: &'a JavaToolchain,
+    features: &'a Features,
+    request: &'a CheckRequest,
+    cx: &'a ToolContext<'a>,
+    output: String,
+}
+
+impl Session<'_> {
+    async fn run(&mut self, plan: &RunPlan) -> Result<Run, ToolError> {
+        let spec = &self.request.spec;
+        let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
+        let mut files = modules(spec);
+        if let Some((name, text)) = &plan.wrapper {
+            files.push((format!("{name}.tla"), text));
+        }
+        files.push((format!("{main}.cfg"), &plan.cfg));
+        let job = Job {
+            tool: Tool::Tlc,
+            jvm: plan.jvm,
+            args: self.arguments(plan, main),
+            files,
+            deadline: self.cx.limits.check,
+            read_back: None,
+        };
+        let mut on_line = |line: &str| {
+            if let Some((_, generated, distinct, queue)) = tlc_output::progress(line) {
+                (self.cx.progress)(Progress { run: plan.label.clone(), generated, distinct, queue });
+            }
+        };
+        let done = run::run(&self.tools.tools, &self.tools.scratch, &job, self.cx, &mut on_line).await?;
+        let stdout = done.stdout();
+        // Writing to a string cannot fail.
+        let _ = write!(self.output, "==== {}: {}\n{stdout}{}", plan.label, done.line, done.stderr());
+        let read = tlc_output::read(&stdout, main);
+        let mut verdict = judge(&done, &read, self.cx)?;
+        quote_cfg(&mut verdict, &plan.cfg);
+        let seconds = done.ended.wall.as_secs_f64();
+        Ok(Run { verdict, read, seconds })
+    }
+
+    fn arguments(&self, plan: &RunPlan, main: &str) -> Vec<String> {
+        let workers = match (plan.order, self.cx.limits.workers) {
+            (Order::Fixed | Order::Deepening(_), _) => 1,
+            (Order::Workers, Some(workers)) => workers.max(1),
+            // 2.15 knows no `auto`.
+            (Order::Workers, None) => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        };
+        let workers = workers.to_string();
+        let cfg = format!("{main}.cfg");
+        let mut args: Vec<String> = ["-tool", "-workers", &workers, "-fp", "0"].map(str::to_owned).into();
+        if plan.coverage {
+            args.extend(["-coverage", "1"].map(str::to_owned));
+        }
+        if let Order::Deepening(depth) = plan.order {
+            args.extend(["-dfid".to_owned(), depth.to_string()]);
+        }
+        if !plan.deadlock {
+            // The flag's name misleads: it turns the check off.
+            args.push("-deadlock".to_owned());
+        }
+        if self.features.no_trace_module {
+            args.push("-noGenerateSpecTE".to_owned());
+        }
+        args.extend(["-config", &cfg].map(str::to_owned));
+        args.push(format!("{main}.tla"));
+        args
+    }
+
+    /// With several workers the trace varies from run to run: it is derived again with one.
+    async fn settle_trace(
+        &mut self,
+        plan: &RunPlan,
+        run: &mut Run,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), ToolError> {
+        if run.read.trace.is_none() && kind_of(&run.verdict) == Some(ViolationKind::Assertion) {
+            // The failing step starts in the deepest level that was reached, or the one before.
+            let depth = run.read.statistics.depth.unwrap_or(1) + 2;
+            let again = self.run(&plan::for_assertion(plan, depth)).await?;
+            match again.read.trace.filter(|_| again.verdict == run.verdict) {
+                Some(trace) => run.read.trace = Some(trace),
+                None => warnings.push("the states that lead to the failed assertion could not be derived".to_owned()),
+            }
+            return Ok(());
+        }
+        if self.cx.limits.workers == Some(1) || run.read.trace.is_none() {
+            return Ok(());
+        }
+        let again = self.run(&plan::for_trace(plan)).await?;
+        if is_violated(&again.verdict) {
+            run.verdict = again.verdict;
+            run.read.trace = again.read.trace;
+        } else {
+            warnings.push("the violation was not found again in the run that derives the trace: another trace may be shown next time".to_owned());
+        }
+        Ok(())
+    }
+
+    async fn temporal(&mut self, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
+        let cfg = &self.request.cfg;
+        for (what, given) in [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())] {
+            if given {
+                warnings.push(format!(
+                    "temporal properties were checked without {what}, which gives false counterexamples"
+                ));
+            }
+        }
+        let plan = plan::temporal(cfg, &cfg.properties);
+        let mut run = self.run(&plan).await?;
+        if is_violated(&run.verdict) {
+            match cfg.properties.as_slice() {
+                [only] => {
+                    self.settle_trace(&plan, &mut run, warnings).await?;
+                    name_property(&mut run.verdict, only);
+                }
+                _ => self.blame(&mut run, warnings).await?,
+            }
+        } else if run.verdict == Verdict::Holds
+            && run.read.liveness
+            && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
+        {
+            let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
+            run.verdict = Verdict::Inconclusive {
+                reason: format!(
+                    "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
+                     properties",
+                    names.join(", ")
+                ),
+            };
+        }
+        Ok(run)
+    }
+
+    /// TLC does not say which of several properties is violated: each is checked alone until one is.
+    async fn blame(&mut self, run: &mut Run, warnings: &mut Vec<String>) -> Result<(), ToolError> {
+        let cfg = &self.request.cfg;
+        for property in &cfg.properties {
+            let alone = plan::for_trace(&plan::temporal(cfg, std::slice::from_ref(property)));
+            let alone = self.run(&alone).await?;
+            if is_violated(&alone.verdict) {
+                run.verdict = alone.verdict;
+                run.read.trace = alone.read.trace;
+                name_property(&mut run.verdict, property);
+                return Ok(());
+            }
+        }
+        warnings
+            .push("which of the properties is violated could not be told: none of them was, checked alone".to_owned());
+        Ok(())
+    }
+
+    async fn witnesses(&mut self, safety: &Verdict) -> Result<Vec<WitnessOutcome>, ToolError> {
+        let mut outcomes = Vec::new();
+        for name in &self.request.cfg.witnesses {
+            let reached = if matches!(safety, Verdict::Invalid { .. }) {
+                Reached::Unknown("the specification is invalid".to_owned())
+            } else {
+                self.witness(name).await?
+            };
+            outcomes.push(WitnessOutcome { name: name.clone(), reached });
+        }
+        Ok(outcomes)
+    }
+
+    async fn witness(&mut self, name: &str) -> Result<Reached, ToolError> {
+        let mut reached = self.witness_run(name, Symmetry::Kept).await?;
+        if reached == Reached::No && !self.request.cfg.symmetry.is_empty() {
+            reached = self.witness_run(name, Symmetry::LeftOut).await?;
+        }
+        Ok(reached)
+    }
+
+    async fn witness_run(&mut self, name: &str, symmetry: Symmetry) -> Result<Reached, ToolError> {
+        let Some(plan) = plan::witness(&self.request.spec, &self.request.cfg, name, symmetry) else {
+            return Ok(Reached::Unknown(format!("`{name}` is not the name of an operator")));
+        };
+        let run = self.run(&plan).await?;
+        Ok(match run.verdict {
+            Verdict::Holds => Reached::No,
+            Verdict::Violated { violated } if violated.kind == ViolationKind::Invariant => {
+                Reached::Yes { depth: run.read.trace.map_or(1, |trace| trace.steps.len().max(1)) }
+            }
+            Verdict::Violated { violated } => {
+                Reached::Unknown(format!("its run ended with another violation: {}", kind_in_words(violated.kind)))
+            }
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Reached::Unknown(reason),
+        })
+    }
+}
+
+/// The verdict of one run. What TLC showed counts, however it ended afterwards; success counts only when nothing was
+/// left to explore.
+fn judge(done: &Done, read: &TlcOutput, cx: &ToolContext<'_>) -> Result<Verdict, ToolError> {
+    let inconclusive = |reason: String| Ok(Verdict::Inconclusive { reason });
+    match &read.finding {
+        Some(Finding::Verdict(verdict)) => return Ok(verdict.clone()),
+        Some(Finding::Exhausted(words)) => return inconclusive(format!("TLC ran out of memory or stack: {words}")),
+        Some(Finding::Broke(_)) | None => {}
+    }
+    match done.ended.status {
+        Status::DeadlineExceeded => inconclusive(format!("TLC did not end within {} s", cx.limits.check.as_secs_f64())),
+        Status::OutputFlood => inconclusive(format!("TLC wrote more than {} bytes", cx.limits.output)),
+        // The system's memory killer sends it; whoever did, nothing was decided.
+        Status::Signalled(9) => {
+            inconclusive("TLC was killed from outside (signal 9), perhaps for want of memory".to_owned())
+        }
+        Status::Exited(0) if read.finding.is_none() && read.no_error => match read.statistics.left_on_queue {
+            Some(0) => Ok(Verdict::Holds),
+            Some(left) => inconclusive(format!("TLC stopped with {left} states left to explore")),
+            None => inconclusive("TLC did not say whether states were left to explore".to_owned()),
+        },
+        Status::Exited(_) if done.stderr().contains("OutOfMemoryError") => {
+            inconclusive("the JVM ran out of memory".to_owned())
+        }
+        Status::Exited(_) | Status::Signalled(_) => Err(match &read.finding {
+            Some(Finding::Broke(words)) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.clone() },
+            _ => done.broke(Tool::Tlc),
+        }),
+        Status::Cancelled => Err(ToolError::Cancelled),
+    }
+}
+
+fn finish(
+    request: &CheckRequest,
+    features: &Features,
+    output: String,
+    safety: Run,
+    temporal: Option<Run>,
+    witnesses: Vec<WitnessOutcome>,
+    warnings: Vec<String>,
+) -> Checked {
+    let cfg = &request.cfg;
+    let checked = |run: &Run| matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. });
+    let invariants = if checked(&safety) { cfg.invariants.clone() } else { Vec::new() };
+    let properties = if temporal.as_ref().is_some_and(checked) { cfg.properties.clone() } else { Vec::new() };
+    let mut statistics = safety.read.statistics;
+    statistics.seconds = safety.seconds;
+    let mut bounds = bounds(cfg);
+    let collisions = [safety.read.collision, temporal.as_ref().and_then(|t| t.read.collision)];
+    bounds.collision_probability = collisions.into_iter().flatten().reduce(f64::max);
+    let mut all_warnings = safety.read.warnings;
+    if let Some(temporal) = &temporal {
+        all_warnings.extend(temporal.read.warnings.iter().cloned());
+    }
+    all_warnings.extend(warnings);
+    let mut seen = std::collections::BTreeSet::new();
+    all_warnings.retain(|w| seen.insert(w.clone()));
+    let (verdict, trace) = worst((safety.verdict, safety.read.trace), temporal.map(|t| (t.verdict, t.read.trace)));
+    let trace = if matches!(verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) { trace } else { None };
+    Checked {
+        outcome: CheckOutcome {
+            verdict,
+            statistics,
+            bounds,
+            coverage: safety.read.coverage,
+            trace,
+            invariants,
+            properties,
+            witnesses,
+            warnings: all_warnings,
+            checker: Checker::Tlc,
+            version: safety.read.version.unwrap_or_else(|| features.version.clone()),
+        },
+        output,
+    }
+}
+
+type Judged = (Verdict, Option<Trace>);
+
+fn worst(first: Judged, second: Option<Judged>) -> Judged {
+    let rank = |verdict: &Verdict| match verdict {
+        Verdict::Invalid { .. } => 3,
+        Verdict::Violated { .. } => 2,
+        Verdict::Inconclusive { .. } => 1,
+        Verdict::Holds => 0,
+    };
+    match second {
+        Some(second) if rank(&second.0) > rank(&first.0) => second,
+        _ => first,
+    }
+}
+
+fn bounds(cfg: &Cfg) -> Bounds {
+    Bounds {
+        constants: cfg.constants.clone(),
+        constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
+        view: cfg.view.clone(),
+        symmetry: cfg.symmetry.clone(),
+        deadlock_checked: cfg.check_deadlock != Some(false),
+        collision_probability: None,
+    }
+}
+
+fn is_violated(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Violated { .. })
+}
+
+fn kind_of(verdict: &Verdict) -> Option<ViolationKind> {
+    match verdict {
+        Verdict::Violated { violated } | Verdict::Invalid { violated, .. } => Some(violated.kind),
+        Verdict::Holds | Verdict::Inconclusive { .. } => None,
+    }
+}
+
+fn name_property(verdict: &mut Verdict, property: &str) {
+    if let Verdict::Violated { violated } = verdict
+        && matches!(violated.kind, ViolationKind::Property | ViolationKind::ActionProperty)
+    {
+        violated.name = Some(property.to_owned());
+    }
+}
+
+fn kind_in_words(kind: ViolationKind) -> &'static str {
+    match kind {
+        ViolationKind::Invariant => "an invariant",
+        ViolationKind::Property => "a temporal property",
+        ViolationKind::ActionProperty => "an action property",
+        ViolationKind::Deadlock => "a deadlock",
+        ViolationKind::Assumption => "an assumption",
+        ViolationKind::Assertion => "an assertion",
+        ViolationKind::Evaluation => "an evaluation",
+        ViolationKind::Parse => "the module",
+    }
+}
+
+/// Keywords that TLC 2.15 takes for something else, and then blames the wrong line.
+fn unknown_keywords(request: &CheckRequest, features: &Features) -> Vec<Diagnostic> {
+    if features.newer {
+        return Vec::new();
+    }
+    [("ALIAS", &request.cfg.alias), ("POSTCONDITION", &request.cfg.postcondition)]
+        .into_iter()
+        .filter(|(_, value)| value.is_some())
+        .map(|(keyword, _)| {
+            let line = request.cfg_text.lines().position(|l| l.trim_start().starts_with(keyword)).map_or(0, |l| l + 1);
+            let message = format!("`{keyword}` needs a newer checker than {}", features.version);
+            Diagnostic { stage: Stage::Config, line, column: usize::from(line > 0), message }
+        })
+        .collect()
+}
+
+/// TLC counts lines of the configuration that it was given, which is not the caller's: the line itself is quoted.
+fn quote_cfg(verdict: &mut Verdict, cfg: &str) {
+    let Verdict::Invalid { diagnostics, .. } = verdict else { return };
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.stage == Stage::Config) {
+        if let Some((before, rest)) = diagnostic.message.split_once("the configuration file at line ")
+            && let digits = rest.bytes().take_while(u8::is_ascii_digit).count()
+            && let Ok(number) = rest[..digits].parse::<usize>()
+        {
+            // At its end TLC counts one line more than there is.
+            let line = cfg.lines().take(number.max(1)).last().unwrap_or("");
+            diagnostic.message = format!("{before}the configuration near `{line}`{}", &rest[digits..]);
+        }
+    }
+}
