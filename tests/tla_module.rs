@@ -41,7 +41,10 @@ fn a_module_with_everything_is_read() {
     assert!(definition("TypeOK").text.starts_with("\\* covers R1, R3\n\\* and more\nTypeOK =="));
     assert!(definition("Last").text.ends_with("4 (* tail *)"));
     let translation = lock.translation.clone().expect("a translation");
-    assert!(LOCK[translation.clone()].starts_with("\\* BEGIN TRANSLATION") && LOCK[translation].ends_with("END TRANSLATION"));
+    assert!(
+        LOCK[translation.clone()].starts_with("\\* BEGIN TRANSLATION")
+            && LOCK[translation].ends_with("END TRANSLATION")
+    );
     for definition in &lock.definitions {
         assert_eq!(definition.text, LOCK[definition.range.clone()]);
     }
@@ -197,9 +200,28 @@ fn reading_stays_linear_on_two_megabytes() {
 #[test]
 fn garbage_of_two_megabytes_ends_soon() {
     let size = 2 * 1024 * 1024;
-    for piece in ["(", "[", "{ x : ", "/\\ ", "a + ", "<1> ", "LET x == ", "\" ", "(*", "x == ", "[] ", "IF ", "~",
-        "---- MODULE A ----\n", "--algorithm A { ", "CASE x -> ", "<<", ") == ", "\n  /\\ \\/", "THEOREM <1>1. "]
-    {
+    for piece in [
+        "(",
+        "[",
+        "{ x : ",
+        "/\\ ",
+        "a + ",
+        "<1> ",
+        "LET x == ",
+        "\" ",
+        "(*",
+        "x == ",
+        "[] ",
+        "IF ",
+        "~",
+        "---- MODULE A ----\n",
+        "--algorithm A { ",
+        "CASE x -> ",
+        "<<",
+        ") == ",
+        "\n  /\\ \\/",
+        "THEOREM <1>1. ",
+    ] {
         let text = format!("---- MODULE M ----\nA == {}", piece.repeat(size / piece.len()));
         let start = Instant::now();
         let _ = Module::parse(&text);
@@ -228,9 +250,43 @@ fn lists_nested_beyond_what_the_grammar_holds_are_refused_not_fatal() {
 
 fn mutated(text: &str, edits: &[(usize, u8, u8)]) -> String {
     const TOKENS: &[&str] = &[
-        "==", "====", "(*", "*)", "\\*", "\"", "LET", "IN", "\n", "---- MODULE X ----\n", "{", "}", "[", "]_", "/\\", "\\/",
-        "--algorithm", "end algorithm", "define", "RECURSIVE", "<1>", "THEOREM", "\u{e9}", "\u{2227}", "\u{0}", "CHOOSE", ":",
-        "EXCEPT !", "<<", ">>_", "WF_", "INSTANCE", "LOCAL", "\t", "\r\n", "~", "'",
+        "==",
+        "====",
+        "(*",
+        "*)",
+        "\\*",
+        "\"",
+        "LET",
+        "IN",
+        "\n",
+        "---- MODULE X ----\n",
+        "{",
+        "}",
+        "[",
+        "]_",
+        "/\\",
+        "\\/",
+        "--algorithm",
+        "end algorithm",
+        "define",
+        "RECURSIVE",
+        "<1>",
+        "THEOREM",
+        "\u{e9}",
+        "\u{2227}",
+        "\u{0}",
+        "CHOOSE",
+        ":",
+        "EXCEPT !",
+        "<<",
+        ">>_",
+        "WF_",
+        "INSTANCE",
+        "LOCAL",
+        "\t",
+        "\r\n",
+        "~",
+        "'",
     ];
     let mut bytes = text.as_bytes().to_vec();
     for (at, what, with) in edits {
@@ -256,7 +312,7 @@ fn mutated(text: &str, edits: &[(usize, u8, u8)]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_mutation_makes_reading_panic(edits in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..12), which in any::<bool>()) {

@@ -110,7 +110,8 @@ fn witnesses(comment: &str) -> Vec<String> {
     if !rest.starts_with([' ', '\t', ':']) {
         return Vec::new();
     }
-    let names: Vec<&str> = rest.trim_start_matches(':').split([' ', '\t', ',']).filter(|name| !name.is_empty()).collect();
+    let names: Vec<&str> =
+        rest.trim_start_matches(':').split([' ', '\t', ',']).filter(|name| !name.is_empty()).collect();
     let is_name = |name: &&str| {
         name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
     };
@@ -118,9 +119,26 @@ fn witnesses(comment: &str) -> Vec<String> {
 }
 
 const KEYWORDS: &[&str] = &[
-    "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS", "ALIAS", "CHECK_DEADLOCK", "CONSTANT", "CONSTANTS", "CONSTRAINT",
-    "CONSTRAINTS", "INIT", "INVARIANT", "INVARIANTS", "NEXT", "POSTCONDITION", "PROPERTIES", "PROPERTY",
-    "SPECIFICATION", "SYMMETRY", "TYPE", "TYPE_CONSTRAINT", "VIEW",
+    "ACTION_CONSTRAINT",
+    "ACTION_CONSTRAINTS",
+    "ALIAS",
+    "CHECK_DEADLOCK",
+    "CONSTANT",
+    "CONSTANTS",
+    "CONSTRAINT",
+    "CONSTRAINTS",
+    "INIT",
+    "INVARIANT",
+    "INVARIANTS",
+    "NEXT",
+    "POSTCONDITION",
+    "PROPERTIES",
+    "PROPERTY",
+    "SPECIFICATION",
+    "SYMMETRY",
+    "TYPE",
+    "TYPE_CONSTRAINT",
+    "VIEW",
 ];
 
 struct Parser<'a> {
@@ -281,9 +299,7 @@ impl<'a> Parser<'a> {
                 Some(number) if number.kind == Kind::Number => Ok(format!("-{}", number.text(self.text))),
                 other => self.error(other.or(token), "`-` wants a number"),
             },
-            (Kind::Symbol, "{") if depth < 64 => {
-                Ok(format!("{{{}}}", self.elements("}", depth + 1)?.join(", ")))
-            }
+            (Kind::Symbol, "{") if depth < 64 => Ok(format!("{{{}}}", self.elements("}", depth + 1)?.join(", "))),
             (Kind::Word, _) if self.is_name(first) => Ok(text.to_owned()),
             _ => self.error(token, format!("not a value that a configuration can hold: `{text}`")),
         }

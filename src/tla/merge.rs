@@ -66,9 +66,11 @@ pub fn merge(text: &str, sections: &Sections<'_>) -> Result<Merged, Vec<Diagnost
     let cfg = Cfg::parse(sections.cfg).map_err(|problem| problems.push(problem)).unwrap_or_default();
     check_names(&module, &given, &mut problems);
     let Some(terminator) = module.terminator.clone() else {
-        problems.push(module.diagnostic(Stage::Merge, module.range.end, format!(
-            "module {} has no end: no line `====` closes it", module.name
-        )));
+        problems.push(module.diagnostic(
+            Stage::Merge,
+            module.range.end,
+            format!("module {} has no end: no line `====` closes it", module.name),
+        ));
         return Err(problems);
     };
     if !problems.is_empty() {
@@ -95,9 +97,10 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
         Diagnostic { stage: Stage::Merge, line, column, message: format!("section {section}: {message}") }
     };
     if let Some(found) = find_modules(text).first() {
-        problems.push(at(HEADER.len() + found.range.start, format!(
-            "a whole module ({}) where definitions alone are wanted", found.name
-        )));
+        problems.push(at(
+            HEADER.len() + found.range.start,
+            format!("a whole module ({}) where definitions alone are wanted", found.name),
+        ));
         return;
     }
     let scratch = format!("{HEADER}{text}\n====");
@@ -121,9 +124,11 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
         problems.push(at(range.start, format!("not a definition: {}", quote(&scratch[range.clone()]))));
     }
     for definition in module.definitions.iter().filter(|definition| definition.damaged) {
-        let (place, wording) = definition.tree.errors.first().map_or((definition.code.start, "not TLA+ syntax"), |(range, wording)| {
-            (range.start, wording.as_str())
-        });
+        let (place, wording) = definition
+            .tree
+            .errors
+            .first()
+            .map_or((definition.code.start, "not TLA+ syntax"), |(range, wording)| (range.start, wording.as_str()));
         let line = scratch[place..].lines().next().unwrap_or("");
         let line = if line.trim().is_empty() { definition.text.as_str() } else { line };
         problems.push(at(place, format!("in the definition of {}: {wording}: {}", definition.name, quote(line))));
@@ -160,9 +165,8 @@ fn check_names(module: &Module, given: &[Given], problems: &mut Vec<Diagnostic>)
             let translated = module.definition(name).is_some_and(|old| module.in_translation(old.code.start));
             let from_define = algorithm.definition(name).is_some();
             if !from_define && (TRANSLATED.contains(&name) || label || translated) {
-                problems.push(plain(format!(
-                    "{name} is made by the translation of the algorithm: choose another name"
-                )));
+                problems
+                    .push(plain(format!("{name} is made by the translation of the algorithm: choose another name")));
             }
         }
     }
@@ -239,7 +243,9 @@ fn old_definitions<'a>(module: &'a Module, name: &str) -> (Vec<&'a Definition>, 
 /// The definition with the RECURSIVE declaration that is for it alone.
 fn whole(module: &Module, definition: &Definition) -> Range<usize> {
     let declared = module.recursive_units.iter().find(|(names, range)| {
-        names.len() == 1 && names[0] == definition.name && range.end <= definition.range.start
+        names.len() == 1
+            && names[0] == definition.name
+            && range.end <= definition.range.start
             && module.source[range.end..definition.range.start].trim().is_empty()
     });
     declared.map_or(definition.range.start, |(_, range)| range.start)..definition.range.end
@@ -256,13 +262,15 @@ fn needs(module: &Module, mentions: &BTreeSet<String>, name: &str) -> bool {
 
 /// Whether a definition, assumption or theorem that stays (or the algorithm) refers to the name.
 fn stays_referred(module: &Module, names: &BTreeSet<&str>, name: &str) -> bool {
-    let refers = |definition: &Definition| !names.contains(definition.name.as_str()) && definition.refers.names.contains(name);
+    let refers =
+        |definition: &Definition| !names.contains(definition.name.as_str()) && definition.refers.names.contains(name);
     let statements = module.assumptions.iter().chain(&module.theorems);
     module.definitions.iter().any(refers)
         || statements.into_iter().any(|statement| statement.refers.names.contains(name))
-        || module.algorithm.as_ref().is_some_and(|algorithm| {
-            algorithm.mentions.contains(name) || algorithm.definitions.iter().any(refers)
-        })
+        || module
+            .algorithm
+            .as_ref()
+            .is_some_and(|algorithm| algorithm.mentions.contains(name) || algorithm.definitions.iter().any(refers))
 }
 
 /// Whether another definition of the same `define` block that stays, or one before the translation, needs it there.
@@ -289,9 +297,9 @@ fn with_needs(given: &[Given], index: usize) -> Vec<usize> {
     let mut left: Vec<usize> = found.into_iter().collect();
     // The answer's own order, except where one needs a later one (definitions come before uses in TLA+).
     while !left.is_empty() {
-        let ready = left.iter().position(|at| {
-            left.iter().all(|other| other == at || !given[*at].refers.contains(&given[*other].name))
-        });
+        let ready = left
+            .iter()
+            .position(|at| left.iter().all(|other| other == at || !given[*at].refers.contains(&given[*other].name)));
         order.push(left.remove(ready.unwrap_or(0)));
     }
     order
@@ -383,9 +391,7 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut say = |message: String| found.push(Diagnostic { stage: Stage::Config, line: 0, column: 0, message });
     let algorithm = module.algorithm.is_some();
-    let defined = |name: &str| {
-        module.definition(name).is_some() || (algorithm && TRANSLATED.contains(&name))
-    };
+    let defined = |name: &str| module.definition(name).is_some() || (algorithm && TRANSLATED.contains(&name));
     let single = |option: &Option<String>| option.iter().cloned().collect::<Vec<_>>();
     for (role, names) in [
         ("SPECIFICATION", &single(&cfg.specification)),
@@ -406,7 +412,10 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
                 say(format!("{role} {name}: the module does not define {name}"));
             } else if let Some(definition) = module.definition(name) {
                 if definition.arity() > 0 {
-                    say(format!("{role} {name}: {name} takes {} argument(s), none may be needed here", definition.arity()));
+                    say(format!(
+                        "{role} {name}: {name} takes {} argument(s), none may be needed here",
+                        definition.arity()
+                    ));
                 } else if definition.kind != DefinitionKind::Operator {
                     say(format!("{role} {name}: {name} is no formula"));
                 }
@@ -448,8 +457,20 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
 fn is_plain(module: &str) -> bool {
     matches!(
         module,
-        "Bags" | "FiniteSets" | "Integers" | "Naturals" | "Reals" | "Sequences" | "TLC" | "TLCExt" | "Randomization"
-            | "FiniteSetsExt" | "SequencesExt" | "Functions" | "Folds" | "RealTime"
+        "Bags"
+            | "FiniteSets"
+            | "Integers"
+            | "Naturals"
+            | "Reals"
+            | "Sequences"
+            | "TLC"
+            | "TLCExt"
+            | "Randomization"
+            | "FiniteSetsExt"
+            | "SequencesExt"
+            | "Functions"
+            | "Folds"
+            | "RealTime"
     )
 }
 

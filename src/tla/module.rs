@@ -190,10 +190,8 @@ impl Module {
         let own = &tokens[unit.tokens.clone()];
         let (Some(first), Some(last)) = (own.first(), own.last()) else { return };
         let range = first.start..last.end;
-        let own_kind = matches!(
-            unit.kind,
-            UnitKind::Definition | UnitKind::Recursive | UnitKind::Separator | UnitKind::Stray
-        );
+        let own_kind =
+            matches!(unit.kind, UnitKind::Definition | UnitKind::Recursive | UnitKind::Separator | UnitKind::Stray);
         if !own_kind {
             self.other_units.push(range.clone());
         }
@@ -215,8 +213,7 @@ impl Module {
             UnitKind::Assume | UnitKind::Theorem => {
                 let own = if unit.kind == UnitKind::Theorem { without_proof(source, own) } else { own };
                 let tree = reader.read(source, own, false);
-                let refers =
-                    if tree.is_empty() { References::default() } else { references(&tree, source, 0, &[]) };
+                let refers = if tree.is_empty() { References::default() } else { references(&tree, source, 0, &[]) };
                 errors.extend(tree.errors);
                 let statement = Statement {
                     name: unit.name.map(|at| tokens[at].text(source).to_owned()),
@@ -301,9 +298,9 @@ impl Module {
         let by_name = self.definitions_by_name();
         let mut all = self.closure(name);
         all.insert(name.to_owned());
-        all.iter().filter_map(|name| by_name.get(name.as_str())).any(|definition| {
-            definition.refers.names.iter().any(|name| variables.contains(name.as_str()))
-        })
+        all.iter()
+            .filter_map(|name| by_name.get(name.as_str()))
+            .any(|definition| definition.refers.names.iter().any(|name| variables.contains(name.as_str())))
     }
 
     /// Whether the byte offset is inside the translation.
@@ -486,9 +483,7 @@ fn parameters(source: &str, head: &[Token], name: Token, kind: DefinitionKind) -
             }
             names
         }
-        (_, Some(at)) if opens => {
-            declarations(source, head.get(at + 1..head.len().saturating_sub(1)).unwrap_or(&[]))
-        }
+        (_, Some(at)) if opens => declarations(source, head.get(at + 1..head.len().saturating_sub(1)).unwrap_or(&[])),
         // Infix, prefix and postfix operators: the identifiers around the symbol.
         _ => {
             let around = head.iter().filter(|token| token.kind == Kind::Word && token.start != name.start);

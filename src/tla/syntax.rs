@@ -77,11 +77,6 @@ impl Tree {
         let node = &self.nodes[id];
         source.get(node.start..node.end).unwrap_or("")
     }
-
-    /// The first node of this kind, in document order.
-    pub(crate) fn find(&self, kind: &str) -> Option<Id> {
-        self.ids().find(|id| self.nodes[*id].kind == kind)
-    }
 }
 
 /// Why a unit is not handed to tree-sitter.
@@ -100,9 +95,10 @@ fn refusal(source: &str, tokens: &[Token], algorithm: bool) -> Option<String> {
             "<" if tokens.get(at + 1).is_some_and(|next| next.text(source).ends_with('>')) => steps += 1,
             _ => {}
         }
-        let start_of_pluscal = text == "--" && tokens.get(at + 1).is_some_and(|next| {
-            next.start == token.end && matches!(next.text(source), "algorithm" | "fair")
-        });
+        let start_of_pluscal = text == "--"
+            && tokens
+                .get(at + 1)
+                .is_some_and(|next| next.start == token.end && matches!(next.text(source), "algorithm" | "fair"));
         if start_of_pluscal && (!algorithm || at > 0) {
             return Some("a PlusCal algorithm outside a comment".into());
         }

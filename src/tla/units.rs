@@ -307,8 +307,32 @@ impl Splitter<'_> {
         self.tokens[at].kind == Kind::Symbol
             && !matches!(
                 self.text(at),
-                "(" | ")" | "[" | "]" | "{" | "}" | "," | "<<" | ">>" | ">>_" | "]_" | ":" | "." | "!" | "'" | "@"
-                    | "==" | "\u{225c}" | "^+" | "^*" | "^#" | "|->" | "->" | "<-" | "::" | "\\A" | "\\E"
+                "(" | ")"
+                    | "["
+                    | "]"
+                    | "{"
+                    | "}"
+                    | ","
+                    | "<<"
+                    | ">>"
+                    | ">>_"
+                    | "]_"
+                    | ":"
+                    | "."
+                    | "!"
+                    | "'"
+                    | "@"
+                    | "=="
+                    | "\u{225c}"
+                    | "^+"
+                    | "^*"
+                    | "^#"
+                    | "|->"
+                    | "->"
+                    | "<-"
+                    | "::"
+                    | "\\A"
+                    | "\\E"
             )
     }
 
@@ -316,7 +340,9 @@ impl Splitter<'_> {
     fn ends_operand(&self, at: usize) -> bool {
         match self.tokens[at].kind {
             Kind::Number | Kind::Text | Kind::Dashes | Kind::Equals => true,
-            Kind::Word => !is_reserved(self.text(at)) || matches!(self.text(at), "TRUE" | "FALSE" | "BOOLEAN" | "STRING"),
+            Kind::Word => {
+                !is_reserved(self.text(at)) || matches!(self.text(at), "TRUE" | "FALSE" | "BOOLEAN" | "STRING")
+            }
             Kind::Symbol => matches!(self.text(at), ")" | "]" | "}" | ">>" | "'" | "@" | "^+" | "^*" | "^#" | "_"),
             Kind::LineComment | Kind::BlockComment => false,
         }
@@ -398,12 +424,65 @@ fn keyword(word: &str) -> Option<UnitKind> {
 /// Words that can name nothing ("Specifying Systems", page 268, and the proof keywords).
 pub(crate) fn is_reserved(word: &str) -> bool {
     const RESERVED: &[&str] = &[
-        "ACTION", "ASSUME", "ASSUMPTION", "AXIOM", "BOOLEAN", "BY", "CASE", "CHOOSE", "CONSTANT", "CONSTANTS",
-        "COROLLARY", "DEF", "DEFINE", "DEFS", "DOMAIN", "ELSE", "ENABLED", "EXCEPT", "EXTENDS", "FALSE", "HAVE", "HIDE",
-        "IF", "IN", "INSTANCE", "LAMBDA", "LEMMA", "LET", "LOCAL", "MODULE", "NEW", "OBVIOUS", "OMITTED", "ONLY",
-        "OTHER", "PICK", "PROOF", "PROPOSITION", "PROVE", "QED", "RECURSIVE", "SF_", "STATE", "STRING", "SUBSET",
-        "SUFFICES", "TAKE", "TEMPORAL", "THEN", "THEOREM", "TRUE", "UNCHANGED", "UNION", "USE", "VARIABLE",
-        "VARIABLES", "WF_", "WITH", "WITNESS",
+        "ACTION",
+        "ASSUME",
+        "ASSUMPTION",
+        "AXIOM",
+        "BOOLEAN",
+        "BY",
+        "CASE",
+        "CHOOSE",
+        "CONSTANT",
+        "CONSTANTS",
+        "COROLLARY",
+        "DEF",
+        "DEFINE",
+        "DEFS",
+        "DOMAIN",
+        "ELSE",
+        "ENABLED",
+        "EXCEPT",
+        "EXTENDS",
+        "FALSE",
+        "HAVE",
+        "HIDE",
+        "IF",
+        "IN",
+        "INSTANCE",
+        "LAMBDA",
+        "LEMMA",
+        "LET",
+        "LOCAL",
+        "MODULE",
+        "NEW",
+        "OBVIOUS",
+        "OMITTED",
+        "ONLY",
+        "OTHER",
+        "PICK",
+        "PROOF",
+        "PROPOSITION",
+        "PROVE",
+        "QED",
+        "RECURSIVE",
+        "SF_",
+        "STATE",
+        "STRING",
+        "SUBSET",
+        "SUFFICES",
+        "TAKE",
+        "TEMPORAL",
+        "THEN",
+        "THEOREM",
+        "TRUE",
+        "UNCHANGED",
+        "UNION",
+        "USE",
+        "VARIABLE",
+        "VARIABLES",
+        "WF_",
+        "WITH",
+        "WITNESS",
     ];
     RESERVED.binary_search(&word).is_ok()
 }
