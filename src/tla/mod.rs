@@ -14,6 +14,7 @@ mod outcome;
 mod references;
 mod show;
 mod syntax;
+mod translation;
 mod trivial;
 mod units;
 
@@ -24,11 +25,12 @@ pub use covers::coverage_of;
 pub use describe::{bounds_sentence, outcome_text, statistics_sentence, verdict_sentence};
 pub use diagnostic::{Diagnostic, Stage};
 pub use merge::{Merged, Sections, check_cfg_names, merge};
-pub use module::{Declaration, Definition, DefinitionKind, Module, ModuleError, Statement, without_translation};
+pub use module::{Declaration, Definition, DefinitionKind, Module, ModuleError, Statement};
 pub use outcome::{
     ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, Trace, Verdict, Violation,
     ViolationKind, WitnessOutcome,
 };
 pub use show::{DEFAULT_WIDTH, trace_table};
+pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{Found, find_modules};

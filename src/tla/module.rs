@@ -303,14 +303,6 @@ impl Module {
             .any(|definition| definition.refers.names.iter().any(|name| variables.contains(name.as_str())))
     }
 
-    /// The text without the translation block, which the translator can always make again.
-    pub fn without_translation(&self) -> String {
-        let Some(range) = &self.translation else { return self.source.clone() };
-        let before = self.source[..range.start].trim_end_matches([' ', '\t']);
-        let after = &self.source[range.end..];
-        format!("{before}{}", after.strip_prefix('\n').unwrap_or(after))
-    }
-
     /// Whether the byte offset is inside the translation.
     pub fn in_translation(&self, offset: usize) -> bool {
         self.translation.as_ref().is_some_and(|range| range.contains(&offset))
@@ -571,9 +563,4 @@ fn comment_end(context: &Context<'_>, code: usize) -> usize {
     let remark = line.trim();
     let single = remark.starts_with("(*") && remark.ends_with("*)") && remark.matches("(*").count() == 1;
     if remark.starts_with("\\*") || single { code + line.trim_end().len() } else { code }
-}
-
-/// [`Module::without_translation`] of a text that may hold no module: then it stays as it is.
-pub fn without_translation(text: &str) -> String {
-    Module::parse(text).map_or_else(|_| text.to_owned(), |module| module.without_translation())
 }

@@ -77,11 +77,6 @@ impl Tree {
         let node = &self.nodes[id];
         source.get(node.start..node.end).unwrap_or("")
     }
-
-    /// The first node of this kind, in document order.
-    pub(crate) fn find(&self, kind: &str) -> Option<Id> {
-        self.ids().find(|id| self.nodes[*id].kind == kind)
-    }
 }
 
 /// Why a unit is not handed to tree-sitter.

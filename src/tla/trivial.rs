@@ -54,6 +54,9 @@ pub fn constantly_true_under(module: &Module, cfg: &Cfg, property: &str) -> Opti
         return None;
     }
     let closure = module.closure(property);
+    if closure.contains(property) {
+        return None;
+    }
     let all = || closure.iter().map(String::as_str).chain([property]);
     let replaced = |name: &str| cfg.constants.contains_key(name);
     let unsafe_definition = all().any(|name| {
@@ -148,6 +151,8 @@ impl<'a> Reading<'_, 'a, '_> {
             "conj_list" | "disj_list" => self.list(&children, kind == "disj_list", bound, depth),
             "bound_prefix_op" => self.prefix(id, bound, depth),
             "bound_infix_op" => self.infix(id, bound, depth),
+            // The grammar reads `~(x = 1)` as an operator used like a function.
+            "bound_nonfix_op" if children.len() == 2 => self.prefix(id, bound, depth),
             "bounded_quantification" | "unbounded_quantification" => self.quantified(id, bound, depth),
             "if_then_else" => {
                 let field = |name| self.tree.field(id, name);
@@ -217,12 +222,21 @@ impl<'a> Reading<'_, 'a, '_> {
         id
     }
 
-    fn negated(&self, id: Id) -> Option<Id> {
+    /// The operator's kind and operand, where the formula applies a prefix operator.
+    fn prefixed(&self, id: Id) -> Option<(&'static str, Id)> {
         let symbol = self.tree.field(id, "symbol")?;
-        (self.tree.node(id).kind == "bound_prefix_op" && self.tree.node(symbol).kind == "lnot")
-            .then(|| self.tree.field(id, "rhs"))
-            .flatten()
-            .map(|inner| self.bare(inner))
+        let operand = match self.tree.node(id).kind {
+            "bound_prefix_op" => self.tree.field(id, "rhs")?,
+            "bound_nonfix_op" if self.tree.children(id).count() == 2 => self.tree.children(id).last()?,
+            _ => return None,
+        };
+        let symbol =
+            if self.tree.node(symbol).kind == "prefix_op_symbol" { self.tree.children(symbol).next()? } else { symbol };
+        Some((self.tree.node(symbol).kind, operand))
+    }
+
+    fn negated(&self, id: Id) -> Option<Id> {
+        self.prefixed(id).filter(|(symbol, _)| *symbol == "lnot").map(|(_, operand)| self.bare(operand))
     }
 
     /// The disjuncts of a chain of infix `\/`.
@@ -241,8 +255,9 @@ impl<'a> Reading<'_, 'a, '_> {
     }
 
     fn prefix(&mut self, id: Id, bound: &[String], depth: usize) -> Option<bool> {
-        let value = self.tree.field(id, "rhs").and_then(|inner| self.value(inner, bound, depth + 1))?;
-        match self.tree.node(self.tree.field(id, "symbol")?).kind {
+        let (symbol, operand) = self.prefixed(id)?;
+        let value = self.value(operand, bound, depth + 1)?;
+        match symbol {
             "lnot" => Some(!value),
             "always" | "eventually" => Some(value),
             _ => None,

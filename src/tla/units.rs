@@ -233,10 +233,11 @@ impl Splitter<'_> {
         }
     }
 
-    /// No `IN` closes the open LET before the next definition at the left margin.
+    /// No `IN` closes the open LET, as far as one looks: no LET is longer, and the work stays linear.
     fn let_is_open_for_good(&self, from: usize) -> bool {
+        const FAR: usize = 2_000;
         let mut depth = self.lets;
-        for at in from + 1..self.tokens.len() {
+        for at in from + 1..self.tokens.len().min(from + FAR) {
             match self.text(at) {
                 "LET" => depth += 1,
                 "IN" => {
@@ -244,12 +245,6 @@ impl Splitter<'_> {
                     if depth < self.lets {
                         return false;
                     }
-                }
-                "==" if self
-                    .header(at)
-                    .is_some_and(|header| self.tokens[header.start].first && self.tokens[header.start].column == 0) =>
-                {
-                    return true;
                 }
                 _ => {}
             }

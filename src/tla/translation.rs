@@ -1,0 +1,12 @@
+//! The translation block of a module, which the translator can always make again.
+
+use super::module::Module;
+
+/// A text without its translation block. A text that holds no module stays as it is.
+pub fn without_translation(text: &str) -> String {
+    let Ok(module) = Module::parse(text) else { return text.to_owned() };
+    let Some(range) = module.translation else { return text.to_owned() };
+    let before = text[..range.start].trim_end_matches([' ', '\t']);
+    let after = &text[range.end..];
+    format!("{before}{}", after.strip_prefix('\n').unwrap_or(after))
+}
