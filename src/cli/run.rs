@@ -16,18 +16,18 @@ use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
 
 /// Exemplars that the program carries.
 const EXEMPLARS: &[(&str, &str)] = &[
-    ("FencedLease.tla", include_str!("../../exemplars/FencedLease.tla")),
-    ("FencedLease.cfg", include_str!("../../exemplars/FencedLease.cfg")),
-    ("TicketLock.tla", include_str!("../../exemplars/TicketLock.tla")),
-    ("TicketLock.cfg", include_str!("../../exemplars/TicketLock.cfg")),
-    ("QuorumVote.tla", include_str!("../../exemplars/QuorumVote.tla")),
-    ("QuorumVote.cfg", include_str!("../../exemplars/QuorumVote.cfg")),
     ("Escrow.tla", include_str!("../../exemplars/Escrow.tla")),
     ("Escrow.cfg", include_str!("../../exemplars/Escrow.cfg")),
-    ("RetryKey.tla", include_str!("../../exemplars/RetryKey.tla")),
-    ("RetryKey.cfg", include_str!("../../exemplars/RetryKey.cfg")),
+    ("FencedLease.tla", include_str!("../../exemplars/FencedLease.tla")),
+    ("FencedLease.cfg", include_str!("../../exemplars/FencedLease.cfg")),
     ("OrderedForks.tla", include_str!("../../exemplars/OrderedForks.tla")),
     ("OrderedForks.cfg", include_str!("../../exemplars/OrderedForks.cfg")),
+    ("QuorumVote.tla", include_str!("../../exemplars/QuorumVote.tla")),
+    ("QuorumVote.cfg", include_str!("../../exemplars/QuorumVote.cfg")),
+    ("RetryKey.tla", include_str!("../../exemplars/RetryKey.tla")),
+    ("RetryKey.cfg", include_str!("../../exemplars/RetryKey.cfg")),
+    ("TicketLock.tla", include_str!("../../exemplars/TicketLock.tla")),
+    ("TicketLock.cfg", include_str!("../../exemplars/TicketLock.cfg")),
 ];
 
 pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {

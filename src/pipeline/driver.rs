@@ -9,9 +9,10 @@ use serde_json::json;
 use super::folder;
 use super::guard::{approval, flaw};
 use super::machine::{Effect, Outcome, Position, Row, StopReason, Transition, transition};
+use super::records::{Facts, Finished, Product, Revision, file};
 use super::run::{Attempt, Run, RunError, record, to_value};
 use super::station::Station;
-use super::view::{Facts, Finished, Product, Revision, RunView, file};
+use super::view::RunView;
 use crate::journal::Kind;
 
 /// What is to be done next.

@@ -4,8 +4,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::records::{Revision, file};
 use super::run::{Run, RunError, to_value};
-use super::view::{Revision, RunView, file};
+use super::view::RunView;
 use crate::journal::Sha;
 
 /// Files at the top that a person edited and that were therefore left as they are.

@@ -6,6 +6,7 @@ mod driver;
 mod folder;
 mod guard;
 mod machine;
+mod records;
 mod run;
 mod station;
 mod view;
@@ -19,9 +20,10 @@ pub use machine::{
     Acceptance, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Row, Rules, State, StopReason, Transition,
     transition,
 };
+pub use records::{
+    Branch, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Revision, Settings, Spent,
+    Standing, Stored, file,
+};
 pub use run::{Attempt, Observer, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
-pub use view::{
-    Branch, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, FoldError, InFlight, Product, Revision,
-    RunView, Settings, Spent, Standing, Stored, file,
-};
+pub use view::{FoldError, RunView};

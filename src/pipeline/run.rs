@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::view::{Branch, FoldError, RunView, Settings, Stored};
+use super::records::{Branch, Settings, Stored};
+use super::view::{FoldError, RunView};
 use crate::journal::{
     ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Record, Recovery, RunLock, Sha,
     StoreError,

@@ -1,0 +1,285 @@
+//! What the events of a run carry: settings, what a station made, checks, revisions.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::guard::{ApprovalFacts, FlawFacts};
+use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
+use super::station::{Review, Station};
+use crate::journal::{Event, Sha};
+use crate::prompt::{Requirement, Sections, Skipped};
+use crate::tla::{CheckOutcome, Diagnostic};
+
+/// File names of the artifacts that a person sees.
+pub mod file {
+    /// The informal specification.
+    pub const INFORMAL: &str = "informal_spec.md";
+    /// The module, merged with its properties and with its translation in place.
+    pub const MODULE: &str = "Spec.tla";
+    /// The configuration.
+    pub const CFG: &str = "Spec.cfg";
+    /// The last review.
+    pub const REVIEW: &str = "review.md";
+    /// The checker's raw output.
+    pub const OUTPUT: &str = "tlc_output.txt";
+    /// All of them, in the order of the pipeline.
+    pub const VISIBLE: [&str; 5] = [INFORMAL, MODULE, CFG, REVIEW, OUTPUT];
+    /// The module as it was formalized, without properties and translation. Kept in the artifact store only.
+    pub const SOURCE: &str = "source.tla";
+    /// The validated module with its translation. Kept in the artifact store only.
+    pub const VALIDATED: &str = "validated.tla";
+}
+
+/// A file kept in the artifact store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    /// Its path in the workspace.
+    pub path: String,
+    /// Its content.
+    pub sha: Sha,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// What a run was started with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Limits and options of routing.
+    pub rules: Rules,
+    /// The single concern, where the user fixes it.
+    pub concern: Option<String>,
+    /// Variables and constants that the specification must expose.
+    pub interface: Option<String>,
+    /// The documents.
+    pub docs: Vec<Stored>,
+    /// Files that were not taken as documents.
+    pub skipped: Vec<Skipped>,
+    /// The exemplars.
+    pub exemplars: Vec<Stored>,
+    /// What the command line needs to go on: provider, model, limits.
+    pub surroundings: serde_json::Value,
+}
+
+/// Something that a station has to mend.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feedback {
+    /// The station.
+    pub station: Station,
+    /// Where it comes from: `diagnostics`, `review`, `guard`, `unreadable`, `second reading`.
+    pub from: String,
+    /// In words.
+    pub text: String,
+}
+
+/// What a check saw and said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckRecord {
+    /// The outcome.
+    pub outcome: CheckOutcome,
+    /// The merged module that was checked.
+    pub module: Sha,
+    /// The configuration that was checked.
+    pub cfg: Sha,
+    /// All that the verdict rests on, by name.
+    pub checked: BTreeMap<String, String>,
+}
+
+/// How a revision compares with others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// Module and configuration were accepted.
+    pub parses: bool,
+    /// Properties were checked that can fail, over more than the initial states, with every witness reached.
+    pub not_vacuous: bool,
+    /// The check holds.
+    pub holds: bool,
+    /// The check is inconclusive.
+    pub inconclusive: bool,
+    /// Requirements that checked properties cover.
+    pub covered: usize,
+    /// Issues of the review.
+    pub blockers: usize,
+    /// Issues of the review.
+    pub majors: usize,
+}
+
+impl Standing {
+    /// The order of the design, section 3; larger is better. Size has no part in it.
+    pub fn rank(&self) -> impl Ord + use<> {
+        let fewer = |n: usize| usize::MAX - n;
+        (self.parses, self.not_vacuous, self.holds, self.covered, fewer(self.blockers), fewer(self.majors))
+    }
+}
+
+/// What a station found out, for those who come after it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "snake_case")]
+pub enum Facts {
+    /// Nothing that is not in the artifacts.
+    Nothing,
+    /// Of an informal specification.
+    Informal {
+        /// Its requirements.
+        requirements: Vec<Requirement>,
+        /// The concerns that were left out.
+        other_concerns: Vec<String>,
+    },
+    /// Of a parse that failed.
+    Rejected {
+        /// What the tools said.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// Of properties merged and parsed.
+    Merged {
+        /// Requirements by property.
+        covers: BTreeMap<String, Vec<String>>,
+        /// The answer's sections.
+        sections: Sections,
+    },
+    /// Of a review.
+    Reviewed {
+        /// The review.
+        review: Box<Review>,
+        /// What the approval guard saw.
+        approval: Box<ApprovalFacts>,
+        /// What the flaw guard saw, where a flaw was claimed.
+        flaw: Option<Box<FlawFacts>>,
+        /// How this revision compares.
+        standing: Standing,
+    },
+    /// Of a review that could not be read.
+    ReviewUnreadable {
+        /// What the approval guard saw.
+        approval: Box<ApprovalFacts>,
+        /// How this revision compares.
+        standing: Standing,
+    },
+    /// Of the second reading.
+    SecondRead {
+        /// Whether it agrees.
+        agrees: bool,
+        /// Its reason.
+        why: String,
+    },
+}
+
+/// What a station made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Product {
+    /// What happened, for the machine.
+    pub event: Step,
+    /// Artifacts that are now the current ones, by file name.
+    pub artifacts: BTreeMap<String, Sha>,
+    /// What is to be mended, by whom.
+    pub feedback: Vec<Feedback>,
+    /// What was found out.
+    pub facts: Facts,
+}
+
+/// Tokens and money.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Answers received.
+    pub answers: u32,
+    /// Answers that were recorded for another wording of the prompt.
+    pub stale: u32,
+    /// Tokens, all kinds together, of those answers whose provider counts them.
+    pub tokens: u64,
+    /// US dollars, of those answers whose price is known.
+    pub cost_usd: f64,
+    /// Answers whose price is not known.
+    pub unpriced: u32,
+}
+
+/// A closed revision, as in its `meta.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Revision {
+    /// Its number, unique in the run.
+    pub revision: u32,
+    /// The revision it was made from.
+    pub parent: Option<u32>,
+    /// Its place on its branch, from 0.
+    pub place: u32,
+    /// `approved`, `flaw_found`, …, or `revised`.
+    pub outcome: String,
+    /// The station that the review sent the run to.
+    pub routed_to: Option<Station>,
+    /// Why, in words.
+    pub why: String,
+    /// Requirements, with the properties that cover them.
+    pub requirements: Vec<CoveredRequirement>,
+    /// The last check, `None` where none was made.
+    pub check: Option<CheckOutcome>,
+    /// How it compares.
+    pub standing: Standing,
+    /// Attempts by station.
+    pub attempts: BTreeMap<String, u32>,
+    /// Models that answered.
+    pub models: Vec<String>,
+    /// Tokens and money of this revision.
+    pub spent: Spent,
+    /// What the review left open.
+    pub open: Vec<Feedback>,
+    /// Files that a person edited before the branch began.
+    pub edited: Vec<String>,
+    /// The files in `history/rev_N/`, and the internal ones, by name.
+    pub hashes: BTreeMap<String, Sha>,
+    /// The protocol was changed after a flaw.
+    pub repaired: bool,
+}
+
+/// A requirement and what covers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoveredRequirement {
+    /// The requirement.
+    #[serde(flatten)]
+    pub requirement: Requirement,
+    /// Properties in the configuration that cover it.
+    pub covered_by: Vec<String>,
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finished {
+    /// How.
+    pub outcome: Outcome,
+    /// Why it was stopped.
+    #[serde(default)]
+    pub reason: Option<StopReason>,
+    /// In words.
+    pub why: String,
+    /// The revision whose files stand at the top.
+    #[serde(default)]
+    pub best: Option<u32>,
+}
+
+/// An attempt that has begun and not ended, with the events that belong to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InFlight {
+    /// The lifeline.
+    pub lifeline: String,
+    /// The attempt.
+    pub attempt: u32,
+    /// Its events, in order.
+    pub events: Vec<Event>,
+}
+
+/// What a branch begins with (`branch_started`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Branch {
+    /// The revision it is made from.
+    pub from: u32,
+    /// The machine's state at its start.
+    pub state: State,
+    /// Artifacts taken over, edited ones included.
+    pub artifacts: BTreeMap<String, Sha>,
+    /// The names of the edited ones.
+    pub edited: Vec<String>,
+    /// Requirements of the informal specification.
+    pub requirements: Vec<Requirement>,
+    /// Requirements by property.
+    pub covers: BTreeMap<String, Vec<String>>,
+    /// What that revision's review left open.
+    pub feedback: Vec<Feedback>,
+}
