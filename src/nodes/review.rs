@@ -18,7 +18,7 @@ use crate::tla::{outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
 /// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
-const OUTPUT_BYTES: usize = 40_000;
+const OUTPUT_BYTES: usize = 12_000;
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     let module = current(view, attempt, file::MODULE)?;

@@ -1,0 +1,215 @@
+//! A throw-away project for each test, and the built program run in it.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+/// The project's own folder.
+pub fn project() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The real `tla2tools.jar`. A test that needs it never passes without it.
+pub fn jar() -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or(home.map(|h| h.join(".cache")));
+    std::env::var_os("TLA_TOOLS_JAR")
+        .map(PathBuf::from)
+        .or(cache.map(|c| c.join("tlaforge/tla2tools.jar")))
+        .filter(|p| p.is_file())
+        .expect("tla2tools.jar is missing: scripts/setup fetches it, or set TLA_TOOLS_JAR")
+}
+
+/// The real `java`.
+pub fn java() -> PathBuf {
+    let found = std::env::var_os("JAVA_HOME").map(|h| PathBuf::from(h).join("bin/java")).filter(|p| p.is_file());
+    found.or_else(|| which::which("java").ok()).expect("java is missing: scripts/setup installs it")
+}
+
+/// What a run of the program came to.
+pub struct Done {
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Done {
+    fn of(output: &Output) -> Self {
+        Self {
+            status: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Asserts the exit status, and shows everything where it is another.
+    #[track_caller]
+    pub fn expect(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that stderr holds every one of these.
+    #[track_caller]
+    pub fn says(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.stderr.contains(word), "{word:?} is missing in stderr:\n{}", self.stderr);
+        }
+        self
+    }
+
+    /// Asserts that stdout holds every one of these.
+    #[track_caller]
+    pub fn prints(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.stdout.contains(word), "{word:?} is missing in stdout:\n{}", self.stdout);
+        }
+        self
+    }
+}
+
+/// A folder of its own, and an environment that holds nothing but what a test says.
+pub struct Bench {
+    pub dir: tempfile::TempDir,
+    env: Vec<(String, String)>,
+}
+
+impl Bench {
+    /// With the real Java tools.
+    pub fn real() -> Self {
+        let mut bench = Self::without_tools();
+        bench.set("TLA_TOOLS_JAR", jar().to_str().unwrap());
+        bench.set("JAVA_HOME", java().parent().unwrap().parent().unwrap().to_str().unwrap());
+        bench
+    }
+
+    /// With a `java` that remembers what the real one said of the same input, so that hundreds of runs take seconds.
+    /// What it does not know yet it asks the real one.
+    pub fn remembering() -> Self {
+        let mut bench = Self::without_tools();
+        let home = remembering_java();
+        bench.set("TLA_TOOLS_JAR", jar().to_str().unwrap());
+        bench.set("JAVA_HOME", home.to_str().unwrap());
+        bench
+    }
+
+    /// With no tools at all.
+    pub fn without_tools() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        let mut bench = Self { dir, env: Vec::new() };
+        bench.set("HOME", home.to_str().unwrap());
+        bench.set("PATH", "/usr/bin:/bin");
+        bench.set("CI", "1");
+        bench
+    }
+
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.env.retain(|(n, _)| n != name);
+        self.env.push((name.to_owned(), value.to_owned()));
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// The program with these arguments, in the folder.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tlaforge"));
+        command.args(args).current_dir(self.dir.path()).env_clear().stdin(std::process::Stdio::null());
+        for (name, value) in &self.env {
+            command.env(name, value);
+        }
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Done {
+        Done::of(&self.command(args).output().unwrap())
+    }
+
+    pub fn run_with(&self, args: &[&str], env: &[(&str, &str)]) -> Done {
+        let mut command = self.command(args);
+        command.envs(env.iter().copied());
+        Done::of(&command.output().unwrap())
+    }
+
+    /// The events of a run.
+    pub fn journal(&self, folder: &str) -> Vec<Value> {
+        self.read(&format!("{folder}/journal.jsonl")).lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    }
+}
+
+/// One event's name.
+pub fn name(event: &Value) -> &str {
+    event["name"].as_str().unwrap_or("")
+}
+
+/// The routing decisions of a journal: `from->to`.
+pub fn routes(journal: &[Value]) -> Vec<String> {
+    let text = |v: &Value| v.as_str().unwrap_or("?").to_owned();
+    journal
+        .iter()
+        .filter(|e| name(e) == "routed")
+        .map(|e| format!("{}->{}", text(&e["data"]["from"]), text(&e["data"]["to"])))
+        .collect()
+}
+
+/// A recording written by a test: what each request is answered. These answers stand for misbehaving models; the
+/// recordings under `evals/` are the genuine ones.
+#[derive(Default)]
+pub struct Script {
+    lines: Vec<String>,
+}
+
+impl Script {
+    /// `draft` is the purpose of a first answer, `repair` of a later one.
+    pub fn answer(mut self, node: &str, place: u32, attempt: u32, purpose: &str, answer: &str) -> Self {
+        self.lines.push(
+            json!({
+                "v": 1, "node": node, "place": place, "attempt": attempt, "purpose": purpose, "candidate": 0,
+                "wording": "0".repeat(64), "prompt_start": "", "reads": [], "provider": "script", "answer": answer,
+            })
+            .to_string(),
+        );
+        self
+    }
+
+    pub fn text(&self) -> String {
+        self.lines.join("\n") + "\n"
+    }
+}
+
+/// The folder of a `JAVA_HOME` whose `java` remembers. Shared by all tests of a machine; entries are written whole.
+fn remembering_java() -> PathBuf {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("remembering-java");
+    let program = home.join("bin/java");
+    let memory = home.join("memory");
+    std::fs::create_dir_all(home.join("bin")).unwrap();
+    std::fs::create_dir_all(&memory).unwrap();
+    let script = include_str!("remembering-java.sh")
+        .replace("@JAVA@", java().to_str().unwrap())
+        .replace("@MEMORY@", memory.to_str().unwrap());
+    if std::fs::read_to_string(&program).ok().as_deref() != Some(script.as_str()) {
+        let mut file = tempfile::NamedTempFile::new_in(home.join("bin")).unwrap();
+        std::io::Write::write_all(&mut file, script.as_bytes()).unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o755)).unwrap();
+        // Closed before it is run: a file that is open for writing cannot be.
+        file.into_temp_path().persist(&program).unwrap();
+    }
+    home
+}

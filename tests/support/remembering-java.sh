@@ -1,0 +1,28 @@
+#!/bin/sh
+# Stands in for java in tests: what the real one printed, wrote and ended with is remembered by the content of the files
+# in the working folder and by the arguments, temporary paths left out.
+set -u
+args=""
+skip=0
+for arg in "$@"; do
+  case "$skip$arg" in
+    1*) skip=0; continue ;;
+    0-metadir) skip=1; continue ;;
+    0-Djava.io.tmpdir=*) continue ;;
+  esac
+  args="$args $arg"
+done
+key=$( { printf '%s' "$args"; cat ./*.tla ./*.cfg 2>/dev/null; } | sha256sum | cut -c1-64)
+entry="@MEMORY@/$key"
+if [ ! -d "$entry" ]; then
+  new="@MEMORY@/.new-$$-$key"
+  mkdir "$new"
+  "@JAVA@" "$@" >"$new/stdout" 2>"$new/stderr"
+  printf '%s' "$?" >"$new/status"
+  cp ./*.tla "$new/" 2>/dev/null
+  mv -T "$new" "$entry" 2>/dev/null || rm -rf "$new"
+fi
+cat "$entry/stdout"
+cat "$entry/stderr" >&2
+cp "$entry"/*.tla . 2>/dev/null
+exit "$(cat "$entry/status")"
