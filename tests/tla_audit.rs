@@ -98,6 +98,8 @@ fn a_property_that_says_something_is_left_alone() {
         "P == ENABLED (x' = 1)",
         "M == INSTANCE Other\nP == M!Inv",
         "RECURSIVE P\nP == P",
+        "P == (x = 1 => TRUE) => y = 1",
+        "P == ~(x = 1) \\/ ~(x = 1)",
         "P == WF_vars(TRUE)",
         "P == RandomElement({1, 2}) = RandomElement({1, 2})",
         "P == TLCGet(\"level\") < 3",

@@ -14,7 +14,7 @@ fn every_keyword_is_read() {
     let cfg = read(
         "SPECIFICATION Spec \\* a comment with INVARIANT Nope\n\
          CONSTANTS\n  N = 3 M = -1 Name = \"a b\"\n  Procs = {p1, p2, {1, \"x\"}} Empty = {} F(1, a) = 2\n  Op <- MCOp\n  \
-         Nat <- [Naturals] Small\n NoVal = NoVal Flag = TRUE\n\
+         Nat <- [Naturals] Small Nat <- Few\n NoVal = NoVal Flag = TRUE\n\
          (* INVARIANT (* nested *) Hidden *)\nINVARIANTS A B\n  C\nINVARIANT D\nPROPERTIES P Q PROPERTY R\n\
          CONSTRAINT Bound CONSTRAINTS Bound2\nACTION_CONSTRAINT Step\nSYMMETRY Perms\nVIEW view\n\
          CHECK_DEADLOCK FALSE\nALIAS Al\nPOSTCONDITION Post\n\\* WITNESS WitnessPaid\n\\* WITNESS W1, W2\n\\* WITNESS what we saw is fine.\n",
@@ -36,7 +36,8 @@ fn every_keyword_is_read() {
         ("Empty", "{}"),
         ("F(1, a)", "2"),
         ("Op", "<- MCOp"),
-        ("Nat", "<- [Naturals] Small"),
+        ("Naturals!Nat", "<- Small"),
+        ("Nat", "<- Few"),
         ("NoVal", "NoVal"),
         ("Flag", "TRUE"),
     ]
@@ -96,35 +97,32 @@ fn names() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn cfg() -> impl Strategy<Value = Cfg> {
-    let constant = prop_oneof![
-        value(),
-        name().prop_map(|name| format!("<- {name}")),
-        (name(), name()).prop_map(|(module, name)| format!("<- [{module}] {name}")),
-        (name(), value()).prop_map(|(module, value)| format!("[{module}] {value}"))
-    ];
+    let constant = prop_oneof![value(), name().prop_map(|name| format!("<- {name}"))];
     let one = || prop::option::of(name());
     let singles = (one(), one(), one(), one(), one(), one(), prop::option::of(any::<bool>()));
     let lists = (names(), names(), names(), names(), names(), names());
-    (singles, lists, prop::collection::btree_map(name(), constant, 0..4)).prop_map(|(singles, lists, constants)| {
-        let (specification, init, next, view, alias, postcondition, check_deadlock) = singles;
-        let (invariants, properties, constraints, action_constraints, symmetry, witnesses) = lists;
-        Cfg {
-            specification,
-            init,
-            next,
-            constants,
-            invariants,
-            properties,
-            constraints,
-            action_constraints,
-            symmetry,
-            view,
-            check_deadlock,
-            alias,
-            postcondition,
-            witnesses,
-        }
-    })
+    (singles, lists, prop::collection::btree_map("([A-Z][a-z]{1,3}!)?[a-z][a-z0-9_]{0,6}", constant, 0..4)).prop_map(
+        |(singles, lists, constants)| {
+            let (specification, init, next, view, alias, postcondition, check_deadlock) = singles;
+            let (invariants, properties, constraints, action_constraints, symmetry, witnesses) = lists;
+            Cfg {
+                specification,
+                init,
+                next,
+                constants,
+                invariants,
+                properties,
+                constraints,
+                action_constraints,
+                symmetry,
+                view,
+                check_deadlock,
+                alias,
+                postcondition,
+                witnesses,
+            }
+        },
+    )
 }
 
 proptest! {

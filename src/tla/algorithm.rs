@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::definition::{Context, Definition};
 use super::lexer::{Kind, Lines, Token, lex};
-use super::module::{Context, Definition};
 use super::references::references;
 use super::syntax::{Reader, Tree};
 use super::units::{UnitKind, is_reserved, split};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::cfg::Cfg;
-use super::module::{Definition, Module, Statement};
+use super::definition::Definition;
+use super::module::{Module, Statement};
 use super::references::References;
 use super::syntax::Id;
 
@@ -29,7 +30,6 @@ impl Checked {
         for (name, value) in &cfg.constants {
             let text = match value.strip_prefix("<- ") {
                 Some(target) => {
-                    let target = target.rsplit(' ').next().unwrap_or(target);
                     format!("{value}\n{}", with_closure(module, &[&target.to_owned()]))
                 }
                 None => value.clone(),

@@ -15,7 +15,8 @@ pub struct Cfg {
     pub init: Option<String>,
     /// `NEXT`.
     pub next: Option<String>,
-    /// Constant assignments `C = v`, and substitutions `C <- D` (then the value starts with `<- `).
+    /// Constant assignments `C = v`, and substitutions `C <- D` (then the value starts with `<- `). What holds in one
+    /// module alone, `C <- [Mod] D`, has the key `Mod!C`.
     pub constants: BTreeMap<String, String>,
     /// `INVARIANT(S)`.
     pub invariants: Vec<String>,
@@ -76,8 +77,11 @@ impl fmt::Display for Cfg {
             writeln!(f, "CONSTANTS")?;
         }
         for (name, value) in &self.constants {
-            let sign = if value.starts_with("<- ") { "" } else { "= " };
-            writeln!(f, "  {name} {sign}{value}")?;
+            let (sign, value) = value.strip_prefix("<- ").map_or(("=", value.as_str()), |target| ("<-", target));
+            match name.split_once('!') {
+                Some((module, name)) => writeln!(f, "  {name} {sign} [{module}] {value}")?,
+                None => writeln!(f, "  {name} {sign} {value}")?,
+            }
         }
         for (keyword, names) in [
             ("INVARIANT", &self.invariants),
@@ -252,13 +256,13 @@ impl<'a> Parser<'a> {
             let sign = self.next();
             let value = match sign.map(|sign| sign.text(self.text)) {
                 Some("=") => {
-                    let module = self.of_module()?;
-                    format!("{module}{}", self.value(0)?)
+                    self.of_module(&mut name)?;
+                    self.value(0)?
                 }
                 Some("<-") => {
-                    let module = self.of_module()?;
+                    self.of_module(&mut name)?;
                     match self.next() {
-                        Some(target) if self.is_name(target) => format!("<- {module}{}", target.text(self.text)),
+                        Some(target) if self.is_name(target) => format!("<- {}", target.text(self.text)),
                         other => return self.error(other.or(sign), format!("`{name} <-` wants a name")),
                     }
                 }
@@ -272,17 +276,18 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `[Module] `, where it stands.
-    fn of_module(&mut self) -> Result<String, Diagnostic> {
+    /// `[Module]`, where it stands, makes the name that of the module's constant.
+    fn of_module(&mut self, name: &mut String) -> Result<(), Diagnostic> {
         if self.peek() != "[" {
-            return Ok(String::new());
+            return Ok(());
         }
         let open = self.next();
-        let name = self.next();
+        let module = self.next();
         let close = self.next();
-        match (name, close) {
-            (Some(name), Some(close)) if name.kind == Kind::Word && close.text(self.text) == "]" => {
-                Ok(format!("[{}] ", name.text(self.text)))
+        match (module, close) {
+            (Some(module), Some(close)) if module.kind == Kind::Word && close.text(self.text) == "]" => {
+                *name = format!("{}!{name}", module.text(self.text));
+                Ok(())
             }
             _ => self.error(open, "`[` wants a module's name and `]`"),
         }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::module::{Definition, Module};
+use super::definition::Definition;
+use super::module::Module;
 
 /// Definitions by name with the requirements they cover, in the order written, each once. Definitions that cover
 /// nothing are left out.

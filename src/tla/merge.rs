@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::cfg::Cfg;
+use super::definition::Definition;
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::Lines;
-use super::module::{Definition, DefinitionKind, Module, ModuleError, quote};
+use super::module::{Module, ModuleError, quote};
 use super::units::find_modules;
 
 /// The four sections of an answer.
@@ -47,7 +48,7 @@ struct Given {
 }
 
 /// Names that the translation of an algorithm makes.
-const TRANSLATED: &[&str] = &["Init", "Next", "ProcSet", "Spec", "Termination", "vars"];
+pub(crate) const TRANSLATED: &[&str] = &["Init", "Next", "ProcSet", "Spec", "Termination", "vars"];
 
 /// Merges the sections into the first module of a text.
 ///
@@ -382,99 +383,4 @@ fn after_line(source: &str, range: &Range<usize>, out: &mut String) -> usize {
     } else {
         range.end
     }
-}
-
-/// Whether the configuration fits the module: every name it lists is defined (with no arguments where TLC wants none),
-/// every constant is assigned, every assigned constant declared. With an algorithm, what its translation makes counts
-/// as defined.
-pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let mut say = |message: String| found.push(Diagnostic { stage: Stage::Config, line: 0, column: 0, message });
-    let algorithm = module.algorithm.is_some();
-    let defined = |name: &str| module.definition(name).is_some() || (algorithm && TRANSLATED.contains(&name));
-    let single = |option: &Option<String>| option.iter().cloned().collect::<Vec<_>>();
-    for (role, names) in [
-        ("SPECIFICATION", &single(&cfg.specification)),
-        ("INIT", &single(&cfg.init)),
-        ("NEXT", &single(&cfg.next)),
-        ("INVARIANT", &cfg.invariants),
-        ("PROPERTY", &cfg.properties),
-        ("WITNESS", &cfg.witnesses),
-        ("CONSTRAINT", &cfg.constraints),
-        ("ACTION_CONSTRAINT", &cfg.action_constraints),
-        ("SYMMETRY", &cfg.symmetry),
-        ("VIEW", &single(&cfg.view)),
-        ("ALIAS", &single(&cfg.alias)),
-        ("POSTCONDITION", &single(&cfg.postcondition)),
-    ] {
-        for name in names {
-            if !defined(name) && !(role == "VIEW" && module.variable_names().contains(name.as_str())) {
-                say(format!("{role} {name}: the module does not define {name}"));
-            } else if let Some(definition) = module.definition(name) {
-                if definition.arity() > 0 {
-                    say(format!(
-                        "{role} {name}: {name} takes {} argument(s), none may be needed here",
-                        definition.arity()
-                    ));
-                } else if definition.kind != DefinitionKind::Operator {
-                    say(format!("{role} {name}: {name} is no formula"));
-                }
-            }
-        }
-    }
-    if cfg.specification.is_some() && (cfg.init.is_some() || cfg.next.is_some()) {
-        say("both SPECIFICATION and INIT or NEXT are given".to_owned());
-    }
-    if cfg.specification.is_none() && (cfg.init.is_none() || cfg.next.is_none()) {
-        say("neither SPECIFICATION nor both of INIT and NEXT are given".to_owned());
-    }
-    let assigned = |key: &str| key.split('(').next().unwrap_or(key).to_owned();
-    for constant in &module.constants {
-        if !cfg.constants.keys().any(|key| assigned(key) == constant.name) {
-            say(format!("CONSTANT {}: no value is assigned", constant.name));
-        }
-    }
-    for (key, value) in &cfg.constants {
-        let name = assigned(key);
-        let substitution = value.strip_prefix("<- ");
-        let elsewhere = substitution.unwrap_or(value).starts_with('[') || !module.extends.iter().all(|m| is_plain(m));
-        let declared = module.constants.iter().any(|constant| constant.name == name);
-        let replaceable = substitution.is_some() && (module.definition(&name).is_some() || is_standard(&name));
-        if !(declared || replaceable || elsewhere || module.definition(&name).is_some()) {
-            say(format!("CONSTANT {name}: the module declares no such constant"));
-        }
-        if let Some(target) = substitution {
-            let target = target.rsplit(' ').next().unwrap_or(target);
-            if !defined(target) && !is_standard(target) && !module.constants.iter().any(|c| c.name == target) {
-                say(format!("CONSTANT {name} <- {target}: the module does not define {target}"));
-            }
-        }
-    }
-    found
-}
-
-/// Modules of the distribution that declare no constants.
-fn is_plain(module: &str) -> bool {
-    matches!(
-        module,
-        "Bags"
-            | "FiniteSets"
-            | "Integers"
-            | "Naturals"
-            | "Reals"
-            | "Sequences"
-            | "TLC"
-            | "TLCExt"
-            | "Randomization"
-            | "FiniteSetsExt"
-            | "SequencesExt"
-            | "Functions"
-            | "Folds"
-            | "RealTime"
-    )
-}
-
-/// Sets of the standard modules that configurations replace by finite ones.
-fn is_standard(name: &str) -> bool {
-    matches!(name, "Nat" | "Int" | "Real" | "Seq" | "BOOLEAN" | "STRING")
 }

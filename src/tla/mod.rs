@@ -4,7 +4,9 @@
 mod algorithm;
 mod audit;
 mod cfg;
+mod cfg_names;
 mod covers;
+mod definition;
 mod describe;
 mod diagnostic;
 mod lexer;
@@ -21,11 +23,13 @@ mod units;
 pub use algorithm::{Algorithm, Label, Syntax};
 pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING};
 pub use cfg::Cfg;
+pub use cfg_names::check_cfg_names;
 pub use covers::coverage_of;
+pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{bounds_sentence, outcome_text, statistics_sentence, verdict_sentence};
 pub use diagnostic::{Diagnostic, Stage};
-pub use merge::{Merged, Sections, check_cfg_names, merge};
-pub use module::{Declaration, Definition, DefinitionKind, Module, ModuleError, Statement};
+pub use merge::{Merged, Sections, merge};
+pub use module::{Module, ModuleError, Statement};
 pub use outcome::{
     ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, Trace, Verdict, Violation,
     ViolationKind, WitnessOutcome,

@@ -7,11 +7,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::algorithm::{self, Algorithm};
+use super::definition::{Context, Declaration, Definition, declarations};
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, normalise};
-use super::references::{References, canonical, references};
-use super::syntax::{Reader, Tree};
+use super::references::{References, references};
+use super::syntax::Reader;
 use super::units::{Unit, UnitKind, next_module, split};
+
+/// Modules of the distribution (and of the community) whose operators know no variable but their arguments.
+const STANDARD: &[&str] = &[
+    "Bags",
+    "FiniteSets",
+    "FiniteSetsExt",
+    "Folds",
+    "Functions",
+    "Integers",
+    "Naturals",
+    "Randomization",
+    "RealTime",
+    "Reals",
+    "Sequences",
+    "SequencesExt",
+    "TLC",
+    "TLCExt",
+];
 
 /// Why a text is no module at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,55 +38,6 @@ pub enum ModuleError {
     /// No header `---- MODULE Name ----` in the text.
     #[error("no module: the text has no line `---- MODULE Name ----`")]
     NoModule,
-}
-
-/// What kind of definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DefinitionKind {
-    /// `F(x) == …`.
-    Operator,
-    /// `f[x \in S] == …`.
-    Function,
-    /// `M == INSTANCE …`.
-    Instance,
-}
-
-/// A name that is declared: constant, variable, parameter, RECURSIVE.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Declaration {
-    /// The name.
-    pub name: String,
-    /// Number of arguments.
-    pub arity: usize,
-    /// Where the name stands.
-    pub range: Range<usize>,
-}
-
-/// One definition.
-#[derive(Debug, Clone)]
-pub struct Definition {
-    /// Name, or operator symbol in its usual spelling.
-    pub name: String,
-    /// Kind.
-    pub kind: DefinitionKind,
-    /// LOCAL.
-    pub local: bool,
-    /// Parameters with their arity; those of a function are its bound names.
-    pub params: Vec<Declaration>,
-    /// From its first comment line (directly above) to its end, a comment on its last line included.
-    pub range: Range<usize>,
-    /// From its first token to its last.
-    pub code: Range<usize>,
-    /// Line of its first token, from 1.
-    pub line: usize,
-    /// The text of `range`.
-    pub text: String,
-    /// The comments directly above, with their markers.
-    pub comment: String,
-    /// Its body has syntax errors: what is said about it may be incomplete.
-    pub damaged: bool,
-    pub(crate) tree: Tree,
-    pub(crate) refers: References,
 }
 
 /// ASSUME, THEOREM and the like.
@@ -123,13 +93,6 @@ pub struct Module {
     /// Declarations and statements: everything that is neither definition, RECURSIVE nor separator.
     pub(crate) other_units: Vec<Range<usize>>,
     pub(crate) recursive_units: Vec<(Vec<String>, Range<usize>)>,
-}
-
-pub(crate) struct Context<'a> {
-    pub(crate) source: &'a str,
-    pub(crate) lines: &'a Lines,
-    /// Comments outside this range belong to nothing in it.
-    pub(crate) outer: Range<usize>,
 }
 
 impl Module {
@@ -303,6 +266,11 @@ impl Module {
             .any(|definition| definition.refers.names.iter().any(|name| variables.contains(name.as_str())))
     }
 
+    /// Whether everything comes from this text and the standard modules, so that a name unknown here is unknown.
+    pub fn is_self_contained(&self) -> bool {
+        self.extends.iter().chain(&self.instances).all(|name| STANDARD.contains(&name.as_str()))
+    }
+
     /// Whether the byte offset is inside the translation.
     pub fn in_translation(&self, offset: usize) -> bool {
         self.translation.as_ref().is_some_and(|range| range.contains(&offset))
@@ -341,34 +309,6 @@ fn words(source: &str, tokens: &[Token]) -> Vec<(String, Range<usize>)> {
     names.map(|token| (token.text(source).to_owned(), token.range())).collect()
 }
 
-/// `a, F(_, _), _+_`, with or without surrounding parentheses.
-pub(crate) fn declarations(source: &str, tokens: &[Token]) -> Vec<Declaration> {
-    let mut found = Vec::new();
-    let mut depth = 0_usize;
-    let mut start = 0;
-    for at in 0..=tokens.len() {
-        let text = tokens.get(at).map_or(",", |token| token.text(source));
-        match text {
-            "(" | "[" | "<<" | "{" => depth += 1,
-            ")" | "]" | ">>" | "}" => depth = depth.saturating_sub(1),
-            "," if depth == 0 || at == tokens.len() => {
-                found.extend(declaration(source, &tokens[start..at]));
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-fn declaration(source: &str, tokens: &[Token]) -> Option<Declaration> {
-    let text = |at: usize| tokens.get(at).map_or("", |token| token.text(source));
-    let holes = tokens.iter().filter(|token| token.text(source) == "_").count();
-    let at = tokens.iter().position(|token| !matches!(token.text(source), "_" | "(" | ")" | ","))?;
-    // `VARIABLES x y` (a comma forgotten) still declares x; SANY reports the rest.
-    Some(Declaration { name: canonical(text(at)).to_owned(), arity: holes, range: tokens[at].range() })
-}
-
 /// The lines of the translation, from `\* BEGIN TRANSLATION` to `\* END TRANSLATION`.
 fn translation(source: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let marks = |words: &str| {
@@ -380,187 +320,4 @@ fn translation(source: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let begin = tokens.iter().find(marks("BEGIN TRANSLATION"))?;
     let end = tokens.iter().filter(|token| token.start > begin.start).find(marks("END TRANSLATION"))?;
     Some(begin.start - begin.column..end.end)
-}
-
-impl Definition {
-    /// Reads one definition unit.
-    pub(crate) fn read(
-        context: &Context<'_>,
-        tokens: &[Token],
-        unit: &Unit,
-        reader: &mut Reader,
-        errors: &mut Vec<(Range<usize>, String)>,
-    ) -> Option<Self> {
-        let source = context.source;
-        let (name_at, equals) = unit.name.zip(unit.equals)?;
-        let own = tokens.get(unit.tokens.clone())?;
-        let code = own.first()?.start..own.last()?.end;
-        let local = own.first()?.text(source) == "LOCAL";
-        let body = tokens.get(equals + 1).map_or("", |token| token.text(source));
-        let head: &[Token] = &tokens[unit.tokens.start + usize::from(local)..equals];
-        let opening = tokens.get(name_at + 1).map_or("", |token| token.text(source));
-        let kind = match (opening, body) {
-            ("[", _) => DefinitionKind::Function,
-            (_, "INSTANCE") => DefinitionKind::Instance,
-            _ => DefinitionKind::Operator,
-        };
-        let params = parameters(source, head, tokens[name_at], kind);
-        let tree = reader.read(source, own, false);
-        let damaged = tree.is_empty() || !tree.errors.is_empty();
-        errors.extend(tree.errors.iter().cloned());
-        let refers = if damaged {
-            flat_references(source, &tokens[equals + 1..unit.tokens.end])
-        } else {
-            references(&tree, source, 0, &[])
-        };
-        let start = comment_start(context, code.start);
-        let end = comment_end(context, code.end);
-        Some(Self {
-            name: canonical(tokens[name_at].text(source)).to_owned(),
-            kind,
-            local,
-            params,
-            line: context.lines.line(code.start),
-            text: source[start..end].to_owned(),
-            comment: source[start..code.start].trim().to_owned(),
-            range: start..end,
-            code,
-            damaged,
-            tree,
-            refers,
-        })
-    }
-
-    /// Number of arguments; a function and a constant operator have none.
-    pub fn arity(&self) -> usize {
-        if self.kind == DefinitionKind::Function { 0 } else { self.params.len() }
-    }
-
-    /// Names this definition refers to directly, bound names excepted.
-    pub fn refers_to(&self) -> &BTreeSet<String> {
-        &self.refers.names
-    }
-
-    /// Comments and layout dropped; equal for definitions that differ in nothing else.
-    pub fn normalised(&self, source: &str) -> String {
-        let items: Vec<Range<usize>> = self
-            .tree
-            .ids()
-            .map(|id| self.tree.node(id))
-            .filter(|node| matches!(node.kind, "conj_item" | "disj_item"))
-            .map(|node| node.start..node.end)
-            .collect();
-        normalise(source, self.code.clone(), &items)
-    }
-}
-
-/// Without a tree every word may be a reference.
-fn flat_references(source: &str, tokens: &[Token]) -> References {
-    let named = tokens.iter().filter(|token| matches!(token.kind, Kind::Word | Kind::Symbol));
-    References { names: named.map(|token| canonical(token.text(source)).to_owned()).collect(), foreign: true }
-}
-
-fn parameters(source: &str, head: &[Token], name: Token, kind: DefinitionKind) -> Vec<Declaration> {
-    let after = head.iter().position(|token| token.start == name.end || token.start > name.start);
-    let opens = after.is_some_and(|at| matches!(head[at].text(source), "(" | "["));
-    match (kind, after) {
-        (DefinitionKind::Function, Some(at)) if opens => {
-            let inner = head.get(at + 1..head.len().saturating_sub(1)).unwrap_or(&[]);
-            let mut depth = 0_usize;
-            let mut names = Vec::new();
-            let mut binding = true;
-            for token in inner {
-                match token.text(source) {
-                    "(" | "[" | "{" => depth += 1,
-                    ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                    "\\in" | "\u{2208}" if depth == 0 => binding = false,
-                    "," if depth == 0 => binding = true,
-                    text if binding && token.kind == Kind::Word => {
-                        names.push(Declaration { name: text.to_owned(), arity: 0, range: token.range() });
-                    }
-                    _ => {}
-                }
-            }
-            names
-        }
-        (_, Some(at)) if opens => declarations(source, head.get(at + 1..head.len().saturating_sub(1)).unwrap_or(&[])),
-        // Infix, prefix and postfix operators: the identifiers around the symbol.
-        _ => {
-            let around = head.iter().filter(|token| token.kind == Kind::Word && token.start != name.start);
-            around
-                .map(|token| Declaration { name: token.text(source).to_owned(), arity: 0, range: token.range() })
-                .collect()
-        }
-    }
-}
-
-/// The start of the comment lines directly above, or of the definition itself.
-fn comment_start(context: &Context<'_>, code: usize) -> usize {
-    let source = context.source;
-    let mut start = code;
-    loop {
-        let floor = context.outer.start;
-        let before = &source[floor..start];
-        let trimmed = before.trim_end();
-        let gap = &before[trimmed.len()..];
-        if gap.matches('\n').count() > 1 {
-            return start;
-        }
-        let line_start = trimmed.rfind('\n').map_or(0, |at| at + 1);
-        let line = &trimmed[line_start..];
-        if line.trim_start().starts_with("\\*") {
-            if is_mark(line) {
-                return start;
-            }
-            start = floor + trimmed.len() - line.trim_start().len();
-        } else if trimmed.ends_with("*)") {
-            let Some(open) = block_opening(trimmed) else { return start };
-            let head = trimmed[..open].rfind('\n').map_or(0, |at| at + 1);
-            let block = &trimmed[open..];
-            if !trimmed[head..open].trim().is_empty() || block.contains("--algorithm") || block.contains("--fair") {
-                return start;
-            }
-            start = floor + open;
-        } else {
-            return start;
-        }
-    }
-}
-
-fn is_mark(line: &str) -> bool {
-    let text = line.trim_start().trim_start_matches("\\*").trim_start();
-    text.starts_with("BEGIN TRANSLATION") || text.starts_with("END TRANSLATION")
-}
-
-/// Where the block comment that ends a text begins. Comments longer than 8 kB are no remark on a definition.
-fn block_opening(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut depth = 0_usize;
-    let mut at = bytes.len();
-    while at >= 2 && bytes.len() - at < 8 * 1024 {
-        match &bytes[at - 2..at] {
-            b"*)" => {
-                depth += 1;
-                at -= 2;
-            }
-            b"(*" => {
-                depth = depth.checked_sub(1)?;
-                at -= 2;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => at -= 1,
-        }
-    }
-    None
-}
-
-/// The end of a comment that stands on the definition's last line.
-fn comment_end(context: &Context<'_>, code: usize) -> usize {
-    let rest = &context.source[code..context.outer.end.max(code)];
-    let line = rest.find('\n').map_or(rest, |at| &rest[..at]);
-    let remark = line.trim();
-    let single = remark.starts_with("(*") && remark.ends_with("*)") && remark.matches("(*").count() == 1;
-    if remark.starts_with("\\*") || single { code + line.trim_end().len() } else { code }
 }

@@ -109,7 +109,6 @@ impl Walk<'_> {
             "identifier_ref" | "nat_number_set" | "int_number_set" | "real_number_set" => {
                 self.refer(tree.text(id, self.source));
             }
-            "identifier" | "except_update_record_field" => {}
             "record_value" => {
                 if let Some(of) = tree.children(id).next() {
                     self.visit(of, depth + 1);
@@ -151,7 +150,12 @@ impl Walk<'_> {
             "unbounded_quantification" | "choose" | "lambda" => self.unbounded(id, depth),
             "let_in" => self.let_in(id, depth),
             "operator_definition" | "module_definition" => self.definition(id, depth),
-            "recursive_declaration" | "variable_declaration" | "constant_declaration" | "operator_declaration" => {}
+            "identifier"
+            | "except_update_record_field"
+            | "recursive_declaration"
+            | "variable_declaration"
+            | "constant_declaration"
+            | "operator_declaration" => {}
             "prefix_op_symbol" | "infix_op_symbol" | "postfix_op_symbol" => self.refer(tree.text(id, self.source)),
             _ => {
                 if tree.node(id).field == Some("symbol") {

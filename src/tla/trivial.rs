@@ -1,28 +1,11 @@
 //! Properties that are TRUE whatever the module does. Sound, not complete: `Some` only when certain.
 
 use super::cfg::Cfg;
+use super::definition::{Definition, DefinitionKind};
 use super::lexer::normalise;
-use super::module::{Definition, DefinitionKind, Module};
+use super::module::Module;
 use super::references::canonical;
 use super::syntax::{Id, MAX_DEPTH, Tree};
-
-/// Modules of the distribution (and of the community) whose operators know no variable but their arguments.
-const STANDARD: &[&str] = &[
-    "Bags",
-    "FiniteSets",
-    "FiniteSetsExt",
-    "Folds",
-    "Functions",
-    "Integers",
-    "Naturals",
-    "Randomization",
-    "RealTime",
-    "Reals",
-    "Sequences",
-    "SequencesExt",
-    "TLC",
-    "TLCExt",
-];
 
 /// Operators whose value is not a function of their arguments and the state.
 const UNSTABLE: &[&str] = &[
@@ -50,7 +33,7 @@ pub fn constantly_true(module: &Module, property: &str) -> Option<String> {
 /// replaced name is never said to be trivial.
 pub fn constantly_true_under(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
     let definition = module.definition(property)?;
-    if definition.damaged || definition.kind != DefinitionKind::Operator {
+    if definition.damaged || definition.kind != DefinitionKind::Operator || definition.arity() > 0 {
         return None;
     }
     let closure = module.closure(property);
@@ -77,7 +60,7 @@ pub fn constantly_true_under(module: &Module, cfg: &Cfg, property: &str) -> Opti
     if evaluation.definition(definition, &mut vec![property]) == Some(true) {
         return Some("reduces to TRUE whatever the state is".to_owned());
     }
-    let standard = module.extends.iter().all(|name| STANDARD.contains(&name.as_str())) && module.instances.is_empty();
+    let standard = module.is_self_contained();
     let foreign = all().any(|name| module.definition(name).is_none_or(|definition| definition.refers.foreign));
     let asks_behaviour = all().any(|name| {
         module.definition(name).is_some_and(|definition| {
@@ -119,7 +102,7 @@ struct Reading<'e, 'a, 'o> {
     open: &'o mut Vec<&'a str>,
 }
 
-impl<'a> Reading<'_, 'a, '_> {
+impl Reading<'_, '_, '_> {
     fn text(&self, id: Id) -> String {
         let node = self.tree.node(id);
         let inside = |of: Id| (node.start..node.end).contains(&self.tree.node(of).start);

@@ -357,7 +357,7 @@ impl Splitter<'_> {
         }
         match kind {
             UnitKind::Recursive => self.lets == 0,
-            UnitKind::Instance => !matches!(before, "==" | "\u{225c}" | "LOCAL"),
+            UnitKind::Instance => !matches!(before, "==" | "\u{225c}"),
             UnitKind::Stray => false,
             _ => true,
         }
