@@ -1,4 +1,5 @@
 //! The main job from outside: documents in, verdict and files out.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
 
@@ -89,8 +90,13 @@ fn a_recording_of_a_replay_is_the_recording_again() {
     let recording = case.join("recording/run.jsonl");
     bench
         .run(&[
-            "run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(),
-            "--record", "again.jsonl",
+            "run",
+            "--case",
+            case.to_str().unwrap(),
+            "--recording",
+            recording.to_str().unwrap(),
+            "--record",
+            "again.jsonl",
         ])
         .expect(0);
     let answers = |text: &str| -> Vec<(String, String)> {

@@ -1,4 +1,5 @@
 //! Children end, whatever they do.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use std::time::{Duration, Instant};
 

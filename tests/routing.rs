@@ -1,10 +1,11 @@
 //! Every reachable state of the orchestrator, against every event.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use tlaforge::pipeline::{
-    Acceptance, ApprovalClause, Effect, Event, FlawClause, Outcome, Position, ReviewFacts, ReviewVerdict, Row, Rules,
-    State, Station, StopReason, Transition, transition,
+    Acceptance, ApprovalClause, Carried, Effect, Event, FlawClause, Outcome, Position, ReviewFacts, ReviewVerdict, Row,
+    Rules, State, Station, StopReason, Transition, transition,
 };
 
 fn events() -> Vec<Event> {
@@ -65,7 +66,10 @@ fn starts() -> Vec<Seen> {
     for at in Station::ALL {
         for bits in 0..8u8 {
             let (informal, module, merge) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0 && bits & 2 != 0);
-            let state = State::branch(at, informal, module, merge, false);
+            let state = State::branch(
+                at,
+                Carried { informal, module_accepted: module, merged_accepted: merge, repaired: false },
+            );
             all.push(Seen { state, module, merge, flaw_guard: false });
         }
     }
@@ -95,7 +99,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
     let mut rows = HashSet::new();
     let mut known: HashSet<Seen> = HashSet::new();
     let mut queue: VecDeque<Seen> = starts().into();
-    let mut next: HashMap<Seen, Vec<Seen>> = HashMap::new();
+    let mut next: HashMap<Seen, HashSet<Seen>> = HashMap::new();
     while let Some(from) = queue.pop_front() {
         if !known.insert(from) {
             continue;
@@ -150,7 +154,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                 s.place > from.state.place || matches!(s.position, Position::Done(_))
             );
             if !matches!(event, Event::Stop(_) | Event::Resume) {
-                next.entry(from).or_default().push(to);
+                next.entry(from).or_default().insert(to);
             }
             queue.push_back(to);
         }
@@ -158,6 +162,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
         let stopped = matches!(from.state.position, Position::Stopped(_));
         assert_eq!(!next.contains_key(&from), ended || stopped, "no way on: {:?}", from.state);
     }
+    let next = next.into_iter().map(|(from, to)| (from, to.into_iter().collect())).collect();
     assert_acyclic(&next);
     (known.len(), rows)
 }

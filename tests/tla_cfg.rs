@@ -1,4 +1,5 @@
 //! The configuration: everything TLC's `ModelConfig` takes, and nothing else.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use std::collections::BTreeMap;
 

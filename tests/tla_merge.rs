@@ -1,4 +1,5 @@
 //! Generated definitions end up in the module, once each, where the tools see them.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use tlaforge::tla::{Cfg, Diagnostic, Merged, Module, Sections, Stage, check_cfg_names, merge};
 

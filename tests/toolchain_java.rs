@@ -1,4 +1,5 @@
 //! The Java tools, really run. These tests need Java and `tla2tools.jar`; they fail with advice where one is missing.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -88,10 +88,10 @@ pub(super) struct ForgeArgs {
 /// Flags of everything that runs tools.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct ToolArgs {
-    /// The path of tla2tools.jar [default: found by TLA_TOOLS_JAR, TLA_JAR, CLASSPATH, the usual places].
+    /// The path of tla2tools.jar [default: `TLA_TOOLS_JAR`, `TLA_JAR`, `CLASSPATH`, the usual places].
     #[arg(long, value_name = "JAR")]
     pub tla_tools: Option<PathBuf>,
-    /// Seconds for each run of the checker [env: TLC_TIMEOUT] [default: 300].
+    /// Seconds for each run of the checker [env: `TLC_TIMEOUT`] [default: 300].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub tlc_timeout: Option<u64>,
     /// Worker threads of the checker [default: one for each processor].
@@ -100,7 +100,7 @@ pub(super) struct ToolArgs {
     /// Heap of the checker in MiB [default: the JVM's own].
     #[arg(long, value_name = "MIB")]
     pub heap_mib: Option<u64>,
-    /// Allow a module that can reach outside, such as IOUtils. Your own decision: it can run programs.
+    /// Allow a module that can reach outside, such as `IOUtils`. Your own decision: it can run programs.
     #[arg(long, value_name = "NAME")]
     pub allow_module: Vec<String>,
 }
@@ -143,7 +143,7 @@ pub(super) struct ResumeArgs {
     /// The run folder.
     #[arg(default_value = "specs")]
     pub folder: PathBuf,
-    /// Branch off from this revision, e.g. rev_1; files in history/rev_1/ that you edited are taken as they stand.
+    /// Branch off from this revision, e.g. `rev_1`; files in `history/rev_1/` that you edited are taken as they stand.
     #[arg(long, value_name = "REV")]
     pub from: Option<String>,
     /// The station to begin at [default: where that revision's review sent the run].

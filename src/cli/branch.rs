@@ -9,7 +9,7 @@ use super::surroundings::tool_failure;
 use crate::exit::Exit;
 use crate::journal::{Kind, Sha};
 use crate::nodes::Desk;
-use crate::pipeline::{Branch, Revision, Run, RunView, State, Station, begin_branch, file};
+use crate::pipeline::{Branch, Carried, Revision, Run, RunView, State, Station, begin_branch, file};
 use crate::prompt::requirements;
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, coverage_of, without_translation};
 
@@ -48,7 +48,13 @@ pub(super) async fn begin(run: &Run, desk: &Desk, from: &str, at: Option<&str>) 
         return Err(Failure::usage(format!("{from} has no module, so a branch cannot begin at {station}"))
             .hint("begin at formalize or informal_spec"));
     }
-    let state = State::branch(station, informal.is_some(), accepted.0, accepted.1, parent.repaired);
+    let carried = Carried {
+        informal: informal.is_some(),
+        module_accepted: accepted.0,
+        merged_accepted: accepted.1,
+        repaired: parent.repaired,
+    };
+    let state = State::branch(station, carried);
     let branch = Branch {
         from: parent.revision,
         state,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::args::{CheckArgs, Format};
 use super::failure::Failure;
 use super::forge::settings;
-use super::progress::Display;
+use super::progress::{Display, result};
 use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::tla::{
@@ -34,8 +34,8 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     display.finish();
     let outcome = outcome?;
     match args.format {
-        Format::Text => display.result(&outcome_text(&outcome)),
-        Format::Json => display.result(&format!("{}\n", json_of(&outcome))),
+        Format::Text => result(&outcome_text(&outcome, display.width())),
+        Format::Json => result(&format!("{}\n", json_of(&outcome))),
     }
     Ok(match outcome.verdict {
         Verdict::Holds => Exit::Ok,

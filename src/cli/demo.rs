@@ -66,7 +66,7 @@ fn free_folder() -> PathBuf {
     if !Run::exists(&first) {
         return first;
     }
-    (2..).map(|n| PathBuf::from(format!("demo-specs-{n}"))).find(|p| !p.exists()).unwrap_or(first)
+    (2..=u32::MAX).map(|n| PathBuf::from(format!("demo-specs-{n}"))).find(|p| !p.exists()).unwrap_or(first)
 }
 
 /// The recording that the program carries.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::args::Format;
 use super::failure::{Fails, Failure};
-use super::progress::Display;
+use super::progress::{Display, result};
 use super::surroundings::{cancel_on_signals, clock, crash_point, env, limits, toolchain};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
@@ -121,8 +121,8 @@ pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format:
     }
     let view = run.view();
     if format == Format::Text {
-        display.result(&summary(&view, display.width()));
-        display.result(&format!("Files: {}\n", run.root().display()));
+        result(&summary(&view, display.width()));
+        result(&format!("Files: {}\n", run.root().display()));
     }
     let exit = status(finished.outcome, finished.reason);
     if finished.outcome == Outcome::Stopped {

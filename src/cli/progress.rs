@@ -16,7 +16,7 @@ use crate::toolchain::Progress;
 pub(super) struct Display {
     format: Format,
     bar: Option<ProgressBar>,
-    started: Mutex<Instant>,
+    last: Mutex<Instant>,
     width: usize,
 }
 
@@ -29,7 +29,7 @@ impl Display {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { format, bar, started: Mutex::new(Instant::now()), width: 100 }
+        Self { format, bar, last: Mutex::new(Instant::now()), width: 100 }
     }
 
     /// Columns for tables.
@@ -43,12 +43,6 @@ impl Display {
             Some(bar) => bar.suspend(|| eprintln!("{text}")),
             None => eprintln!("{text}"),
         }
-    }
-
-    /// A result. A reader that went away is no error.
-    pub(super) fn result(&self, text: &str) {
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 
     /// The line that moves.
@@ -72,12 +66,9 @@ impl Display {
         if self.format == Format::Json {
             let mut line = serde_json::to_string(event).unwrap_or_default();
             line.push('\n');
-            self.result(&line);
+            result(&line);
         }
         if event.name == "attempt_started" {
-            if let Ok(mut started) = self.started.lock() {
-                *started = Instant::now();
-            }
             if let Some(bar) = &self.bar {
                 bar.reset_elapsed();
             }
@@ -85,6 +76,9 @@ impl Display {
         }
         if let Some(line) = self.line(event) {
             self.note(&line);
+        }
+        if let Ok(mut last) = self.last.lock() {
+            *last = Instant::now();
         }
     }
 
@@ -151,8 +145,9 @@ impl Display {
         })
     }
 
+    /// Seconds since the event before.
     fn elapsed(&self) -> f64 {
-        self.started.lock().map_or(0.0, |s| s.elapsed().as_secs_f64())
+        self.last.lock().map_or(0.0, |at| at.elapsed().as_secs_f64())
     }
 
     /// Takes the moving line away.
@@ -161,6 +156,12 @@ impl Display {
             bar.finish_and_clear();
         }
     }
+}
+
+/// A result. A reader that went away is no error.
+pub(super) fn result(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// The first 160 characters on one line.

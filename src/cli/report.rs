@@ -3,7 +3,7 @@
 use super::args::{Format, ReportArgs};
 use super::failure::{Fails, Failure};
 use super::forge::run_failure;
-use super::progress::Display;
+use super::progress::{Display, result};
 use crate::exit::Exit;
 use crate::pipeline::{Run, RunError, RunView};
 use crate::report;
@@ -16,7 +16,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let view = RunView::of(&events).fails(Exit::Usage)?;
     let display = Display::new(args.format);
     match args.format {
-        Format::Text => display.result(&report::report(&view, display.width())),
+        Format::Text => result(&report::report(&view, display.width())),
         Format::Json => {
             let object = serde_json::json!({
                 "schema": 1,
@@ -30,7 +30,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "documents": view.settings.docs,
                 "skipped": view.settings.skipped,
             });
-            display.result(&format!("{object}\n"));
+            result(&format!("{object}\n"));
         }
     }
     Ok(Exit::Ok)

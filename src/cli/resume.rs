@@ -9,7 +9,7 @@ use super::args::ResumeArgs;
 use super::branch;
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, absolute, desk, forge, open, run_failure, status};
-use super::progress::Display;
+use super::progress::{Display, result};
 use super::run::surroundings;
 use super::surroundings::env;
 use crate::config::{Layer, Settings};
@@ -41,7 +41,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
-        display.result(&summary(&view, display.width()));
+        result(&summary(&view, display.width()));
         display.note(&format!(
             "the run is finished; branch off with: tlaforge resume {} --from rev_N --at STATION",
             args.folder.display()

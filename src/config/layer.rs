@@ -119,6 +119,7 @@ impl Layer {
     }
 
     /// This layer over another: what it says wins.
+    #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
             provider: self.provider.or(below.provider),

@@ -51,6 +51,9 @@ pub enum Crash {
     After(u64),
 }
 
+/// Called with each event once it is durable.
+pub type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
 /// An open journal, the only writer of its file.
 pub struct Journal {
     path: PathBuf,
@@ -59,7 +62,7 @@ pub struct Journal {
     clock: Clock,
     crash: Option<Crash>,
     /// Called with each durable event.
-    observer: Option<Box<dyn Fn(&Event) + Send + Sync>>,
+    observer: Option<Observer>,
     damaged_tail: bool,
 }
 
@@ -99,7 +102,7 @@ impl Journal {
     }
 
     /// Sets who sees each event once it is durable.
-    pub fn observe(&mut self, observer: Box<dyn Fn(&Event) + Send + Sync>) {
+    pub fn observe(&mut self, observer: Observer) {
         self.observer = Some(observer);
     }
 
@@ -130,7 +133,7 @@ impl Journal {
                 name: record.name.to_owned(),
                 rev: record.rev,
                 attempt: record.attempt,
-                more: (count - 1 - i) as u32,
+                more: u32::try_from(count - 1 - i).unwrap_or(u32::MAX),
                 vc: None,
                 data: record.data,
             };

@@ -9,5 +9,5 @@ mod store;
 
 pub use event::{Clock, Event, Kind, Record};
 pub use lock::{LockError, RunLock};
-pub use log::{Crash, Journal, JournalError, Recovery, read};
+pub use log::{Crash, Journal, JournalError, Observer, Recovery, read};
 pub use store::{ArtifactStore, Sha, StoreError, write_atomically};

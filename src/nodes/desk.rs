@@ -2,6 +2,7 @@
 //! reads it.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -82,7 +83,7 @@ impl Desk {
             let text = attempt.run.store().text(&received.artifact).map_err(RunError::from)?;
             return Ok(Reply { text, sha: received.artifact, reads: received.reads });
         }
-        let offered = self.lay_out(view, &ask)?;
+        let offered = Self::lay_out(view, &ask)?;
         let role = self.prompts.render(ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?;
         let prompt = self.prompts.render(&ask.prompt, &ask.data).map_err(|e| prompt_trouble(&e))?;
         let key = RequestKey {
@@ -145,7 +146,7 @@ impl Desk {
     }
 
     /// Lays the files of a request out in the workspace, and nothing else.
-    fn lay_out(&self, view: &RunView, ask: &Ask<'_>) -> Result<Vec<Offered>, StationError> {
+    fn lay_out(view: &RunView, ask: &Ask<'_>) -> Result<Vec<Offered>, StationError> {
         let run = ask.attempt.run;
         let mut files = ask.files.clone();
         if ask.docs {
@@ -203,11 +204,10 @@ impl Desk {
 
     /// A model's failure, as a reason to stop.
     fn provider_trouble(&self, error: &LlmError) -> Halt {
-        let reason = match error {
-            LlmError::Cancelled => StopReason::Interrupted,
-            _ => StopReason::Provider,
-        };
-        Halt { reason, message: format!("{}: {error}", self.provider.name()) }
+        match error {
+            LlmError::Cancelled => Halt::interrupted(),
+            _ => Halt { reason: StopReason::Provider, message: format!("{}: {error}", self.provider.name()) },
+        }
     }
 }
 
@@ -222,11 +222,10 @@ pub struct Inspection {
 
 /// A tool's failure, as a reason to stop.
 pub(super) fn tool_trouble(error: &ToolError) -> Halt {
-    let reason = match error {
-        ToolError::Cancelled => StopReason::Interrupted,
-        _ => StopReason::Tool,
-    };
-    Halt { reason, message: error.to_string() }
+    match error {
+        ToolError::Cancelled => Halt::interrupted(),
+        _ => Halt { reason: StopReason::Tool, message: error.to_string() },
+    }
 }
 
 /// Each diagnostic with the line it speaks of: the reader may have the text without its translation.
@@ -260,7 +259,10 @@ pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Resu
 /// A text with line numbers, for repair prompts.
 pub(super) fn numbered(text: &str) -> String {
     let width = text.lines().count().to_string().len();
-    text.lines().enumerate().map(|(i, line)| format!("{:>width$} | {line}\n", i + 1)).collect()
+    text.lines().enumerate().fold(String::new(), |mut out, (i, line)| {
+        let _ = writeln!(out, "{:>width$} | {line}", i + 1);
+        out
+    })
 }
 
 /// Open feedback as a file; what `otherwise` says where there is none.
@@ -269,17 +271,20 @@ pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, otherw
     let mut any = false;
     for item in open {
         any = true;
-        text.push_str(&format!("\n## From: {}\n\n{}\n", item.from, item.text.trim()));
+        let _ = writeln!(text, "\n## From: {}\n\n{}", item.from, item.text.trim());
     }
     if !any {
-        text.push_str(&format!("\n{otherwise}\n"));
+        let _ = writeln!(text, "\n{otherwise}");
     }
     text
 }
 
 /// Diagnostics as a list.
 pub(super) fn diagnostics_text(diagnostics: &[Diagnostic]) -> String {
-    diagnostics.iter().map(|d| format!("- {d}\n")).collect()
+    diagnostics.iter().fold(String::new(), |mut out, diagnostic| {
+        let _ = writeln!(out, "- {diagnostic}");
+        out
+    })
 }
 
 pub(super) fn to_json(value: &impl Serialize) -> Value {

@@ -1,13 +1,14 @@
 //! Informal specification to a module with a PlusCal algorithm.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::json;
 
 use super::desk::{Ask, Desk, current, diagnostics_text, feedback_file, numbered};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::module;
-use crate::tla::{outcome_text, without_translation};
+use crate::tla::{UNCUT, outcome_text, without_translation};
 
 const ANSWER: &str = "formalize.answer";
 
@@ -16,8 +17,13 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         Some(text) => Some(text),
         None => current(view, attempt, ANSWER)?,
     };
-    let exemplars: Vec<String> =
-        view.settings.exemplars.iter().map(|e| e.path.clone()).filter(|p| p.ends_with(".tla")).collect();
+    let exemplars: Vec<String> = view
+        .settings
+        .exemplars
+        .iter()
+        .map(|e| e.path.clone())
+        .filter(|p| Path::new(p).extension().is_some_and(|e| e == "tla"))
+        .collect();
     let mut data = json!({"exemplars": exemplars, "interface": view.settings.interface, "has_check": false});
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
     let mut files = vec![("informal_spec.md".to_owned(), informal)];
@@ -31,7 +37,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         files.push(("feedback.md".to_owned(), feedback_file(view.open_for(Station::Formalize), &otherwise)));
         if let Some(check) = view.check() {
             data["has_check"] = json!(true);
-            files.push(("check.md".to_owned(), outcome_text(&check.outcome)));
+            files.push(("check.md".to_owned(), outcome_text(&check.outcome, UNCUT)));
         }
         "repair"
     } else {

@@ -11,7 +11,7 @@ use super::desk::{
 use crate::journal::Kind;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
-use crate::tla::{self, Cfg, Module, check_cfg_names, merge, outcome_text, without_translation};
+use crate::tla::{self, Cfg, Module, UNCUT, check_cfg_names, merge, outcome_text, without_translation};
 
 const ANSWER: &str = "generate_invariants.answer";
 
@@ -35,7 +35,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         && let Some(check) = view.check()
     {
         data["has_check"] = json!(true);
-        files.push(("check.md".to_owned(), outcome_text(&check.outcome)));
+        files.push(("check.md".to_owned(), outcome_text(&check.outcome, UNCUT)));
     }
     let reply = desk
         .ask(

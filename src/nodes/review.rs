@@ -11,10 +11,10 @@ use super::facts::{Subject, unread};
 use crate::journal::Sha;
 use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,
-    Station, StationError, approval, file, flaw,
+    Standing, Station, StationError, approval, file, flaw,
 };
-use crate::prompt::{Problem, json_object};
-use crate::tla::{outcome_text, without_translation};
+use crate::prompt::{Document, Problem, json_object};
+use crate::tla::{UNCUT, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
 /// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
@@ -27,7 +27,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
     let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
     let check_text = match (subject.fresh_check(), view.check()) {
-        (Some(outcome), _) => outcome_text(outcome),
+        (Some(outcome), _) => outcome_text(outcome, UNCUT),
         (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
         (None, None) => "No check was made.\n".to_owned(),
     };
@@ -74,66 +74,90 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
     let unread =
         unread(&reply.reads, &[("Spec.tla", Some(&module_sha)), ("Spec.cfg", Some(&cfg_sha)), ("check.md", None)]);
-    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
-    let best_inconclusive = |standing| view.best(Some(standing)).is_some_and(|(_, best)| best.inconclusive);
+    let artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match read(&reply.text) {
         Ok(review) => {
-            let facts = subject.approval(Some(&review), unread.clone());
-            let flaw_facts = (review.verdict == ReviewVerdict::Flaw)
-                .then(|| documents(view, attempt).map(|d| subject.flaw(&review, &d, unread)))
-                .transpose()?;
-            let standing = subject.standing(&facts, Some(&review));
-            let routing = ReviewFacts {
-                verdict: review.verdict,
-                earliest: review.earliest(),
-                approval: approval(&facts),
-                flaw: flaw_facts.as_ref().and_then(flaw),
-                best_inconclusive: best_inconclusive(standing),
-            };
-            let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
-            match routing {
-                ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: Some(clause), .. } => {
-                    let facts = flaw_facts.as_ref().map(|f| clause.words(f)).unwrap_or_default();
-                    feedback.push(Feedback {
-                        station: Station::Formalize,
-                        from: "a claim of a flaw in the protocol was refused".into(),
-                        text: format!("{facts}\n\nThe review said: {}", review.summary),
-                    });
-                }
-                ReviewFacts { approval: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
-                _ => {}
+            let mut product = judge(&subject, review, unread, &documents(view, attempt)?, artifacts);
+            if let Facts::Reviewed { review, .. } = &product.facts {
+                product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&review_text(review))?);
             }
-            artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&review_text(&review))?);
-            Ok(Product {
-                event: Event::Reviewed(routing),
-                artifacts,
-                feedback,
-                facts: Facts::Reviewed {
-                    review: Box::new(review),
-                    approval: Box::new(facts),
-                    flaw: flaw_facts.map(Box::new),
-                    standing,
-                },
-            })
+            Ok(product)
         }
-        Err(problem) => {
-            let facts = subject.approval(None, unread);
-            let standing = subject.standing(&facts, None);
-            let clause = approval(&facts);
-            let mut feedback = Vec::new();
-            if view.state.unreadable {
-                feedback.extend(clause.map(|clause| guard_feedback(clause, &facts)));
-            } else {
-                let from = "your last review could not be read".to_owned();
-                feedback.push(Feedback { station: Station::Review, from, text: problem.what });
-            }
-            Ok(Product {
-                event: Event::ReviewUnreadable { approval: clause, best_inconclusive: best_inconclusive(standing) },
-                artifacts,
-                feedback,
-                facts: Facts::ReviewUnreadable { approval: Box::new(facts), standing },
-            })
+        Err(problem) => Ok(unreadable(&subject, problem, unread, artifacts)),
+    }
+}
+
+/// Whether the check of the best revision so far, this one included, is inconclusive.
+fn best_inconclusive(view: &RunView, here: Standing) -> bool {
+    view.best(Some(here)).is_some_and(|(_, best)| best.inconclusive)
+}
+
+/// A readable review under the guards.
+fn judge(
+    subject: &Subject<'_>,
+    review: Review,
+    unread: Vec<String>,
+    documents: &[Document],
+    artifacts: BTreeMap<String, Sha>,
+) -> Product {
+    let facts = subject.approval(Some(&review), unread.clone());
+    let flaw_facts = (review.verdict == ReviewVerdict::Flaw).then(|| subject.flaw(&review, documents, unread));
+    let standing = subject.standing(&facts, Some(&review));
+    let routing = ReviewFacts {
+        verdict: review.verdict,
+        earliest: review.earliest(),
+        approval: approval(&facts),
+        flaw: flaw_facts.as_ref().and_then(flaw),
+        best_inconclusive: best_inconclusive(subject.view, standing),
+    };
+    let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
+    match routing {
+        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: Some(clause), .. } => {
+            let why = flaw_facts.as_ref().map(|f| clause.words(f)).unwrap_or_default();
+            feedback.push(Feedback {
+                station: Station::Formalize,
+                from: "a claim of a flaw in the protocol was refused".into(),
+                text: format!("{why}\n\nThe review said: {}", review.summary),
+            });
         }
+        ReviewFacts { approval: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
+        _ => {}
+    }
+    Product {
+        event: Event::Reviewed(routing),
+        artifacts,
+        feedback,
+        facts: Facts::Reviewed {
+            review: Box::new(review),
+            approval: Box::new(facts),
+            flaw: flaw_facts.map(Box::new),
+            standing,
+        },
+    }
+}
+
+/// A review that cannot be read: nothing is accepted by it.
+fn unreadable(
+    subject: &Subject<'_>,
+    problem: Problem,
+    unread: Vec<String>,
+    artifacts: BTreeMap<String, Sha>,
+) -> Product {
+    let facts = subject.approval(None, unread);
+    let standing = subject.standing(&facts, None);
+    let clause = approval(&facts);
+    let feedback = if subject.view.state.unreadable {
+        clause.map(|clause| guard_feedback(clause, &facts)).into_iter().collect()
+    } else {
+        let from = "your last review could not be read".to_owned();
+        vec![Feedback { station: Station::Review, from, text: problem.what }]
+    };
+    let best_inconclusive = best_inconclusive(subject.view, standing);
+    Product {
+        event: Event::ReviewUnreadable { approval: clause, best_inconclusive },
+        artifacts,
+        feedback,
+        facts: Facts::ReviewUnreadable { approval: Box::new(facts), standing },
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::desk::{Ask, Desk};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError};
 use crate::prompt::{Problem, json_object};
-use crate::tla::{DEFAULT_WIDTH, trace_table};
+use crate::tla::{UNCUT, trace_table};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,7 +21,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
     let requirement = flaw.and_then(|f| view.requirements.iter().find(|r| r.id == f.requirement));
     let trace = view.check().and_then(|c| c.outcome.trace.as_ref());
-    let trace = trace.map(|t| trace_table(t, DEFAULT_WIDTH)).unwrap_or_default();
+    let trace = trace.map(|t| trace_table(t, UNCUT)).unwrap_or_default();
     let claim = format!(
         "# Claim\n\nThe protocol, as documented, breaks this requirement:\n\n{} [{}] {}\n\n# Trace\n\nThe first state \
          in full, then what each step changes.\n\n```\n{}\n```\n",

@@ -44,6 +44,13 @@ pub struct Halt {
     pub message: String,
 }
 
+impl Halt {
+    /// Ended by a person or a signal.
+    pub fn interrupted() -> Self {
+        Self { reason: StopReason::Interrupted, message: "interrupted".into() }
+    }
+}
+
 /// A station's work.
 pub type Working<'a> = Pin<Box<dyn Future<Output = Result<Product, StationError>> + Send + 'a>>;
 
@@ -85,7 +92,7 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
         let attempt = Attempt::begin(run, job.lifeline())?;
         let result = stations.perform(job, &view, &attempt).await;
         match result {
-            Ok(product) => finish_attempt(run, job, &attempt, product)?,
+            Ok(product) => finish_attempt(run, job, &attempt, &product)?,
             Err(StationError::Halt(halt)) => stop(run, &halt)?,
             Err(StationError::Run(e)) => return Err(e),
         }
@@ -102,17 +109,17 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
 
 /// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
 /// it ends.
-fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) -> Result<(), RunError> {
+fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product) -> Result<(), RunError> {
     let before = run.view();
     let t = transition(&before.settings.rules, &before.state, &product.event);
     let after = before.with(product.clone());
     let lifeline = job.lifeline();
     let here = |kind, name, data| record(lifeline, kind, name, before.rev, attempt.attempt, data);
 
-    let mut group = vec![here(Kind::Send, "attempt_finished", to_value(&product))];
-    group.extend(guards(&product).into_iter().map(|data| here(Kind::Choice, "guard_evaluated", data)));
+    let mut group = vec![here(Kind::Send, "attempt_finished", to_value(product))];
+    group.extend(guards(product).into_iter().map(|data| here(Kind::Choice, "guard_evaluated", data)));
     let to = destination(&t);
-    let why = why(&t, &product, &after);
+    let why = why(&t, product, &after);
     group.push(here(
         Kind::Choice,
         "routed",

@@ -384,7 +384,9 @@ mod tests {
     }
 
     /// One way to break each clause and nothing else that comes before it.
-    fn breakers() -> Vec<(ApprovalClause, fn(&mut ApprovalFacts))> {
+    type Breaker<C, F> = (C, fn(&mut F));
+
+    fn breakers() -> Vec<Breaker<ApprovalClause, ApprovalFacts>> {
         vec![
             (ApprovalClause::InformalSpecExists, |f| f.informal_spec = false),
             (ApprovalClause::ModuleAccepted, |f| f.module_accepted = false),
@@ -452,7 +454,7 @@ mod tests {
             ..FlawFacts::default()
         };
         assert_eq!(flaw(&good), None);
-        let breakers: [(FlawClause, fn(&mut FlawFacts)); 10] = [
+        let breakers: [Breaker<FlawClause, FlawFacts>; 10] = [
             (FlawClause::Described, |f| f.described = false),
             (FlawClause::ViolatedNow, |f| f.violated_now = false),
             (FlawClause::NamesTheViolated, |f| f.property_is_the_violated_one = false),

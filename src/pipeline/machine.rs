@@ -120,6 +120,19 @@ pub struct State {
     pub repaired: bool,
 }
 
+/// What a branch takes over. The caller has parsed what it says is accepted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// There is an informal specification.
+    pub informal: bool,
+    /// The module was accepted.
+    pub module_accepted: bool,
+    /// The merged module and the configuration were accepted.
+    pub merged_accepted: bool,
+    /// The protocol was changed after a flaw.
+    pub repaired: bool,
+}
+
 impl State {
     /// The start of a run.
     pub fn start() -> Self {
@@ -136,10 +149,10 @@ impl State {
         }
     }
 
-    /// The start of a branch at a station, with what the parent revision has. The caller has parsed what it hands over.
-    pub fn branch(at: Station, informal: bool, module_accepted: bool, merged_accepted: bool, repaired: bool) -> Self {
-        let state = Self { informal, module_accepted, merged_accepted, repaired, ..Self::start() };
-        state.to(at)
+    /// The start of a branch at a station, with what the parent revision hands over.
+    pub fn branch(at: Station, carried: Carried) -> Self {
+        let Carried { informal, module_accepted, merged_accepted, repaired } = carried;
+        Self { informal, module_accepted, merged_accepted, repaired, ..Self::start() }.to(at)
     }
 
     /// Moves to a station, or to the one that must come before it.

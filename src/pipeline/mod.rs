@@ -17,13 +17,13 @@ pub use guard::{
     ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawClause, FlawFacts, WitnessState, approval, flaw,
 };
 pub use machine::{
-    Acceptance, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Row, Rules, State, StopReason, Transition,
-    transition,
+    Acceptance, Carried, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Row, Rules, State, StopReason,
+    Transition, transition,
 };
 pub use records::{
     Branch, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Revision, Settings, Spent,
     Standing, Stored, file,
 };
-pub use run::{Attempt, Observer, Run, RunError, Surroundings, begin_branch};
+pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use view::{FoldError, RunView};

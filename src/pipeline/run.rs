@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::records::{Branch, Settings, Stored};
 use super::view::{FoldError, RunView};
 use crate::journal::{
-    ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Record, Recovery, RunLock, Sha,
-    StoreError,
+    ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Record, Recovery, RunLock,
+    Sha, StoreError,
 };
 
 /// Why a run cannot go on.
@@ -60,9 +60,6 @@ pub struct Run {
     recovery: Recovery,
     _lock: RunLock,
 }
-
-/// Called with each event once it is durable.
-pub type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
 /// What the command line adds to a run: the clock, who watches, and where a crash test ends the process.
 pub struct Surroundings {

@@ -198,7 +198,7 @@ impl RunView {
                     self.settings.surroundings = surroundings.clone();
                 }
                 self.finished = None;
-                self.step(&Step::Resume);
+                self.step(Step::Resume);
             }
             "attempt_started" => {
                 self.attempts.insert((event.rev, event.lifeline.clone()), event.attempt);
@@ -210,13 +210,13 @@ impl RunView {
                 let product = Product::deserialize(&event.data)?;
                 let step = product.event;
                 self.absorb(product);
-                self.step(&step);
+                self.step(step);
             }
             "revision_closed" => self.revisions.push(Revision::deserialize(&event.data)?),
             "run_finished" => {
                 let finished = Finished::deserialize(&event.data)?;
                 if let Some(reason) = finished.reason {
-                    self.step(&Step::Stop(reason));
+                    self.step(Step::Stop(reason));
                 }
                 self.finished = Some(finished);
             }
@@ -319,8 +319,8 @@ impl RunView {
         }
     }
 
-    fn step(&mut self, event: &Step) {
-        let t = transition(&self.settings.rules, &self.state, event);
+    fn step(&mut self, event: Step) {
+        let t = transition(&self.settings.rules, &self.state, &event);
         debug_assert!(t.row != Row::Ignored || matches!(event, Step::Resume), "{event:?} in {:?}", self.state);
         self.state = t.state;
         if t.effects.contains(&Effect::OpenRevision) {

@@ -87,8 +87,8 @@ pub fn module(answer: &str, name: &str) -> Result<Readable<String>, Problem> {
     if text != answer {
         normalised.push("line ends or a byte-order mark".to_owned());
     }
-    let fences = fences(&text);
-    let fenced: Vec<&Fence> = fences.iter().filter(|f| header(&f.body).is_some()).collect();
+    let blocks = fences(&text);
+    let fenced: Vec<&Fence> = blocks.iter().filter(|f| header(&f.body).is_some()).collect();
     if let Some(open) = fenced.iter().find(|f| !f.closed && !has_end(&f.body)) {
         return Err(Problem::new(format!(
             "the module breaks off: its fence is not closed and there is no terminator (`====`) after {}",
@@ -187,6 +187,9 @@ pub struct Sections {
     pub cfg: String,
 }
 
+/// What stands on the opening fences.
+const NAMES: [&str; 4] = ["invariants", "properties", "witnesses", "cfg"];
+
 /// The four fenced sections of an answer: `invariants`, `properties`, `witnesses`, `cfg` on the opening fences.
 pub fn sections(answer: &str) -> Result<Readable<Sections>, Problem> {
     let text = normalise(answer);
@@ -203,7 +206,6 @@ pub fn sections(answer: &str) -> Result<Readable<Sections>, Problem> {
         }));
     }
     let mut found: [Option<String>; 4] = [const { None }; 4];
-    const NAMES: [&str; 4] = ["invariants", "properties", "witnesses", "cfg"];
     for fence in &fences {
         let words: Vec<&str> = fence.info.split(|c: char| !c.is_ascii_alphanumeric()).collect();
         let Some(i) =
@@ -244,8 +246,8 @@ pub fn sections(answer: &str) -> Result<Readable<Sections>, Problem> {
 pub fn json_object(answer: &str) -> Result<Readable<serde_json::Value>, Problem> {
     let text = normalise(answer);
     let mut normalised = Vec::new();
-    let fences = fences(&text);
-    let fenced: Vec<&Fence> = fences.iter().filter(|f| f.body.trim_start().starts_with('{')).collect();
+    let blocks = fences(&text);
+    let fenced: Vec<&Fence> = blocks.iter().filter(|f| f.body.trim_start().starts_with('{')).collect();
     let body = match fenced.as_slice() {
         [] => {
             let (Some(from), Some(to)) = (text.find('{'), text.rfind('}')) else {

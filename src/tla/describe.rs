@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::outcome::{Bounds, CheckOutcome, Checker, Reached, Statistics, Verdict, Violation, ViolationKind};
-use super::show::{DEFAULT_WIDTH, trace_table};
+use super::show::trace_table;
 
 impl Verdict {
     /// `holds`, `violated`, `invalid` or `inconclusive`.
@@ -105,8 +105,8 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
     parts.join("; ")
 }
 
-/// A whole outcome as Markdown that also reads well on a terminal.
-pub fn outcome_text(outcome: &CheckOutcome) -> String {
+/// A whole outcome as Markdown that also reads well on a terminal of `width` columns.
+pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     let mut text = String::new();
     let checker = match outcome.checker {
         Checker::Tlc => "TLC",
@@ -139,7 +139,7 @@ pub fn outcome_text(outcome: &CheckOutcome) -> String {
         }
     }
     if let Some(trace) = &outcome.trace {
-        let _ = writeln!(text, "\n## Counterexample\n\n{}", trace_table(trace, DEFAULT_WIDTH).trim_end());
+        let _ = writeln!(text, "\n## Counterexample\n\n{}", trace_table(trace, width).trim_end());
     }
     if !outcome.warnings.is_empty() {
         text.push_str("\n## Warnings\n\n");

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use super::outcome::{Lasso, Step, Trace};
 
+/// A width at which no value is cut: a model gets the whole trace.
+pub const UNCUT: usize = 1 << 20;
+
 /// The widest a table needs to be where nobody says otherwise.
 pub const DEFAULT_WIDTH: usize = 100;
 

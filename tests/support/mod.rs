@@ -1,6 +1,7 @@
 //! A throw-away project for each test, and the built program run in it.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test binary uses a part of it")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -206,7 +207,6 @@ fn remembering_java() -> PathBuf {
     if std::fs::read_to_string(&program).ok().as_deref() != Some(script.as_str()) {
         let mut file = tempfile::NamedTempFile::new_in(home.join("bin")).unwrap();
         std::io::Write::write_all(&mut file, script.as_bytes()).unwrap();
-        use std::os::unix::fs::PermissionsExt;
         file.as_file().set_permissions(std::fs::Permissions::from_mode(0o755)).unwrap();
         // Closed before it is run: a file that is open for writing cannot be.
         file.into_temp_path().persist(&program).unwrap();
