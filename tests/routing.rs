@@ -76,7 +76,7 @@ fn starts() -> Vec<Seen> {
     all
 }
 
-fn advance(from: Seen, event: &Event, t: &Transition) -> Seen {
+fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
     let mut seen = Seen { state: t.state, ..from };
     match (from.state.position, event) {
         (Position::At(Station::Formalize), Event::Answered) => {
@@ -84,10 +84,10 @@ fn advance(from: Seen, event: &Event, t: &Transition) -> Seen {
             seen.merge = false;
         }
         (Position::At(Station::Validate), Event::Validated(a)) => {
-            seen.module = *a == Acceptance::Accepted;
+            seen.module = a == Acceptance::Accepted;
             seen.merge &= seen.module;
         }
-        (Position::At(Station::GenerateInvariants), Event::Merged(a)) => seen.merge = *a == Acceptance::Accepted,
+        (Position::At(Station::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
         (Position::At(Station::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
         _ => {}
     }
@@ -113,7 +113,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                 continue;
             }
             rows.insert(t.row);
-            let to = advance(from, event, &t);
+            let to = advance(from, *event, &t);
 
             assert!(s.place <= rules.max_revisions, "revision limit: {s:?}");
             assert!(s.validate_retries <= rules.validate_retries, "validation retries: {s:?}");

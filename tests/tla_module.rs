@@ -1,6 +1,7 @@
 //! Reading modules: what is found where, whatever stands around it, and no panic on anything.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use proptest::prelude::*;
@@ -248,7 +249,7 @@ fn lists_nested_beyond_what_the_grammar_holds_are_refused_not_fatal() {
     assert!(read.syntax_errors[0].message.contains("nested too deeply"), "{:?}", read.syntax_errors[0]);
     let mut proofs = String::from("THEOREM TRUE\n");
     for depth in 0..2_000 {
-        proofs += &format!("<{depth}>1. TRUE\n");
+        let _ = writeln!(proofs, "<{depth}>1. TRUE");
     }
     let _ = module(&proofs);
     let _ = module(&format!("A == 1\n{proofs}").replace("THEOREM", "B == "));
@@ -347,7 +348,7 @@ proptest! {
     fn definitions_are_found_as_a_naive_scan_finds_them(count in 1_usize..20, gap in "[ \n]{1,3}", comment in "[a-z ]{0,10}") {
         let mut body = String::new();
         for n in 0..count {
-            body += &format!("\\* {comment}\nD{n} == {n}{gap}\n");
+            let _ = writeln!(body, "\\* {comment}\nD{n} == {n}{gap}");
         }
         let read = module(&body);
         let naive: Vec<String> = body.lines().filter_map(|line| line.split_once(" == ").map(|(name, _)| name.to_owned())).collect();
