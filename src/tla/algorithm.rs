@@ -1,4 +1,4 @@
-//! The PlusCal algorithm of a module: where it is, what it defines, its labels.
+//! The `PlusCal` algorithm of a module: where it is, what it defines, its labels.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::references::references;
 use super::syntax::{Reader, Tree};
 use super::units::{UnitKind, is_reserved, split};
 
-/// The two syntaxes of PlusCal.
+/// The two syntaxes of `PlusCal`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
     /// `begin … end algorithm`.
@@ -29,7 +29,7 @@ pub struct Label {
     pub modifier: Option<char>,
 }
 
-/// A PlusCal algorithm inside a comment.
+/// A `PlusCal` algorithm inside a comment.
 #[derive(Debug, Clone)]
 pub struct Algorithm {
     /// Its name.

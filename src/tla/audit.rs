@@ -88,7 +88,7 @@ fn statements(module: &Module, of: &[Statement]) -> String {
     lines.join("\n")
 }
 
-/// The conjuncts that speak of fairness in the specification and in what it is made of, and PlusCal's annotations.
+/// The conjuncts that speak of fairness in the specification and in what it is made of, and `PlusCal`'s annotations.
 fn fairness(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     if let Some(specification) = &cfg.specification {

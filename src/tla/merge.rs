@@ -35,7 +35,7 @@ pub struct Merged {
     pub added: Vec<String>,
     /// Names that took the place of a definition of the module.
     pub replaced: Vec<String>,
-    /// The PlusCal comment changed: what stands in the translation is stale.
+    /// The `PlusCal` comment changed: what stands in the translation is stale.
     pub algorithm_changed: bool,
 }
 
@@ -164,8 +164,8 @@ fn check_names(module: &Module, given: &[Given], problems: &mut Vec<Diagnostic>)
         } else if let Some(algorithm) = &module.algorithm {
             let label = algorithm.labels.iter().any(|label| label.name == name);
             let translated = module.definition(name).is_some_and(|old| module.in_translation(old.code.start));
-            let from_define = algorithm.definition(name).is_some();
-            if !from_define && (TRANSLATED.contains(&name) || label || translated) {
+            let own = algorithm.definition(name).is_some() || (module.definition(name).is_some() && !translated);
+            if !own && (TRANSLATED.contains(&name) || label || translated) {
                 problems
                     .push(plain(format!("{name} is made by the translation of the algorithm: choose another name")));
             }
@@ -223,7 +223,7 @@ impl Plan {
         plan
     }
 
-    /// A `define` block that would hold nothing goes as a whole: PlusCal knows no empty one.
+    /// A `define` block that would hold nothing goes as a whole: `PlusCal` knows no empty one.
     fn drop_empty_define(&mut self, module: &Module) {
         let Some(algorithm) = &module.algorithm else { return };
         let Some(define) = &algorithm.define else { return };

@@ -83,7 +83,7 @@ pub struct Module {
     pub theorems: Vec<Statement>,
     /// Nested modules.
     pub inner: Vec<Range<usize>>,
-    /// The PlusCal algorithm.
+    /// The `PlusCal` algorithm.
     pub algorithm: Option<Algorithm>,
     /// From the start of the BEGIN TRANSLATION line to the end of the END TRANSLATION line.
     pub translation: Option<Range<usize>>,

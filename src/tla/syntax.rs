@@ -39,10 +39,11 @@ const MAX_BULLET_COLUMNS: usize = 150;
 const MAX_COLUMN: usize = 30_000;
 /// It keeps 4 bytes for each open proof in the same buffer.
 const MAX_PROOF_STEPS: usize = 60;
-/// A unit beyond this size is no definition that anybody wrote, and error recovery is not linear.
-const MAX_UNIT: usize = 128 * 1024;
-/// How often tree-sitter may report progress (every 100 parser operations or so) for each token of the unit.
-const STEPS_PER_TOKEN: usize = 8;
+/// A unit of more tokens is no definition that anybody wrote (the largest of 480 public modules, an algorithm, has
+/// 1,468), and error recovery costs time in the square of the tokens.
+const MAX_TOKENS: usize = 4_000;
+/// So much of that square may all faulty units of one text have together (about a second in a release build).
+const MAX_TROUBLE: usize = 40_000_000;
 
 /// The grammar. Its names of kinds and fields live as long as it does.
 static GRAMMAR: LazyLock<Language> = LazyLock::new(|| tree_sitter_tlaplus::LANGUAGE.into());
@@ -81,9 +82,8 @@ impl Tree {
 
 /// Why a unit is not handed to tree-sitter.
 fn refusal(source: &str, tokens: &[Token], algorithm: bool) -> Option<String> {
-    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return Some("nothing to read".into()) };
-    if last.end - first.start > MAX_UNIT {
-        return Some(format!("more than {MAX_UNIT} bytes in one definition: not read"));
+    if tokens.len() > MAX_TOKENS {
+        return Some(format!("more than {MAX_TOKENS} tokens in one definition: not read"));
     }
     let mut columns: Vec<usize> = Vec::new();
     let mut steps = 0;
@@ -120,16 +120,18 @@ fn refusal(source: &str, tokens: &[Token], algorithm: bool) -> Option<String> {
 /// The parser, kept between units.
 pub(crate) struct Reader {
     parser: Option<Parser>,
+    /// Sum of the squared sizes of faulty units.
+    trouble: usize,
 }
 
 impl Reader {
     pub(crate) fn new() -> Self {
         let mut parser = Parser::new();
         let ready = parser.set_language(&GRAMMAR).is_ok();
-        Self { parser: ready.then_some(parser) }
+        Self { parser: ready.then_some(parser), trouble: 0 }
     }
 
-    /// Parses one unit (or, with `algorithm`, one PlusCal algorithm) given as tokens without comments.
+    /// Parses one unit (or, with `algorithm`, one `PlusCal` algorithm) given as tokens without comments.
     pub(crate) fn read(&mut self, source: &str, tokens: &[Token], algorithm: bool) -> Tree {
         let Some(range) = tokens.first().zip(tokens.last()).map(|(first, last)| first.start..last.end) else {
             return Tree::default();
@@ -143,19 +145,17 @@ impl Reader {
         let Some(parser) = self.parser.as_mut() else {
             return Tree { nodes: Vec::new(), errors: vec![(range, "the TLA+ grammar does not load".into())] };
         };
-        let mut budget = 1_000 + tokens.len() * STEPS_PER_TOKEN;
-        let mut progress = |_: &tree_sitter::ParseState| {
-            budget = budget.saturating_sub(1);
-            if budget == 0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
-        };
-        let bytes = text.as_bytes();
-        let options = tree_sitter::ParseOptions::new().progress_callback(&mut progress);
-        parser.reset();
-        let parsed = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), None, Some(options));
-        match parsed {
-            Some(parsed) => copy(parsed.root_node(), shift, range),
-            None => Tree { nodes: Vec::new(), errors: vec![(range, "too tangled to read".into())] },
+        if self.trouble + tokens.len() * tokens.len() > MAX_TROUBLE && self.trouble > 0 {
+            return Tree { nodes: Vec::new(), errors: vec![(range, "too many errors before this: not read".into())] };
         }
+        parser.reset();
+        let Some(parsed) = parser.parse(&text, None) else {
+            return Tree { nodes: Vec::new(), errors: vec![(range, "cannot be read".into())] };
+        };
+        if parsed.root_node().has_error() {
+            self.trouble += tokens.len() * tokens.len();
+        }
+        copy(parsed.root_node(), shift, range)
     }
 }
 

@@ -60,7 +60,8 @@ pub fn constantly_true_under(module: &Module, cfg: &Cfg, property: &str) -> Opti
     if evaluation.definition(definition, &mut vec![property]) == Some(true) {
         return Some("reduces to TRUE whatever the state is".to_owned());
     }
-    let standard = module.is_self_contained();
+    // Where something could not be read, a variable may have been missed.
+    let standard = module.is_self_contained() && module.syntax_errors.is_empty();
     let foreign = all().any(|name| module.definition(name).is_none_or(|definition| definition.refers.foreign));
     let asks_behaviour = all().any(|name| {
         module.definition(name).is_some_and(|definition| {
