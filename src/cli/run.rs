@@ -123,6 +123,10 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let events = crate::journal::read(&out.join("journal.jsonl")).fails(Exit::Usage)?;
+    if events.is_empty() {
+        // Killed within its first line: nothing was begun.
+        return Ok(());
+    }
     let view = RunView::of(&events).fails(Exit::Usage)?;
     Err(occupied(out, &view))
 }

@@ -119,11 +119,12 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Insp
         Ok(merged) => merged,
         Err(diagnostics) => return Ok(Inspection { module: None, diagnostics }),
     };
-    let names = match Module::parse(&merged.text) {
+    let mut inspection = desk.inspect(&merged.text).await.map_err(|e| tool_trouble(&e))?;
+    // The translation declares names of its own (`defaultInitValue`), so the translated module is asked where there is one.
+    let names = match Module::parse(inspection.module.as_deref().unwrap_or(&merged.text)) {
         Ok(module) => check_cfg_names(&module, &merged.cfg),
         Err(_) => Vec::new(),
     };
-    let mut inspection = desk.inspect(&merged.text).await.map_err(|e| tool_trouble(&e))?;
     if !names.is_empty() {
         inspection.module = None;
         inspection.diagnostics.extend(names);

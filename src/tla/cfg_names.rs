@@ -57,14 +57,23 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
     let assigned = |key: &str| key.split('(').next().unwrap_or(key).to_owned();
     for constant in &module.constants {
         if !cfg.constants.keys().any(|key| assigned(key) == constant.name) {
-            say(format!("CONSTANT {}: no value is assigned", constant.name));
+            say(if constant.name == DEFAULT_INIT_VALUE {
+                format!(
+                    "CONSTANT {0}: no value is assigned; the translation declares it for variables and parameters \
+                     without an initial value: add `{0} = {0}` under CONSTANTS",
+                    constant.name
+                )
+            } else {
+                format!("CONSTANT {}: no value is assigned", constant.name)
+            });
         }
     }
     for (key, value) in &cfg.constants {
         let name = assigned(key);
         let substitution = value.strip_prefix("<- ");
         let elsewhere = elsewhere || key.contains('!');
-        let declared = module.constants.iter().any(|constant| constant.name == name);
+        let may_come = algorithm && module.translation.is_none() && name == DEFAULT_INIT_VALUE;
+        let declared = may_come || module.constants.iter().any(|constant| constant.name == name);
         let replaceable = substitution.is_some() && (module.definition(&name).is_some() || is_standard(&name));
         if !(declared || replaceable || elsewhere || module.definition(&name).is_some()) {
             say(format!("CONSTANT {name}: the module declares no such constant"));
@@ -79,6 +88,9 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
     }
     found
 }
+
+/// The constant that a translation declares where a variable or parameter has no initial value (PlusCal manual, 3.1).
+const DEFAULT_INIT_VALUE: &str = "defaultInitValue";
 
 /// Sets of the standard modules that configurations replace by finite ones.
 fn is_standard(name: &str) -> bool {

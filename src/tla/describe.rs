@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::diagnostic::Stage;
 use super::outcome::{Bounds, CheckOutcome, Checker, Reached, Statistics, Verdict, Violation, ViolationKind};
 use super::show::trace_table;
 
@@ -49,9 +50,14 @@ pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
             "violated: deadlock (a reachable state has no successor)".to_owned()
         }
         Verdict::Violated { violated } => format!("violated: {}", violated.words()),
-        Verdict::Invalid { violated, reason, .. } => {
-            let what = if violated.kind == ViolationKind::Parse { "does not parse" } else { "cannot be evaluated" };
-            format!("invalid: it {what}: {}", reason.trim())
+        Verdict::Invalid { violated, reason, diagnostics } => {
+            let of_cfg = diagnostics.first().is_some_and(|d| d.stage == Stage::Config);
+            let what = match violated.kind {
+                ViolationKind::Parse if of_cfg => "the configuration cannot be used",
+                ViolationKind::Parse => "it does not parse",
+                _ => "it cannot be evaluated",
+            };
+            format!("invalid: {what}: {}", reason.trim())
         }
         Verdict::Inconclusive { reason } => format!("inconclusive: {reason}"),
     }
