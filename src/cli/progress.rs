@@ -111,7 +111,7 @@ impl Display {
             }
             "read_refused" => format!("{station}read refused: {}", text("path")),
             "tool_finished" => {
-                let first = &data["inspection"]["diagnostics"][0];
+                let first = &data["diagnostics"][0];
                 let what = match (data["accepted"] == true, first["message"].as_str()) {
                     (true, _) => "accepted".to_owned(),
                     (false, Some(message)) => format!("rejected: line {}: {}", first["line"], one_line(message)),

@@ -212,12 +212,40 @@ impl Desk {
 }
 
 /// What translator and parser say of a module.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     /// The module with its translation, where both accept it.
     pub module: Option<String>,
     /// What they object to.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Inspected {
+    module: Option<Sha>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Journals an inspection; the module itself goes into the store.
+pub(super) fn record_inspection(
+    attempt: &Attempt<'_>,
+    tool: &str,
+    inspection: &Inspection,
+) -> Result<(), StationError> {
+    let module = inspection.module.as_ref().map(|text| attempt.keep(text)).transpose()?;
+    let data = json!({
+        "tool": tool, "accepted": module.is_some(), "module": module, "diagnostics": inspection.diagnostics,
+    });
+    attempt.record(Kind::Act, "tool_finished", data)?;
+    Ok(())
+}
+
+/// The inspection of this attempt from before a crash.
+pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspection>, StationError> {
+    let Some(event) = attempt.recall("tool_finished", |_| true) else { return Ok(None) };
+    let inspected = Inspected::deserialize(&event.data).map_err(|e| defect(&e))?;
+    let module = inspected.module.map(|sha| attempt.run.store().text(&sha)).transpose().map_err(RunError::from)?;
+    Ok(Some(Inspection { module, diagnostics: inspected.diagnostics }))
 }
 
 /// A tool's failure, as a reason to stop.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::json;
 
 use super::desk::{
-    Ask, Desk, Inspection, current, defect, diagnostics_text, feedback_file, numbered, to_json, tool_trouble,
+    Ask, Desk, Inspection, current, diagnostics_text, feedback_file, numbered, recall_inspection, record_inspection,
+    tool_trouble,
 };
-use crate::journal::Kind;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
 use crate::tla::{self, Cfg, Module, UNCUT, check_cfg_names, merge, outcome_text, without_translation};
@@ -66,15 +65,11 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         }
     };
     artifacts.insert(file::CFG.to_owned(), attempt.keep(&read.cfg)?);
-    let inspection = match attempt.recall("tool_finished", |_| true) {
-        Some(event) => Inspection::deserialize(&event.data["inspection"]).map_err(|e| defect(&e))?,
+    let inspection = match recall_inspection(attempt)? {
+        Some(inspection) => inspection,
         None => {
             let inspection = put_together(desk, &source, &read).await?;
-            let accepted = inspection.module.is_some();
-            let inspection_data = to_json(&inspection);
-            let data =
-                json!({"tool": "merge, translate and parse", "accepted": accepted, "inspection": inspection_data});
-            attempt.record(Kind::Act, "tool_finished", data)?;
+            record_inspection(attempt, "merge, translate and parse", &inspection)?;
             inspection
         }
     };
@@ -85,7 +80,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
                 event: Event::Merged(Acceptance::Accepted),
                 artifacts,
                 feedback: Vec::new(),
-                facts: Facts::Merged { covers: covers(&module, &read.cfg), sections: read },
+                facts: Facts::Merged { covers: covers(&module, &read.cfg) },
             })
         }
         None => Ok(Product {

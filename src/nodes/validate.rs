@@ -2,23 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
-use super::desk::{Desk, Inspection, current, defect, diagnostics_text, to_json, tool_trouble};
-use crate::journal::Kind;
+use super::desk::{Desk, current, diagnostics_text, recall_inspection, record_inspection, tool_trouble};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
-    let inspection = match attempt.recall("tool_finished", |_| true) {
-        Some(event) => Inspection::deserialize(&event.data["inspection"]).map_err(|e| defect(&e))?,
+    let inspection = match recall_inspection(attempt)? {
+        Some(inspection) => inspection,
         None => {
             let inspection = desk.inspect(&source).await.map_err(|e| tool_trouble(&e))?;
-            let accepted = inspection.module.is_some();
-            let data = serde_json::json!({
-                "tool": "translate and parse", "accepted": accepted, "inspection": to_json(&inspection),
-            });
-            attempt.record(Kind::Act, "tool_finished", data)?;
+            record_inspection(attempt, "translate and parse", &inspection)?;
             inspection
         }
     };

@@ -8,7 +8,7 @@ use super::guard::{ApprovalFacts, FlawFacts};
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
-use crate::prompt::{Requirement, Sections, Skipped};
+use crate::prompt::{Requirement, Skipped};
 use crate::tla::{CheckOutcome, Diagnostic};
 
 /// File names of the artifacts that a person sees.
@@ -134,8 +134,6 @@ pub enum Facts {
     Merged {
         /// Requirements by property.
         covers: BTreeMap<String, Vec<String>>,
-        /// The answer's sections.
-        sections: Sections,
     },
     /// Of a review.
     Reviewed {

@@ -11,7 +11,7 @@ use super::records::{
 };
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
-use crate::prompt::{Requirement, Sections};
+use crate::prompt::Requirement;
 use crate::tla::{Baseline, Diagnostic};
 
 /// A run as its journal tells it.
@@ -33,8 +33,6 @@ pub struct RunView {
     pub other_concerns: Vec<String>,
     /// Requirements by property, of the last accepted merge.
     pub covers: BTreeMap<String, Vec<String>>,
-    /// The sections of the last readable answer of `generate_invariants`.
-    pub sections: Option<Sections>,
     /// Diagnostics of the last rejected parse, while it is the last word on the module.
     pub rejected: Vec<Diagnostic>,
     /// The last check of each revision.
@@ -80,7 +78,6 @@ impl Default for RunView {
             requirements: Vec::new(),
             other_concerns: Vec::new(),
             covers: BTreeMap::new(),
-            sections: None,
             rejected: Vec::new(),
             checks: BTreeMap::new(),
             baseline: Baseline::default(),
@@ -266,7 +263,6 @@ impl RunView {
         self.covers = branch.covers;
         self.feedback = branch.feedback;
         self.edited = branch.edited;
-        self.sections = None;
         self.in_flight = None;
         self.finished = None;
         self.begin_revision();
@@ -302,10 +298,9 @@ impl RunView {
                 self.other_concerns = other_concerns;
             }
             Facts::Rejected { diagnostics } => self.rejected = diagnostics,
-            Facts::Merged { covers, sections } => {
+            Facts::Merged { covers } => {
                 self.rejected.clear();
                 self.covers = covers;
-                self.sections = Some(sections);
             }
             Facts::Reviewed { review, standing, .. } => {
                 if let Some(check) = self.checks.get(&self.rev) {

@@ -34,7 +34,7 @@ fn requirement(line: &str) -> Option<Requirement> {
         return None;
     }
     let id = format!("R{}", digits[..end].parse::<u32>().ok()?);
-    let marks = |c: char| c.is_whitespace() || "*_`|:.)-–—".contains(c);
+    let marks = |c: char| c.is_whitespace() || "*_|:.)-–—".contains(c);
     let rest = digits[end..].trim_start_matches(marks);
     if digits[end..].len() == rest.len() && !rest.starts_with(['[', '(']) {
         return None; // `R1b`, `R1,` and the like refer to a requirement, they do not define one
@@ -46,7 +46,12 @@ fn requirement(line: &str) -> Option<Requirement> {
         },
         None => (None, rest),
     };
-    let text = text.trim_start_matches(marks).trim().trim_end_matches('|').trim().to_owned();
+    let text = text
+        .trim_start_matches(|c: char| c.is_whitespace() || "*|:.)-–—".contains(c))
+        .trim()
+        .trim_end_matches('|')
+        .trim()
+        .to_owned();
     (!text.is_empty()).then_some(Requirement { id, place, text })
 }
 
@@ -73,5 +78,7 @@ mod tests {
         assert_eq!(found[1].text, "No balance is negative.");
         assert_eq!(found[2].text, "Tokens are conserved.");
         assert_eq!(found[3].place, None);
+        assert_eq!(requirement("R1 [a.md:1] `holders` is small.").unwrap().text, "`holders` is small.");
+        assert_eq!(requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
     }
 }

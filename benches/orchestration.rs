@@ -1,0 +1,239 @@
+//! What the orchestrator itself costs: start-up, a replayed run against the bare cost of its own fsyncs in the same
+//! run, and resuming a journal of 10,000 events. Tools are answered from memory, so that their time is left out.
+//! Needs Java and `tla2tools.jar` once, to learn what the tools say.
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a benchmark fails where its preparation does, and prints")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use serde_json::{Value, json};
+use tlaforge::journal::{Clock, write_atomically};
+use tlaforge::llm::{Recording, Replay};
+use tlaforge::nodes::{Crew, Desk, Inspection};
+use tlaforge::pipeline::{CheckRecord, Outcome, Run, RunView, Settings, Surroundings, drive};
+use tlaforge::process::Cancel;
+use tlaforge::prompt::{PromptLibrary, read_documents};
+use tlaforge::toolchain::{
+    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
+    Translation,
+};
+
+fn project() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn clock() -> Clock {
+    Arc::new(|| "2026-01-01T00:00:00.000Z".to_owned())
+}
+
+fn learned_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("learned")
+}
+
+/// A genuine run of the swap case with the real tools, made once.
+fn learn() -> Vec<Value> {
+    let dir = learned_dir();
+    let _ = std::fs::remove_dir_all(&dir);
+    let status = Command::new(env!("CARGO_BIN_EXE_tlaforge"))
+        .args(["demo", "--out", dir.to_str().unwrap()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(0), "the demo must work: it needs Java and tla2tools.jar (`tlaforge doctor`)");
+    let text = std::fs::read_to_string(dir.join("journal.jsonl")).unwrap();
+    text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+}
+
+/// Says at once what the real tools said, in the same order.
+struct Remembered {
+    inspections: Mutex<std::vec::IntoIter<Inspection>>,
+    checks: Mutex<std::vec::IntoIter<CheckRecord>>,
+    pending: Mutex<Option<Inspection>>,
+}
+
+impl Remembered {
+    fn of(journal: &[Value]) -> Self {
+        let of = |name: &'static str| journal.iter().filter(move |e| e["name"] == name);
+        let inspections: Vec<Inspection> = of("tool_finished")
+            .map(|e| {
+                let text =
+                    |sha: &Value| std::fs::read_to_string(learned_dir().join("artifacts").join(sha.as_str()?)).ok();
+                let diagnostics = serde_json::from_value(e["data"]["diagnostics"].clone()).unwrap();
+                Inspection { module: text(&e["data"]["module"]), diagnostics }
+            })
+            .collect();
+        let checks: Vec<CheckRecord> =
+            of("check_finished").map(|e| serde_json::from_value(e["data"].clone()).unwrap()).collect();
+        Self {
+            inspections: Mutex::new(inspections.into_iter()),
+            checks: Mutex::new(checks.into_iter()),
+            pending: Mutex::new(None),
+        }
+    }
+}
+
+impl Toolchain for Remembered {
+    fn translate<'a>(
+        &'a self,
+        _: &'a SpecText,
+        _: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+        let said = self.inspections.lock().unwrap().next().unwrap();
+        let translation = match &said.module {
+            Some(module) => Translation::Translated(module.clone()),
+            None => Translation::Rejected(said.diagnostics.clone()),
+        };
+        *self.pending.lock().unwrap() = Some(said);
+        Box::pin(async move { Ok(translation) })
+    }
+
+    fn parse<'a>(&'a self, _: &'a SpecText, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+        Box::pin(async move { Ok(ParseOutcome::Accepted { warnings: Vec::new() }) })
+    }
+
+    fn check<'a>(&'a self, _: &'a CheckRequest, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<Checked, ToolError>> {
+        let record = self.checks.lock().unwrap().next().unwrap();
+        Box::pin(async move { Ok(Checked { outcome: record.outcome, output: "remembered".to_owned() }) })
+    }
+
+    fn info<'a>(&'a self, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
+        Box::pin(async { unreachable!("no one asks") })
+    }
+}
+
+/// The swap case replayed in `dir` with tools that answer at once.
+fn replay(dir: &Path, learned: &[Value]) {
+    let recording = Recording::load(&project().join("evals/uniswap_swap/recording/run.jsonl")).unwrap();
+    let crew = Crew {
+        desk: Desk {
+            provider: Box::new(Replay::new(recording, false)),
+            toolchain: Box::new(Remembered::of(learned)),
+            prompts: PromptLibrary::load(None).unwrap(),
+            limits: Limits::default(),
+            cancel: Cancel::new(),
+            progress: Box::new(|_| {}),
+            record: None,
+        },
+    };
+    let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
+    let documents = read_documents(&project().join("evals/uniswap_swap/docs")).unwrap();
+    let docs = documents.files.iter().map(|d| run.keep(&d.path, &d.text).unwrap()).collect();
+    run.start(&Settings { docs, surroundings: json!({}), ..Settings::default() }).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let finished = runtime.block_on(drive(&run, &crew)).unwrap();
+    assert_ne!(finished.outcome, Outcome::Stopped, "{}", finished.why);
+}
+
+/// The same appends and artifact writes as the run made, and nothing else.
+fn bare(dir: &Path, groups: &[Vec<u8>], artifacts: &[(String, Vec<u8>)]) {
+    std::fs::create_dir_all(dir.join("artifacts")).unwrap();
+    for (name, bytes) in artifacts {
+        write_atomically(&dir.join("artifacts").join(name), bytes).unwrap();
+    }
+    let mut journal = std::fs::File::create(dir.join("journal.jsonl")).unwrap();
+    for group in groups {
+        journal.write_all(group).unwrap();
+        journal.sync_data().unwrap();
+    }
+}
+
+fn orchestration(c: &mut Criterion) {
+    let learned = learn();
+    let sample = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    replay(sample.path(), &learned);
+    let text = std::fs::read_to_string(sample.path().join("journal.jsonl")).unwrap();
+    let mut groups = vec![Vec::new()];
+    for line in text.lines() {
+        let group: &mut Vec<u8> = groups.last_mut().unwrap();
+        group.extend_from_slice(line.as_bytes());
+        group.push(b'\n');
+        let event: Value = serde_json::from_str(line).unwrap();
+        if event["more"].as_u64().unwrap_or(0) == 0 {
+            groups.push(Vec::new());
+        }
+    }
+    groups.retain(|g| !g.is_empty());
+    let artifacts: Vec<(String, Vec<u8>)> = std::fs::read_dir(sample.path().join("artifacts"))
+        .unwrap()
+        .map(|e| e.unwrap())
+        .map(|e| (e.file_name().to_string_lossy().into_owned(), std::fs::read(e.path()).unwrap()))
+        .collect();
+    println!("{} groups of events, {} artifacts", groups.len(), artifacts.len());
+
+    let fresh = || tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut group = c.benchmark_group("a replayed run without tool time");
+    group.sample_size(20);
+    group.bench_function("orchestrator", |b| {
+        b.iter_batched(fresh, |dir| replay(dir.path(), &learned), BatchSize::PerIteration);
+    });
+    group.bench_function("its bare fsyncs", |b| {
+        b.iter_batched(fresh, |dir| bare(dir.path(), &groups, &artifacts), BatchSize::PerIteration);
+    });
+    group.finish();
+
+    // Pair by pair in one run, so that the ratio holds when the machine's speed drifts.
+    let mut ratios: Vec<f64> = (0..15)
+        .map(|_| {
+            let (a, b) = (fresh(), fresh());
+            let started = std::time::Instant::now();
+            replay(a.path(), &learned);
+            let run = started.elapsed();
+            let started = std::time::Instant::now();
+            bare(b.path(), &groups, &artifacts);
+            run.as_secs_f64() / started.elapsed().as_secs_f64()
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    println!(
+        "orchestrator / bare fsyncs, 15 pairs: min {:.2}, median {:.2}, max {:.2}",
+        ratios[0], ratios[7], ratios[14]
+    );
+}
+
+fn start_up(c: &mut Criterion) {
+    let run = |program: &str, args: &[&str]| {
+        let status = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        assert!(status.success());
+    };
+    let mut group = c.benchmark_group("start-up");
+    group.bench_function("tlaforge --help", |b| b.iter(|| run(env!("CARGO_BIN_EXE_tlaforge"), &["--help"])));
+    group.bench_function("true", |b| b.iter(|| run("true", &[])));
+    group.finish();
+}
+
+fn long_journal(c: &mut Criterion) {
+    let learned = learn();
+    let routing = ["attempt_finished", "revision_closed", "run_finished"];
+    let plain: Vec<&Value> = learned[1..].iter().filter(|e| !routing.contains(&e["name"].as_str().unwrap())).collect();
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut text = format!("{}\n", learned[0]);
+    for (i, event) in plain.iter().cycle().take(9_999).enumerate() {
+        let mut event = (*event).clone();
+        event["seq"] = json!(i + 2);
+        event.as_object_mut().unwrap().remove("more");
+        let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{event}\n"));
+    }
+    std::fs::write(dir.path().join("journal.jsonl"), &text).unwrap();
+    println!("10,000 events, {} bytes", text.len());
+    let open = || {
+        let run = Run::open(dir.path(), Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
+        assert_eq!(run.view().events, 10_000);
+    };
+    let mut group = c.benchmark_group("a journal of 10,000 events");
+    group.sample_size(20);
+    group.bench_function("recover and fold", |b| b.iter(open));
+    let events = tlaforge::journal::read(&dir.path().join("journal.jsonl")).unwrap();
+    group.bench_function("fold alone", |b| b.iter(|| RunView::of(&events).unwrap()));
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().measurement_time(std::time::Duration::from_secs(5));
+    targets = start_up, orchestration, long_journal
+}
+criterion_main!(benches);
