@@ -62,7 +62,7 @@ pub(crate) async fn check(
 
 fn rejected(tools: &JavaToolchain, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {
     let violated = Violation { kind: ViolationKind::Parse, name: None };
-    let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| format!("{why}: {}", first.message));
+    let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| first.message.clone());
     let unknown = || Reached::Unknown(why.to_owned());
     let witnesses = request.cfg.witnesses.iter().map(|name| WitnessOutcome { name: name.clone(), reached: unknown() });
     Checked {
@@ -367,7 +367,8 @@ fn worst(first: Judged, second: Option<Judged>) -> Judged {
     }
 }
 
-fn bounds(cfg: &Cfg) -> Bounds {
+/// The bounds that a configuration sets.
+pub fn bounds(cfg: &Cfg) -> Bounds {
     Bounds {
         constants: cfg.constants.clone(),
         constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
