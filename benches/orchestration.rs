@@ -1,7 +1,12 @@
 //! What the orchestrator itself costs: start-up, a replayed run against the bare cost of its own fsyncs in the same
 //! run, and resuming a journal of 10,000 events. Tools are answered from memory, so that their time is left out.
 //! Needs Java and `tla2tools.jar` once, to learn what the tools say.
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a benchmark fails where its preparation does, and prints")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a benchmark fails where its preparation does, and prints"
+)]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -11,10 +11,10 @@ use super::progress::{Display, result};
 use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Statistics, Verdict, Violation, ViolationKind,
-    outcome_text,
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Stage, Statistics, Verdict, Violation,
+    ViolationKind, outcome_text,
 };
-use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, Toolchain, Translation};
+use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, Toolchain, Translation, bounds};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -52,22 +52,88 @@ async fn run(
 ) -> Result<CheckOutcome, Failure> {
     let cfg = match Cfg::parse(&cfg_text) {
         Ok(cfg) => cfg,
-        Err(diagnostic) => return Ok(invalid(vec![diagnostic])),
+        Err(diagnostic) => return Ok(invalid(Bounds::default(), vec![diagnostic])),
     };
+    let mut lines = Lines { original: spec.text.clone(), translated: None };
     match tools.translate(&spec, cx).await.map_err(|e| tool_failure(&e))? {
         Translation::NoAlgorithm => {}
-        Translation::Translated(text) => spec.text = text,
-        Translation::Rejected(diagnostics) => return Ok(invalid(diagnostics)),
+        Translation::Translated(text) => {
+            lines.translated = (text != spec.text).then(|| text.clone());
+            spec.text = text;
+        }
+        Translation::Rejected(diagnostics) => return Ok(invalid(bounds(&cfg), diagnostics)),
     }
-    if let ParseOutcome::Rejected(diagnostics) = tools.parse(&spec, cx).await.map_err(|e| tool_failure(&e))? {
-        return Ok(invalid(diagnostics));
+    if let ParseOutcome::Rejected(mut diagnostics) = tools.parse(&spec, cx).await.map_err(|e| tool_failure(&e))? {
+        lines.put_back(&mut diagnostics);
+        return Ok(invalid(bounds(&cfg), diagnostics));
+    }
+    let undeclared = undeclared(&spec.text, &cfg, &cfg_text);
+    if !undeclared.is_empty() {
+        return Ok(invalid(bounds(&cfg), undeclared));
     }
     let request = CheckRequest { spec, cfg_text, cfg };
-    Ok(tools.check(&request, cx).await.map_err(|e| tool_failure(&e))?.outcome)
+    let mut outcome = tools.check(&request, cx).await.map_err(|e| tool_failure(&e))?.outcome;
+    if let Verdict::Invalid { diagnostics, reason, .. } = &mut outcome.verdict {
+        let said = diagnostics.first().is_some_and(|first| first.message == *reason);
+        lines.put_back(diagnostics);
+        if said && let Some(first) = diagnostics.first() {
+            reason.clone_from(&first.message);
+        }
+    }
+    Ok(outcome)
+}
+
+/// The user's own text and its translated copy: tools count lines in the copy.
+struct Lines {
+    original: String,
+    /// Where it differs.
+    translated: Option<String>,
+}
+
+impl Lines {
+    /// Puts places in the copy back to the lines of the user's file; what stands only in the copy is quoted.
+    fn put_back(&self, diagnostics: &mut [Diagnostic]) {
+        let Some(translated) = &self.translated else { return };
+        let (ours, theirs): (Vec<&str>, Vec<&str>) = (self.original.lines().collect(), translated.lines().collect());
+        let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
+        let before = same(&mut ours.iter().zip(&theirs));
+        let behind = same(&mut ours[before..].iter().rev().zip(theirs[before..].iter().rev()));
+        // The place of a module beside it is one of that file.
+        for diagnostic in diagnostics.iter_mut().filter(|d| d.line > before && !d.message.starts_with("in module ")) {
+            if diagnostic.line > theirs.len() - behind {
+                diagnostic.line = (diagnostic.line + ours.len()).saturating_sub(theirs.len());
+            } else if let Some(text) = theirs.get(diagnostic.line - 1) {
+                diagnostic.message =
+                    format!("{} (in the translation of the algorithm: `{}`)", diagnostic.message.trim(), text.trim());
+                (diagnostic.line, diagnostic.column) = (0, 0);
+            }
+        }
+    }
+}
+
+/// TLC takes a value for a constant that the module does not have, and says nothing: the verdict would name a bound that
+/// bounds nothing. A model value that only names itself does no harm.
+fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
+    let Ok(module) = Module::parse(text) else { return Vec::new() };
+    if !module.is_self_contained() {
+        return Vec::new();
+    }
+    let own = |name: &str| module.constants.iter().any(|c| c.name == name) || module.definition(name).is_some();
+    let is_name = |key: &str| key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    cfg.constants
+        .iter()
+        .filter(|(key, value)| is_name(key) && !value.starts_with("<-") && value != key && !own(key))
+        .map(|(key, _)| {
+            let mentions = |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == key);
+            let line = cfg_text.lines().position(mentions).map_or(0, |at| at + 1);
+            let message = format!("a value is given to the constant {key}, which the module does not declare");
+            Diagnostic { stage: Stage::Config, line, column: usize::from(line > 0), message }
+        })
+        .collect()
 }
 
 /// The outcome of what never reached the checker.
-fn invalid(diagnostics: Vec<Diagnostic>) -> CheckOutcome {
+fn invalid(bounds: Bounds, diagnostics: Vec<Diagnostic>) -> CheckOutcome {
     let reason = diagnostics.first().map_or_else(|| "it was rejected".to_owned(), |d| d.message.clone());
     CheckOutcome {
         verdict: Verdict::Invalid {
@@ -76,7 +142,7 @@ fn invalid(diagnostics: Vec<Diagnostic>) -> CheckOutcome {
             diagnostics,
         },
         statistics: Statistics::default(),
-        bounds: Bounds::default(),
+        bounds,
         coverage: None,
         trace: None,
         invariants: Vec::new(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::pipeline::{Outcome, Position, Revision, RunView};
-use crate::tla::{Trace, bounds_sentence, statistics_sentence, trace_table, verdict_sentence};
+use crate::tla::{bounds_sentence, statistics_sentence, step_lines, trace_table, verdict_sentence};
 
 /// One line: how the run stands.
 pub fn heading(view: &RunView) -> String {
@@ -132,19 +132,10 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     let requirement = revision.requirements.iter().find(|r| r.requirement.id == flaw.requirement);
     let said = requirement.map_or("", |r| &r.requirement.text);
     let _ = writeln!(text, "\nFlaw: {} breaks ({said}), shown by {}", flaw.requirement, flaw.property);
+    let mut previous = None;
     for step in &trace.steps {
-        let one = Trace { steps: vec![step.clone()], lasso: None };
-        let table = trace_table(&one, width);
-        // A table of its own shows a state in full; only the first has to.
-        if step.step == 1 {
-            let _ = write!(text, "\n{table}");
-        } else {
-            let action = step.action.as_deref().unwrap_or("(action unknown)");
-            let _ = writeln!(text, "\n{:>3}  {action}", step.step);
-            for name in &step.changed {
-                let _ = writeln!(text, "     {name} = {}", step.state.get(name).map_or("", |v| v.as_str()));
-            }
-        }
+        let _ = write!(text, "\n{}", step_lines(previous, step, width));
+        previous = Some(step);
         for told in flaw.steps.iter().filter(|s| s.step == step.step) {
             let _ = writeln!(text, "     documents: {}, line {}: {}", told.file, told.line, told.why.trim());
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::diagnostic::Stage;
+use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{Bounds, CheckOutcome, Checker, Reached, Statistics, Verdict, Violation, ViolationKind};
 use super::show::trace_table;
 
@@ -31,7 +31,13 @@ impl Violation {
             ViolationKind::Evaluation => "evaluation",
             ViolationKind::Parse => "parse",
         };
-        self.name.as_ref().map_or_else(|| kind.to_owned(), |name| format!("{kind} {name}"))
+        match (&self.name, self.kind) {
+            (None, _) => kind.to_owned(),
+            // There is no name: the tool gives the place, or what the assertion says.
+            (Some(place), ViolationKind::Assumption) if place.starts_with("line ") => format!("{kind} at {place}"),
+            (Some(said), ViolationKind::Assertion) => format!("{kind}: {said}"),
+            (Some(name), _) => format!("{kind} {name}"),
+        }
     }
 }
 
@@ -51,20 +57,35 @@ pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
         }
         Verdict::Violated { violated } => format!("violated: {}", violated.words()),
         Verdict::Invalid { violated, reason, diagnostics } => {
-            let of_cfg = diagnostics.first().is_some_and(|d| d.stage == Stage::Config);
-            let what = match violated.kind {
-                ViolationKind::Parse if of_cfg => "the configuration cannot be used",
-                ViolationKind::Parse => "it does not parse",
-                _ => "it cannot be evaluated",
+            let first = diagnostics.first();
+            let what = match first.map(|d| d.stage) {
+                _ if violated.kind != ViolationKind::Parse => "it cannot be evaluated",
+                Some(Stage::Lint) => "it is refused",
+                Some(Stage::Translate) => "its PlusCal algorithm does not translate",
+                Some(Stage::Config) => "its configuration does not fit",
+                _ => "it does not parse",
             };
-            format!("invalid: {what}: {}", reason.trim())
+            format!("invalid: {what}{}: {}", first.map_or_else(String::new, place), reason.trim())
         }
         Verdict::Inconclusive { reason } => format!("inconclusive: {reason}"),
     }
 }
 
+/// ` (line 3, column 5)`, where the message does not say it anyway.
+fn place(diagnostic: &Diagnostic) -> String {
+    let Diagnostic { line, column, message, .. } = diagnostic;
+    if *line == 0 || message.contains(&format!("line {line}, column {column}")) {
+        String::new()
+    } else {
+        format!(" (line {line}, column {column})")
+    }
+}
+
 /// What the checker counted, as one sentence.
 pub fn statistics_sentence(statistics: &Statistics) -> String {
+    if statistics.generated.is_none() && statistics.distinct.is_none() {
+        return format!("no counts of states were given, {:.1} s", statistics.seconds);
+    }
     let count = |n: Option<u64>| n.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string());
     let mut text = format!("{} states generated, {} distinct", count(statistics.generated), count(statistics.distinct));
     if let Some(depth) = statistics.depth {
@@ -119,14 +140,22 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
         Checker::Embedded => "the embedded checker (SANY and TLC have not seen it)",
     };
     let _ = writeln!(text, "# Verdict of {checker}\n\n{}\n", verdict_sentence(outcome));
-    let _ = writeln!(text, "Counts: {}", statistics_sentence(&outcome.statistics));
-    let _ = writeln!(text, "Bounds: {}", bounds_sentence(&outcome.bounds));
-    if let Verdict::Invalid { diagnostics, .. } = &outcome.verdict {
+    // What never came to be checked has neither counts nor bounds worth a line.
+    if !is_rejected(outcome) {
+        let _ = writeln!(text, "Counts: {}", statistics_sentence(&outcome.statistics));
+        let _ = writeln!(text, "Bounds: {}", bounds_sentence(&outcome.bounds));
+    }
+    if let Verdict::Invalid { diagnostics, reason, .. } = &outcome.verdict
+        && (diagnostics.len() > 1 || diagnostics.iter().any(|d| d.message.trim() != reason.trim()))
+    {
         for diagnostic in diagnostics {
             let _ = writeln!(text, "- {diagnostic}");
         }
     }
-    if !outcome.witnesses.is_empty() {
+    if let Some(trace) = &outcome.trace {
+        let _ = writeln!(text, "\n## Counterexample\n\n{}", trace_table(trace, width).trim_end());
+    }
+    if !outcome.witnesses.is_empty() && !is_rejected(outcome) {
         text.push_str("\n## Witnesses\n\n");
         for witness in &outcome.witnesses {
             let said = match &witness.reached {
@@ -138,14 +167,13 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
         }
     }
     if let Some(coverage) = &outcome.coverage {
-        text.push_str("\n## Actions, and how often each was taken\n\n");
+        let stopped = stopped_early(outcome);
+        let until = if stopped { " before the checker stopped" } else { "" };
+        let _ = writeln!(text, "\n## Actions, and how often each was taken{until}\n");
         for action in coverage {
-            let never = if action.taken == 0 { "  NEVER TAKEN" } else { "" };
+            let never = if action.taken == 0 && !stopped { "  NEVER TAKEN" } else { "" };
             let _ = writeln!(text, "- {}: {}{never}", action.action, action.taken);
         }
-    }
-    if let Some(trace) = &outcome.trace {
-        let _ = writeln!(text, "\n## Counterexample\n\n{}", trace_table(trace, width).trim_end());
     }
     if !outcome.warnings.is_empty() {
         text.push_str("\n## Warnings\n\n");
@@ -154,4 +182,22 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
         }
     }
     text
+}
+
+/// Whether it was turned down before any state was generated.
+fn is_rejected(outcome: &CheckOutcome) -> bool {
+    matches!(&outcome.verdict, Verdict::Invalid { violated, .. } if violated.kind == ViolationKind::Parse)
+}
+
+/// Whether the run that counted actions ended before all states were explored: it says nothing about actions that it did
+/// not come to. Temporal properties are checked in a run of their own, after that one.
+fn stopped_early(outcome: &CheckOutcome) -> bool {
+    match &outcome.verdict {
+        Verdict::Holds => false,
+        Verdict::Violated { violated } => {
+            !matches!(violated.kind, ViolationKind::Property | ViolationKind::ActionProperty)
+        }
+        Verdict::Invalid { .. } => true,
+        Verdict::Inconclusive { .. } => !outcome.complete(),
+    }
 }

@@ -34,7 +34,7 @@ pub use outcome::{
     ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, Trace, Verdict, Violation,
     ViolationKind, WitnessOutcome,
 };
-pub use show::{DEFAULT_WIDTH, UNCUT, trace_table};
+pub use show::{DEFAULT_WIDTH, UNCUT, step_lines, trace_table};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{Found, find_modules};

@@ -1,7 +1,7 @@
 //! One check: the runs of its plan, in order, and the outcome that they add up to. A verdict comes only from what a run
 //! showed; an end that shows nothing is an error or inconclusive, never a verdict.
 
-use std::fmt::Write as _;
+use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::process::Status;
 use crate::tla::{
@@ -62,7 +62,7 @@ pub(crate) async fn check(
 
 fn rejected(tools: &JavaToolchain, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {
     let violated = Violation { kind: ViolationKind::Parse, name: None };
-    let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| format!("{why}: {}", first.message));
+    let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| first.message.clone());
     let unknown = || Reached::Unknown(why.to_owned());
     let witnesses = request.cfg.witnesses.iter().map(|name| WitnessOutcome { name: name.clone(), reached: unknown() });
     Checked {
@@ -94,6 +94,13 @@ struct Session<'a> {
 
 impl Session<'_> {
     async fn run(&mut self, plan: &RunPlan) -> Result<Run, ToolError> {
+        let (run, output) = self.execute(plan).await?;
+        self.output.push_str(&output);
+        Ok(run)
+    }
+
+    /// One run, and what it printed under a heading.
+    async fn execute(&self, plan: &RunPlan) -> Result<(Run, String), ToolError> {
         let spec = &self.request.spec;
         let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
         let mut files = modules(spec);
@@ -116,13 +123,12 @@ impl Session<'_> {
         };
         let done = run::run(&self.tools.tools, &self.tools.scratch, &job, self.cx, &mut on_line).await?;
         let stdout = done.stdout();
-        // Writing to a string cannot fail.
-        let _ = write!(self.output, "==== {}: {}\n{stdout}{}", plan.label, done.line, done.stderr());
+        let output = format!("==== {}: {}\n{stdout}{}", plan.label, done.line, done.stderr());
         let read = tlc_output::read(&stdout, main);
         let mut verdict = judge(&done, &read, self.cx)?;
         quote_cfg(&mut verdict, &plan.cfg);
         let seconds = done.ended.wall.as_secs_f64();
-        Ok(Run { verdict, read, seconds })
+        Ok((Run { verdict, read, seconds }, output))
     }
 
     fn arguments(&self, plan: &RunPlan, main: &str) -> Vec<String> {
@@ -130,7 +136,7 @@ impl Session<'_> {
             (Order::Fixed | Order::Deepening(_), _) => 1,
             (Order::Workers, Some(workers)) => workers.max(1),
             // 2.15 knows no `auto`.
-            (Order::Workers, None) => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            (Order::Workers, None) => processors(),
         };
         let workers = workers.to_string();
         let cfg = format!("{main}.cfg");
@@ -237,32 +243,45 @@ impl Session<'_> {
     }
 
     async fn witnesses(&mut self, safety: &Verdict) -> Result<Vec<WitnessOutcome>, ToolError> {
-        let mut outcomes = Vec::new();
-        for name in &self.request.cfg.witnesses {
-            let reached = if matches!(safety, Verdict::Invalid { .. }) {
-                Reached::Unknown("the specification is invalid".to_owned())
-            } else {
-                self.witness(name).await?
-            };
-            outcomes.push(WitnessOutcome { name: name.clone(), reached });
+        let names = &self.request.cfg.witnesses;
+        if matches!(safety, Verdict::Invalid { .. }) {
+            let reached = Reached::Unknown("the specification is invalid".to_owned());
+            return Ok(names
+                .iter()
+                .map(|name| WitnessOutcome { name: name.clone(), reached: reached.clone() })
+                .collect());
         }
-        Ok(outcomes)
+        // Each run is one thread and mostly the start of a JVM, so they go side by side; the order stays that of the
+        // configuration.
+        let jobs = self.cx.limits.workers.map_or_else(processors, |workers| workers.max(1));
+        let this = &*self;
+        let runs: Vec<(WitnessOutcome, String)> =
+            stream::iter(names).map(|name| this.witness(name)).buffered(jobs).try_collect().await?;
+        Ok(runs
+            .into_iter()
+            .map(|(outcome, output)| {
+                self.output.push_str(&output);
+                outcome
+            })
+            .collect())
     }
 
-    async fn witness(&mut self, name: &str) -> Result<Reached, ToolError> {
-        let mut reached = self.witness_run(name, Symmetry::Kept).await?;
+    async fn witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
+        let (mut reached, mut output) = self.witness_run(name, Symmetry::Kept).await?;
         if reached == Reached::No && !self.request.cfg.symmetry.is_empty() {
-            reached = self.witness_run(name, Symmetry::LeftOut).await?;
+            let (again, more) = self.witness_run(name, Symmetry::LeftOut).await?;
+            reached = again;
+            output += &more;
         }
-        Ok(reached)
+        Ok((WitnessOutcome { name: name.to_owned(), reached }, output))
     }
 
-    async fn witness_run(&mut self, name: &str, symmetry: Symmetry) -> Result<Reached, ToolError> {
+    async fn witness_run(&self, name: &str, symmetry: Symmetry) -> Result<(Reached, String), ToolError> {
         let Some(plan) = plan::witness(&self.request.spec, &self.request.cfg, name, symmetry) else {
-            return Ok(Reached::Unknown(format!("`{name}` is not the name of an operator")));
+            return Ok((Reached::Unknown(format!("`{name}` is not the name of an operator")), String::new()));
         };
-        let run = self.run(&plan).await?;
-        Ok(match run.verdict {
+        let (run, output) = self.execute(&plan).await?;
+        let reached = match run.verdict {
             Verdict::Holds => Reached::No,
             Verdict::Violated { violated } if violated.kind == ViolationKind::Invariant => {
                 Reached::Yes { depth: run.read.trace.map_or(1, |trace| trace.steps.len().max(1)) }
@@ -271,8 +290,13 @@ impl Session<'_> {
                 Reached::Unknown(format!("its run ended with another violation: {}", kind_in_words(violated.kind)))
             }
             Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Reached::Unknown(reason),
-        })
+        };
+        Ok((reached, output))
     }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// The verdict of one run. What TLC showed counts, however it ended afterwards; success counts only when nothing was
@@ -367,7 +391,8 @@ fn worst(first: Judged, second: Option<Judged>) -> Judged {
     }
 }
 
-fn bounds(cfg: &Cfg) -> Bounds {
+/// The bounds that a configuration sets.
+pub fn bounds(cfg: &Cfg) -> Bounds {
     Bounds {
         constants: cfg.constants.clone(),
         constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),

@@ -13,6 +13,7 @@ mod sany_output;
 mod scan;
 mod tlc_output;
 
+pub use check::bounds;
 pub use contract::{
     BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain,
     ToolchainInfo, Translation,

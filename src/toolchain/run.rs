@@ -106,7 +106,7 @@ pub(crate) async fn run(
     }
     let command =
         command(tools, &folder, job, cx).cwd(&folder.spec).deadline(job.deadline).output_cap(cx.limits.output);
-    let ended = command.run(cx.cancel, on_line).await.map_err(|error| match error {
+    let mut ended = command.run(cx.cancel, on_line).await.map_err(|error| match error {
         ProcessError::Start { program, source } => io(format!("start {}", program.display()), source),
         ProcessError::Follow { source, .. } | ProcessError::Log { source, .. } => {
             io(format!("follow {}", job.tool.name()), source)
@@ -118,8 +118,16 @@ pub(crate) async fn run(
     let file = job.read_back.as_ref().and_then(|name| fs::read(folder.spec.join(name)).ok());
     let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     // What the caller reads must not hang on the name of a folder that is gone.
-    let hidden = folder.root.path().to_string_lossy().into_owned();
-    Ok(Done { ended, line: command.line().replace(&hidden, ""), file })
+    let hide = |text: &str| {
+        [&folder.spec, folder.root.path()]
+            .iter()
+            .fold(text.to_owned(), |text, path| text.replace(&format!("{}/", path.display()), ""))
+            .replace(&folder.root.path().display().to_string(), "")
+    };
+    for said in [&mut ended.stdout, &mut ended.stderr] {
+        *said = hide(&String::from_utf8_lossy(said)).into_bytes();
+    }
+    Ok(Done { ended, line: hide(&command.line()), file })
 }
 
 struct Folder {
