@@ -14,7 +14,7 @@ use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, Order, RunPlan, Symmetry};
 use super::run::{self, Done, Job, Tool};
 use super::tlc_output::{self, Finding, TlcOutput};
-use super::{CheckRequest, Checked, Progress, ToolContext, ToolError};
+use super::{BoxFuture, CheckRequest, Checked, Progress, ToolContext, ToolError};
 
 /// What one run of TLC came to.
 struct Run {
@@ -255,8 +255,8 @@ impl Session<'_> {
         // configuration.
         let jobs = self.cx.limits.workers.map_or_else(processors, |workers| workers.max(1));
         let this = &*self;
-        let runs: Vec<(WitnessOutcome, String)> =
-            stream::iter(names).map(|name| this.witness(name)).buffered(jobs).try_collect().await?;
+        let runs: Vec<BoxFuture<'_, _>> = names.iter().map(|name| Box::pin(this.witness(name)) as _).collect();
+        let runs: Vec<(WitnessOutcome, String)> = stream::iter(runs).buffered(jobs).try_collect().await?;
         Ok(runs
             .into_iter()
             .map(|(outcome, output)| {
