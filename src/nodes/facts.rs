@@ -10,12 +10,8 @@ use crate::pipeline::{
 };
 use crate::prompt::Document;
 use crate::tla::{
-    Cfg, Change, ChangeKind, CheckOutcome, Module, Reached, Verdict, ViolationKind, constantly_true_under,
+    Cfg, Change, ChangeKind, CheckOutcome, Module, Reached, TERMINATING, Verdict, ViolationKind, constantly_true_under,
 };
-
-/// The translator's own action, which keeps a terminated algorithm from deadlocking. That it is never taken says that
-/// the algorithm never ends, which is no defect.
-const TERMINATING: &str = "Terminating";
 
 /// What is under review.
 pub(super) struct Subject<'a> {
@@ -163,7 +159,8 @@ impl<'a> Subject<'a> {
             not_type_ok: flaw.property != "TypeOK",
             covers_the_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
                 && self.view.requirements.iter().any(|r| r.id == flaw.requirement),
-            property_unchanged: !self.changes().iter().any(|c| c.name == flaw.property),
+            property_unchanged: self.view.first_violated.get(&flaw.property)
+                == self.view.check().and_then(|c| c.checked.get(&flaw.property)),
             only_bounds: if temporal { self.weakening_lines() } else { Vec::new() },
             unfair_lasso: trace.is_some_and(|t| t.lasso.is_some()) && !fair,
             unmapped_steps: trace

@@ -12,7 +12,7 @@ use super::records::{
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
 use crate::prompt::Requirement;
-use crate::tla::{Baseline, Diagnostic};
+use crate::tla::{Baseline, Diagnostic, Verdict, Violation};
 
 /// A run as its journal tells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,8 @@ pub struct RunView {
     pub checks: BTreeMap<u32, CheckRecord>,
     /// What was first checked under each name.
     pub baseline: Baseline,
+    /// The text of each property when a check first found it violated.
+    pub first_violated: BTreeMap<String, String>,
     /// What is to be mended.
     pub feedback: Vec<Feedback>,
     /// The last readable review of the revision in work.
@@ -81,6 +83,7 @@ impl Default for RunView {
             rejected: Vec::new(),
             checks: BTreeMap::new(),
             baseline: Baseline::default(),
+            first_violated: BTreeMap::new(),
             feedback: Vec::new(),
             review: None,
             second_reading: None,
@@ -224,6 +227,11 @@ impl RunView {
                 if name == "check_finished" {
                     let record = CheckRecord::deserialize(&event.data)?;
                     self.baseline.absorb(&record.checked);
+                    if let Verdict::Violated { violated: Violation { name: Some(name), .. } } = &record.outcome.verdict
+                        && let Some(text) = record.checked.get(name)
+                    {
+                        self.first_violated.entry(name.clone()).or_insert_with(|| text.clone());
+                    }
                     self.checks.insert(event.rev, record);
                 }
                 if let Some(attempt) = &mut self.in_flight {

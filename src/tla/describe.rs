@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::diagnostic::{Diagnostic, Stage};
-use super::outcome::{Bounds, CheckOutcome, Checker, Reached, Statistics, Verdict, Violation, ViolationKind};
+use super::outcome::{
+    Bounds, CheckOutcome, Checker, Reached, Statistics, TERMINATING, Verdict, Violation, ViolationKind,
+};
 use super::show::trace_table;
 
 impl Verdict {
@@ -171,7 +173,11 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
         let until = if stopped { " before the checker stopped" } else { "" };
         let _ = writeln!(text, "\n## Actions, and how often each was taken{until}\n");
         for action in coverage {
-            let never = if action.taken == 0 && !stopped { "  NEVER TAKEN" } else { "" };
+            let never = match action.taken {
+                0 if action.action == TERMINATING => "  (the translator's own step for the end of the algorithm)",
+                0 if !stopped => "  NEVER TAKEN",
+                _ => "",
+            };
             let _ = writeln!(text, "- {}: {}{never}", action.action, action.taken);
         }
     }

@@ -31,8 +31,8 @@ pub use diagnostic::{Diagnostic, Stage};
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};
 pub use outcome::{
-    ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, Trace, Verdict, Violation,
-    ViolationKind, WitnessOutcome,
+    ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, TERMINATING, Trace, Verdict,
+    Violation, ViolationKind, WitnessOutcome,
 };
 pub use show::{DEFAULT_WIDTH, UNCUT, step_lines, trace_table};
 pub use translation::without_translation;

@@ -111,6 +111,10 @@ pub struct Bounds {
     pub collision_probability: Option<f64>,
 }
 
+/// The action that the PlusCal translator adds so that a terminated algorithm does not deadlock. That it is never taken
+/// says that the algorithm never ends, which is no defect.
+pub const TERMINATING: &str = "Terminating";
+
 /// How often an action was taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionCoverage {
