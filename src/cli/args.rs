@@ -1,26 +1,25 @@
 //! What can be typed.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::config::Layer;
+use crate::exit::Exit;
 
-const EXIT_STATUSES: &str = "\
-Exit status:
-  0    approved, holds, or the threshold is met
-  1    a negative verdict: flaw found, not approved, violated, invalid
-  2    usage or configuration
-  3    undecided or inconclusive: a deadline, a budget, a bound
-  4    a tool is missing or broke
-  5    the model provider failed
-  6    the baseline is bad
-  70   a defect of tlaforge
-  130  interrupted";
+/// The page of exit statuses, from their one home.
+fn exit_statuses() -> String {
+    let mut text = String::from("Exit status:");
+    for (exit, what) in Exit::ALL {
+        let _ = write!(text, "\n  {:<4} {what}", exit.code());
+    }
+    text
+}
 
 /// Forges a model-checked TLA+/PlusCal specification from protocol documentation.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = EXIT_STATUSES, propagate_version = true)]
+#[command(version, about, after_help = exit_statuses(), propagate_version = true)]
 pub(super) struct Args {
     #[command(subcommand)]
     pub command: Command,
