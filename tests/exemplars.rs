@@ -84,7 +84,8 @@ fn every_exemplar_holds_with_every_action_taken_and_every_witness_reached() {
     }
 }
 
-/// The words of the translation, without comments: what stands between its marks.
+/// The words of the translation, without line comments: what stands between its marks. Words of `(* … *)` are among
+/// them: they are the translator's own and stay the same.
 fn translation(text: &str) -> Vec<String> {
     let inside: Vec<&str> = text
         .lines()
@@ -96,7 +97,6 @@ fn translation(text: &str) -> Vec<String> {
     inside.join("\n").split_whitespace().map(str::to_owned).collect()
 }
 
-/// The translation reads `(* … *)` comments as words too; they are the translator's own and stay the same.
 #[test]
 fn translating_an_exemplar_again_changes_nothing_of_its_meaning() {
     let bench = Bench::real();
