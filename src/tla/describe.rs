@@ -187,6 +187,8 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
             let _ = writeln!(text, "- {warning}");
         }
     }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
     text
 }
 

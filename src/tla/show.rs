@@ -1,5 +1,6 @@
 //! A counterexample for a person: step by step, the first state in full, then only what changed. Of a function, record or
-//! sequence whose domain stays, only the changed entries are shown. ASCII, no colour.
+//! sequence whose domain stays, only the changed entries are shown; what is too long for a line, entry by entry. ASCII, no
+//! colour.
 
 use std::fmt::Write as _;
 
@@ -61,6 +62,7 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
     if shown.is_empty() && previous.is_some() {
         let _ = writeln!(out, "     (no variable changed)");
     }
+    let shown: Vec<(String, &str)> = shown.into_iter().flat_map(|(name, value)| fitting(name, value, width)).collect();
     let longest = shown.iter().map(|(name, _)| ascii(name).len()).max().unwrap_or(0).min(width / 3);
     for (name, value) in shown {
         let name = elide(&ascii(&name), longest);
@@ -69,6 +71,17 @@ pub fn step_lines(previous: Option<&Step>, step: &Step, width: usize) -> String 
         let _ = writeln!(out, "     {name:longest$} = {value}");
     }
     out
+}
+
+/// The value on a line of its own; where it is too long for one, its entries, if there are not too many.
+fn fitting(name: String, value: &str, width: usize) -> Vec<(String, &str)> {
+    const MANY: usize = 16;
+    if ascii(&name).len() + ascii(&one_line(value)).len() + 8 > width
+        && let Some(parts) = entries(value).filter(|parts| (2..=MANY).contains(&parts.len()))
+    {
+        return parts.into_iter().map(|(place, part)| (format!("{name}{place}"), part)).collect();
+    }
+    vec![(name, value)]
 }
 
 /// How deep entries of entries are compared; deeper ones are shown whole.
@@ -352,5 +365,15 @@ mod tests {
     fn the_first_state_is_shown_in_full() {
         let first = step_lines(None, &step(1, &[("f", "(a :> 1 @@ b :> 2)"), ("x", "0")]), 80);
         assert_eq!(first, "  1  A\n     f = (a :> 1 @@ b :> 2)\n     x = 0\n");
+    }
+
+    #[test]
+    fn a_value_too_long_for_its_line_is_shown_by_its_entries() {
+        let long = "( reader :> \"Looking up\" @@ writer :> \"Starting\" )";
+        let lines = step_lines(None, &step(1, &[("pc", long)]), 40);
+        assert_eq!(lines, "  1  A\n     pc[reader] = \"Looking up\"\n     pc[writer] = \"Starting\"\n");
+        assert!(step_lines(None, &step(1, &[("pc", long)]), UNCUT).contains(long));
+        let endless = format!("<<{}1>>", "1, ".repeat(40));
+        assert!(step_lines(None, &step(1, &[("pc", &endless)]), 40).contains(" ... "));
     }
 }

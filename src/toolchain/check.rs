@@ -47,7 +47,7 @@ pub(crate) async fn check(
         warnings
             .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
     }
-    if is_violated(&safety.verdict) {
+    if is_violated(&safety.verdict) || kind_of(&safety.verdict) == Some(ViolationKind::Evaluation) {
         session.settle_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
     }
     let temporal =
@@ -159,13 +159,25 @@ impl Session<'_> {
         args
     }
 
-    /// With several workers the trace varies from run to run: it is derived again with one.
+    /// With several workers it varies from run to run what is found first, and by which trace: both are derived again with
+    /// one.
     async fn settle_trace(
         &mut self,
         plan: &RunPlan,
         run: &mut Run,
         warnings: &mut Vec<String>,
     ) -> Result<(), ToolError> {
+        let kind = kind_of(&run.verdict);
+        let shows_trace = run.read.trace.is_some() || kind == Some(ViolationKind::Evaluation);
+        if self.cx.limits.workers != Some(1) && shows_trace {
+            let again = self.run(&plan::for_trace(plan)).await?;
+            if is_violated(&again.verdict) || kind_of(&again.verdict) == Some(ViolationKind::Evaluation) {
+                run.verdict = again.verdict;
+                run.read.trace = again.read.trace;
+            } else {
+                warnings.push("the error was not found again in the run that derives the trace: another trace may be shown next time".to_owned());
+            }
+        }
         if run.read.trace.is_none() && kind_of(&run.verdict) == Some(ViolationKind::Assertion) {
             // The failing step starts in the deepest level that was reached, or the one before.
             let depth = run.read.statistics.depth.unwrap_or(1) + 2;
@@ -174,17 +186,6 @@ impl Session<'_> {
                 Some(trace) => run.read.trace = Some(trace),
                 None => warnings.push("the states that lead to the failed assertion could not be derived".to_owned()),
             }
-            return Ok(());
-        }
-        if self.cx.limits.workers == Some(1) || run.read.trace.is_none() {
-            return Ok(());
-        }
-        let again = self.run(&plan::for_trace(plan)).await?;
-        if is_violated(&again.verdict) {
-            run.verdict = again.verdict;
-            run.read.trace = again.read.trace;
-        } else {
-            warnings.push("the violation was not found again in the run that derives the trace: another trace may be shown next time".to_owned());
         }
         Ok(())
     }
