@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 pub mod counter;
+pub mod handoff;
 
 /// The project's own folder.
 pub fn project() -> PathBuf {
@@ -39,7 +40,7 @@ pub struct Done {
 }
 
 impl Done {
-    fn of(output: &Output) -> Self {
+    pub fn of(output: &Output) -> Self {
         Self {
             status: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
