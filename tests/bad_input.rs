@@ -51,7 +51,11 @@ fn refused(bench: &Bench, args: &[&str], words: &[&str]) {
 #[test]
 fn documents_that_do_not_exist_are_named() {
     let bench = ready();
-    refused(&bench, &["run", "dosc", "--recording", "script.jsonl"], &["dosc does not exist", "give a document or a folder"]);
+    refused(
+        &bench,
+        &["run", "dosc", "--recording", "script.jsonl"],
+        &["dosc does not exist", "give a document or a folder"],
+    );
     refused(&bench, &["run", "--case", "nowhere", "--recording", "script.jsonl"], &["nowhere/checklist.json"]);
     refused(&bench, &["run"], &["DOCS"]);
 }
@@ -60,7 +64,11 @@ fn documents_that_do_not_exist_are_named() {
 fn a_folder_without_documents_says_what_would_count_and_what_was_there() {
     let bench = ready();
     std::fs::create_dir(bench.path("none")).unwrap();
-    refused(&bench, &["run", "none", "--recording", "script.jsonl"], &["holds no document", ".md .mdx .txt", "nothing"]);
+    refused(
+        &bench,
+        &["run", "none", "--recording", "script.jsonl"],
+        &["holds no document", ".md .mdx .txt", "nothing"],
+    );
     bench.write("bad/picture.md", [1, 0, 2]);
     bench.write("bad/latin.txt", [b'a', 0xe9]);
     bench.write("bad/code.rs", "fn main() {}");
@@ -69,9 +77,18 @@ fn a_folder_without_documents_says_what_would_count_and_what_was_there() {
     refused(
         &bench,
         &["run", "bad", "--recording", "script.jsonl"],
-        &["picture.md (binary)", "latin.txt (not UTF-8 from byte 1)", "52428800 bytes, over the limit", "empty.md (empty)"],
+        &[
+            "picture.md (binary)",
+            "latin.txt (not UTF-8 from byte 1)",
+            "52428800 bytes, over the limit",
+            "empty.md (empty)",
+        ],
     );
-    refused(&bench, &["run", "bad/huge.md", "--recording", "script.jsonl"], &["huge.md (52428800 bytes, over the limit"]);
+    refused(
+        &bench,
+        &["run", "bad/huge.md", "--recording", "script.jsonl"],
+        &["huge.md (52428800 bytes, over the limit"],
+    );
 }
 
 #[test]
@@ -120,7 +137,11 @@ fn a_document_or_folder_that_may_not_be_read_stops_the_run_before_it_begins() {
     let run = as_nobody(&mut bench);
     let secret = bench.write("docs/secret.md", "closed");
     std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o000)).unwrap();
-    run(&bench, &RUN).expect(2).says(&["cannot read docs/secret.md", "ermission denied", "make it readable or move it"]);
+    run(&bench, &RUN).expect(2).says(&[
+        "cannot read docs/secret.md",
+        "ermission denied",
+        "make it readable or move it",
+    ]);
     assert!(!bench.path("specs").exists());
     std::fs::remove_file(&secret).unwrap();
     std::fs::create_dir(bench.path("docs/closed")).unwrap();
@@ -137,9 +158,11 @@ fn a_run_folder_that_may_not_be_written_is_named_and_is_no_defect_of_the_program
     std::fs::create_dir(bench.path("closed")).unwrap();
     std::fs::set_permissions(bench.path("closed"), std::fs::Permissions::from_mode(0o555)).unwrap();
     for out in ["closed", "closed/specs"] {
-        run(&bench, &["run", "docs", "--recording", "script.jsonl", "--out", out])
-            .expect(2)
-            .says(&["closed", "ermission denied", "hint:"]);
+        run(&bench, &["run", "docs", "--recording", "script.jsonl", "--out", out]).expect(2).says(&[
+            "closed",
+            "ermission denied",
+            "hint:",
+        ]);
     }
     assert_eq!(std::fs::read_dir(bench.path("closed")).unwrap().count(), 0);
 }
@@ -184,7 +207,8 @@ fn names_that_no_prompt_can_carry_are_left_out_and_told() {
     }
     let done = bench.forge(&good(), &[]).expect(0).says(&["skipped a\\n", "its name", "4 files skipped"]);
     assert!(!done.stderr.contains('\u{1b}'));
-    let files: Vec<_> = std::fs::read_dir(bench.path("specs/workspace/docs")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let files: Vec<_> =
+        std::fs::read_dir(bench.path("specs/workspace/docs")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(files.len(), 2, "{files:?}");
 }
 
@@ -203,7 +227,11 @@ fn the_folder_of_an_earlier_run_is_not_taken_for_documentation() {
 #[test]
 fn a_provider_or_recording_that_cannot_serve_is_named_with_the_choices() {
     let bench = ready();
-    refused(&bench, &["run", "docs", "--provider", "oracle"], &["unknown provider \"oracle\"", "hint:", "--provider handoff"]);
+    refused(
+        &bench,
+        &["run", "docs", "--provider", "oracle"],
+        &["unknown provider \"oracle\"", "hint:", "--provider handoff"],
+    );
     refused(&bench, &["run", "docs", "--provider", "replay"], &["needs a recording", "--recording FILE"]);
     refused(&bench, &["run", "docs", "--recording", "gone.jsonl"], &["gone.jsonl", "No such file"]);
     refused(&bench, &["run", "docs", "--recording", "docs"], &["docs"]);
@@ -256,13 +284,20 @@ fn prompts_that_cannot_be_used_are_named_before_anything_begins() {
 fn other_paths_that_cannot_be_used_are_named_before_anything_begins() {
     let bench = ready();
     bench.write("taken", "a file");
-    bench.run(&["run", "docs", "--recording", "script.jsonl", "--out", "taken"]).expect(2).says(&["taken is a file", "--out"]);
+    bench
+        .run(&["run", "docs", "--recording", "script.jsonl", "--out", "taken"])
+        .expect(2)
+        .says(&["taken is a file", "--out"]);
     bench.run(&["run", "docs", "--recording", "script.jsonl", "--out", "taken/specs"]).expect(2).says(&["taken"]);
     assert_eq!(bench.read("taken"), "a file");
     let more = |flag: &'static str, value: &'static str| [&RUN[..], &[flag, value]].concat();
     refused(&bench, &more("--exemplars", "nowhere"), &["exemplars", "nowhere"]);
     refused(&bench, &more("--record", "nowhere/run.jsonl"), &["nowhere", "--record"]);
-    refused(&bench, &more("--tla-tools", "nowhere.jar"), &["nowhere.jar"].map(|w| w));
+    bench
+        .run(&more("--tla-tools", "nowhere.jar"))
+        .expect(4)
+        .says(&["nowhere.jar was not found", "--tla-tools names it"]);
+    assert!(!bench.path("specs").exists());
 }
 
 #[test]
@@ -321,7 +356,8 @@ fn an_unknown_revision_or_station_is_answered_with_those_that_there_are() {
     let resume = |args: &[&str]| bench.run(&[&["resume", "specs"], args].concat()).expect(2);
     resume(&["--from", "rev_7"]).says(&["there is no revision \"rev_7\"", "there are rev_0"]);
     resume(&["--from", "first", "--at", "review"]).says(&["there is no revision \"first\""]);
-    resume(&["--from", "rev_0", "--at", "reviewing"]).says(&["there is no station \"reviewing\"", "formalize, validate"]);
+    resume(&["--from", "rev_0", "--at", "reviewing"])
+        .says(&["there is no station \"reviewing\"", "formalize, validate"]);
     resume(&["--from", "rev_0"]).says(&["ended the run (approved)", "--at"]);
     resume(&["--at", "review"]).says(&["--from"]);
     assert_eq!(snapshot(&bench.path("specs")), before);
@@ -389,7 +425,10 @@ fn a_branch_from_an_edited_module_that_does_not_parse_does_not_begin() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let spec = bench.read("specs/history/rev_0/Spec.tla");
-    bench.write("specs/history/rev_0/Spec.tla", spec.replace("NeverAbove ==", "NeverAbove =="). replace("n <= Max", "n <= "));
+    bench.write(
+        "specs/history/rev_0/Spec.tla",
+        spec.replace("NeverAbove ==", "NeverAbove ==").replace("n <= Max", "n <= "),
+    );
     let before = bench.read("specs/journal.jsonl");
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check"]).expect(1).says(&["was rejected", "line"]);
     assert_eq!(bench.read("specs/journal.jsonl"), before);
@@ -474,7 +513,13 @@ fn an_interrupt_while_the_checker_runs_ends_it_and_leaves_no_trace() {
     let mut bench = bench();
     let endless = MODULE.replace("while n < Max do", "while n >= 0 do");
     let loose = sections(&INVARIANTS.replace("0..10", "Nat").replace("n <= Max", "n >= 0"), "", WITNESSES, CFG);
-    let script = good().answer("formalize", 0, 1, "draft", &fenced(&endless)).answer("generate_invariants", 0, 1, "draft", &loose);
+    let script = good().answer("formalize", 0, 1, "draft", &fenced(&endless)).answer(
+        "generate_invariants",
+        0,
+        1,
+        "draft",
+        &loose,
+    );
     bench.write("script.jsonl", script.text());
     std::fs::create_dir(bench.path("tmp")).unwrap();
     let tmp = bench.path("tmp");

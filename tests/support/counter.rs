@@ -26,7 +26,8 @@ end algorithm; *)
 ";
 
 /// The sections, without their fences.
-pub const INVARIANTS: &str = "TypeOK == n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}\n\\* covers R1\nNeverAbove == n <= Max\n";
+pub const INVARIANTS: &str =
+    "TypeOK == n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}\n\\* covers R1\nNeverAbove == n <= Max\n";
 pub const WITNESSES: &str = "WitnessFull == n = Max\n";
 pub const CFG: &str = "SPECIFICATION Spec\nCONSTANT Max = 2\nINVARIANTS TypeOK NeverAbove\n\\* WITNESS WitnessFull\n";
 

@@ -229,7 +229,7 @@ impl Script {
     /// Fills in what was offered in that run; whether anything is new.
     fn learn(&mut self, journal: &[Value]) -> bool {
         let mut learnt = false;
-        for (line, reads) in self.lines.iter_mut().filter(|(_, r)| *r == Reads::Offered) {
+        for (line, _) in self.lines.iter_mut().filter(|(_, r)| *r == Reads::Offered) {
             let sent = journal
                 .iter()
                 .filter(|e| name(e) == "request_sent")
@@ -241,11 +241,17 @@ impl Script {
                 .iter()
                 .map(|o| json!({"path": o["path"], "sha": o["sha"]}))
                 .collect();
-            if line["reads"] != json!(offered) {
-                line["reads"] = json!(offered);
-                learnt = true;
-            }
-            let _ = reads;
+            // What the tools said holds times, which change from run to run; the guard looks at the names of those files.
+            let looked_at = |reads: &Value| -> Vec<Value> {
+                let all = reads.as_array().unwrap().iter();
+                all.map(
+                    |r| if r["path"].as_str().unwrap().starts_with("Spec.") { r.clone() } else { r["path"].clone() },
+                )
+                .collect()
+            };
+            let offered = json!(offered);
+            learnt |= looked_at(&line["reads"]) != looked_at(&offered);
+            line["reads"] = offered;
         }
         learnt
     }
