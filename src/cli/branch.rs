@@ -9,12 +9,18 @@ use super::surroundings::tool_failure;
 use crate::exit::Exit;
 use crate::journal::{Kind, Sha};
 use crate::nodes::Desk;
-use crate::pipeline::{Branch, Carried, Revision, Run, RunView, State, Station, begin_branch, file};
+use crate::pipeline::{Branch, Carried, Changed, Revision, Run, RunView, State, Station, begin_branch, file};
 use crate::prompt::requirements;
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, coverage_of, without_translation};
 
 /// Journals the start of a branch. Nothing is changed where it cannot begin.
-pub(super) async fn begin(run: &Run, desk: &Desk, from: &str, at: Option<&str>) -> Result<(), Failure> {
+pub(super) async fn begin(
+    run: &Run,
+    desk: &Desk,
+    from: &str,
+    at: Option<&str>,
+    changed: Changed,
+) -> Result<(), Failure> {
     let view = run.view();
     let parent = revision(&view, from)?;
     let station = station(parent, at)?;
@@ -63,6 +69,7 @@ pub(super) async fn begin(run: &Run, desk: &Desk, from: &str, at: Option<&str>) 
         artifacts,
         edited,
         feedback: parent.open.clone(),
+        changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))
 }

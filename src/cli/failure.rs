@@ -1,5 +1,6 @@
 //! An error for a person: what, where, and what to do.
 
+use super::progress::advice;
 use crate::exit::Exit;
 
 /// Why a command could not do what it was asked.
@@ -28,9 +29,9 @@ impl Failure {
     }
 
     pub(super) fn print(&self) {
-        eprintln!("error: {}", self.message);
+        advice(&format!("error: {}", self.message));
         for hint in &self.hints {
-            eprintln!("hint: {hint}");
+            advice(&format!("hint: {hint}"));
         }
     }
 }

@@ -9,6 +9,7 @@ use super::progress::{Display, result};
 use super::surroundings::{cancel_on_signals, clock, crash_point, env, limits, toolchain};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
+use crate::journal::{JournalError, LockError, StoreError};
 use crate::llm::{Handoff, Provider, Recording, Replay};
 use crate::nodes::{Crew, Desk};
 use crate::pipeline::{self, Outcome, Run, RunError, StopReason, Surroundings, drive};
@@ -44,6 +45,13 @@ pub(super) fn desk(settings: &Settings, answers: Answers, out: &Path, display: &
         None => Some(PathBuf::from("prompts")).filter(|p| p.is_dir()),
     };
     let prompts = PromptLibrary::load(prompts_dir.as_deref()).fails(Exit::Usage)?;
+    if let Some(path) = &settings.given.record
+        && let Some(dir) = path.parent()
+        && !(dir.as_os_str().is_empty() || dir.is_dir())
+    {
+        return Err(Failure::usage(format!("cannot write the recording {}: there is no such folder", path.display()))
+            .hint("--record takes a file in a folder that exists"));
+    }
     let toolchain = toolchain(settings)?;
     let watcher = display.clone();
     Ok(Desk {
@@ -97,16 +105,25 @@ pub(super) fn open(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// Trouble with the run's own files.
+/// Trouble with the run's own files: nothing that the program has to answer for, so it says what a person can do.
 pub(super) fn run_failure(error: &RunError) -> Failure {
+    let failure = Failure::usage(error.to_string());
     match error {
-        RunError::Lock(_) | RunError::NoRun { .. } | RunError::Journal(_) | RunError::Fold(_) => {
-            Failure::usage(error.to_string())
-        }
-        other => Failure::new(Exit::Defect, other.to_string())
-            .hint("if the disk is full or not writable, mend that and run `tlaforge resume`"),
+        RunError::Lock(LockError::Held { .. })
+        | RunError::NoRun { .. }
+        | RunError::Journal(JournalError::Damaged { .. })
+        | RunError::Fold(_) => failure,
+        RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
+        RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),
+        _ => failure.hint(
+            "if the disk is full or the folder not writable, mend that; a run that had begun goes on with `tlaforge \
+             resume`",
+        ),
     }
 }
+
+const RESTORE: &str = "what the run rests on is not as it was written: restore the file, or forge again into another \
+                       folder with --out DIR";
 
 /// Drives the run to its end and prints how it ended.
 pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format: Format) -> Result<Exit, Failure> {

@@ -40,8 +40,8 @@ impl Display {
     /// A line of progress or advice.
     pub(super) fn note(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| advice(text)),
+            None => advice(text),
         }
     }
 
@@ -162,6 +162,13 @@ impl Display {
 pub(super) fn result(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// A line of progress or advice on stderr. A reader that went away is no error there either: a run that is cut short by
+/// a closed pipe would lose its end.
+pub(super) fn advice(line: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = writeln!(err, "{line}");
 }
 
 /// The first 160 characters on one line.

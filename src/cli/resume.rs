@@ -14,7 +14,7 @@ use super::run::surroundings;
 use super::surroundings::env;
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Outcome, Run, RunError};
+use crate::pipeline::{self, Outcome, Rules, Run, RunError};
 use crate::report::summary;
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
@@ -34,9 +34,11 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     for path in [&mut settings.given.recording, &mut settings.given.record, &mut settings.given.prompts] {
         *path = absolute(path.take());
     }
+    let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };
+    let changed = view.settings.changed(rules, surroundings(&settings));
     if let Some(from) = &args.from {
         let desk = desk(&settings, answers(&settings)?, run.root(), &display)?;
-        branch::begin(&run, &desk, from, args.at.as_deref()).await?;
+        branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
         return forge(&run, desk, &display, format).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
@@ -49,7 +51,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Ok(status(finished.outcome, finished.reason));
     }
     let desk = desk(&settings, answers(&settings)?, run.root(), &display)?;
-    pipeline::resume(&run, Some(surroundings(&settings))).map_err(|e| run_failure(&e))?;
+    pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
     forge(&run, desk, &display, format).await
 }
 

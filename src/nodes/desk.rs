@@ -13,7 +13,7 @@ use crate::journal::{Kind, Sha, write_atomically};
 use crate::llm::{FileRead, LlmError, Offered, Provider, Request, RequestKey};
 use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, StationError, StopReason};
 use crate::process::Cancel;
-use crate::prompt::{Document, PromptError, PromptLibrary, index};
+use crate::prompt::{Document, PromptError, PromptLibrary, index, index_path};
 use crate::tla::Diagnostic;
 use crate::toolchain::{Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain, Translation};
 
@@ -84,8 +84,12 @@ impl Desk {
             return Ok(Reply { text, sha: received.artifact, reads: received.reads });
         }
         let offered = Self::lay_out(view, &ask)?;
+        let mut data = ask.data.clone();
+        if ask.docs {
+            data["index"] = json!(index_path(view.settings.docs.iter().map(|d| d.path.as_str())));
+        }
         let role = self.prompts.render(ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?;
-        let prompt = self.prompts.render(&ask.prompt, &ask.data).map_err(|e| prompt_trouble(&e))?;
+        let prompt = self.prompts.render(&ask.prompt, &data).map_err(|e| prompt_trouble(&e))?;
         let key = RequestKey {
             node: ask.node.to_owned(),
             place: attempt.place,
@@ -151,7 +155,7 @@ impl Desk {
         let mut files = ask.files.clone();
         if ask.docs {
             let documents = documents(view, ask.attempt)?;
-            files.push(("docs/INDEX.md".to_owned(), index(&documents)));
+            files.push((index_path(documents.iter().map(|d| d.path.as_str())), index(&documents)));
             files.extend(documents.into_iter().map(|d| (format!("docs/{}", d.path), d.text)));
         }
         if ask.exemplars {

@@ -18,6 +18,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let settings = &view.settings;
     let mut data = json!({
         "concern": settings.concern, "interface": settings.interface, "repaired": view.state.repaired,
+        "has_previous": false,
     });
     let mut files = Vec::new();
     let purpose = if let Some(previous) = previous {

@@ -120,6 +120,9 @@ fn judge(
                 text: format!("{why}\n\nThe review said: {}", review.summary),
             });
         }
+        // What the next review is told speaks of this one: where another station works first, it is told nothing.
+        ReviewFacts { verdict: ReviewVerdict::Revise, earliest: Some(_), approval: Some(clause), .. }
+            if clause.station() == Station::Review => {}
         ReviewFacts { approval: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
         _ => {}
     }

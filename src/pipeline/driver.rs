@@ -9,7 +9,7 @@ use serde_json::json;
 use super::folder;
 use super::guard::{approval, flaw};
 use super::machine::{Effect, Outcome, Position, Row, StopReason, Transition, transition};
-use super::records::{Facts, Finished, Product, Revision, file};
+use super::records::{Changed, Facts, Finished, Product, Revision, file};
 use super::run::{Attempt, Run, RunError, record, to_value};
 use super::station::Station;
 use super::view::RunView;
@@ -261,14 +261,9 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
     }
 }
 
-/// Takes up a run that was stopped or killed: journals who goes on, with which surroundings where they changed.
-pub fn resume(run: &Run, surroundings: Option<serde_json::Value>) -> Result<(), RunError> {
-    let view = run.view();
-    let mut data = json!({});
-    if let Some(surroundings) = surroundings.filter(|s| *s != view.settings.surroundings) {
-        data["surroundings"] = surroundings;
-    }
-    run.append(vec![record("run", Kind::Act, "run_resumed", view.rev, 0, data)]).map(|_| ())
+/// Takes up a run that was stopped or killed: journals who goes on, with which settings where they changed.
+pub fn resume(run: &Run, changed: &Changed) -> Result<(), RunError> {
+    run.append(vec![record("run", Kind::Act, "run_resumed", run.view().rev, 0, to_value(changed))]).map(|_| ())
 }
 
 impl RunView {

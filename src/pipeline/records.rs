@@ -280,4 +280,28 @@ pub struct Branch {
     pub covers: BTreeMap<String, Vec<String>>,
     /// What that revision's review left open.
     pub feedback: Vec<Feedback>,
+    /// What is set otherwise than before.
+    #[serde(default, flatten)]
+    pub changed: Changed,
+}
+
+/// Settings that flags of a `resume` changed; absent where they stayed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// Limits and options of routing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Rules>,
+    /// What the command line needs to go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surroundings: Option<serde_json::Value>,
+}
+
+impl Settings {
+    /// What these are set to otherwise than they were.
+    pub fn changed(&self, rules: Rules, surroundings: serde_json::Value) -> Changed {
+        Changed {
+            rules: (rules != self.rules).then_some(rules),
+            surroundings: (surroundings != self.surroundings).then_some(surroundings),
+        }
+    }
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::machine::{Effect, Event as Step, Position, Row, State, transition};
 use super::records::{
-    Branch, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Revision, Settings, Spent,
-    Standing,
+    Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Revision, Settings,
+    Spent, Standing,
 };
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
@@ -194,9 +194,7 @@ impl RunView {
             "run_started" => self.settings = Settings::deserialize(&event.data)?,
             "branch_started" => self.branch(Branch::deserialize(&event.data)?, event.rev),
             "run_resumed" => {
-                if let Some(surroundings) = event.data.get("surroundings") {
-                    self.settings.surroundings = surroundings.clone();
-                }
+                self.set(Changed::deserialize(&event.data)?);
                 self.finished = None;
                 self.step(Step::Resume);
             }
@@ -261,7 +259,15 @@ impl RunView {
         }
     }
 
+    fn set(&mut self, changed: Changed) {
+        self.settings.rules = changed.rules.unwrap_or(self.settings.rules);
+        if let Some(surroundings) = changed.surroundings {
+            self.settings.surroundings = surroundings;
+        }
+    }
+
     fn branch(&mut self, branch: Branch, rev: u32) {
+        self.set(branch.changed);
         let parent_check = self.checks.get(&branch.from).cloned();
         self.rev = rev;
         self.parent = Some(branch.from);

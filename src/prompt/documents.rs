@@ -78,19 +78,27 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
     };
     let mut documents = Documents::default();
     if meta.is_file() {
-        let name = root.file_name().map_or_else(|| "document".into(), |n| n.to_string_lossy().into_owned());
+        let name = Path::new(root.file_name().unwrap_or("document".as_ref()));
         take(root, name, meta.len(), Wanted::Whatever, &mut documents)?;
     } else {
-        for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
+        let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
+        while let Some(entry) = entries.next() {
             match entry {
-                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) if entry.file_type().is_dir() => {
+                    if holds_a_run(entry.path()) {
+                        let path = relative(root, entry.path());
+                        documents.skipped.push(Skipped { path, reason: "the folder of a run".into() });
+                        entries.skip_current_dir();
+                    }
+                }
                 Ok(entry) => {
-                    let name = relative(root, entry.path());
                     if entry.file_type().is_file() {
                         let bytes = entry.metadata().map_or(0, |m| m.len());
+                        let name = entry.path().strip_prefix(root).unwrap_or(entry.path());
                         take(entry.path(), name, bytes, Wanted::ByEnding, &mut documents)?;
                     } else {
-                        documents.skipped.push(Skipped { path: name, reason: "not a regular file".into() });
+                        let path = relative(root, entry.path());
+                        documents.skipped.push(Skipped { path, reason: "not a regular file".into() });
                     }
                 }
                 Err(e) if e.loop_ancestor().is_some() => {
@@ -131,11 +139,16 @@ enum Wanted {
     ByEnding,
 }
 
-fn take(path: &Path, name: String, bytes: u64, wanted: Wanted, into: &mut Documents) -> Result<(), DocumentsError> {
+fn take(path: &Path, below: &Path, bytes: u64, wanted: Wanted, into: &mut Documents) -> Result<(), DocumentsError> {
     let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let name = shown(below);
     let mut skip = |reason: String| into.skipped.push(Skipped { path: name.clone(), reason });
     if wanted == Wanted::ByEnding && !ENDINGS.contains(&ending.as_str()) {
         skip("not a document by its ending".into());
+        return Ok(());
+    }
+    if !is_plain(below) {
+        skip("its name holds what no prompt can carry (control characters, or bytes that are not UTF-8)".into());
         return Ok(());
     }
     if bytes > MAX_BYTES {
@@ -158,9 +171,42 @@ fn take(path: &Path, name: String, bytes: u64, wanted: Wanted, into: &mut Docume
     Ok(())
 }
 
+/// What a run has written is no documentation, whoever put its folder among the documents.
+fn holds_a_run(folder: &Path) -> bool {
+    folder.join("journal.jsonl").is_file() && folder.join("artifacts").is_dir()
+}
+
+/// A name that can stand in a prompt, an index and a line of output, and is told apart from every other.
+fn is_plain(path: &Path) -> bool {
+    path.to_str().is_some_and(|name| !name.chars().any(char::is_control))
+}
+
 fn relative(root: &Path, path: &Path) -> String {
-    let path = path.strip_prefix(root).unwrap_or(path);
-    path.components().map(|c| c.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    shown(path.strip_prefix(root).unwrap_or(path))
+}
+
+/// A path with `/`, for people: control characters are shown, not sent to the terminal.
+fn shown(path: &Path) -> String {
+    let path = path.components().map(|c| c.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+    path.chars().fold(String::new(), |mut out, c| {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+        out
+    })
+}
+
+/// Where the index of these documents stands in the workspace: `docs/INDEX.md`, or beside a document of that name. Letter
+/// case does not tell files apart everywhere.
+pub fn index_path<'a>(documents: impl Iterator<Item = &'a str>) -> String {
+    let taken: Vec<String> = documents.map(str::to_lowercase).collect();
+    std::iter::once("INDEX.md".to_owned())
+        .chain((2..).map(|n| format!("INDEX-{n}.md")))
+        .find(|name| !taken.contains(&name.to_lowercase()))
+        .map(|name| format!("docs/{name}"))
+        .expect("there are more numbers than documents")
 }
 
 /// An index of the documents: file, size, and headings with the lines they span.

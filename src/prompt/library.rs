@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use handlebars::Handlebars;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -28,6 +29,32 @@ templates![
     "review/second_reading_role",
     "review/second_reading",
 ];
+
+/// What a template may ask for: once with something in it, and once with as little as there can be. A template is
+/// rendered with both before a run begins, so that a misspelt name does not stop a run that has cost money.
+fn samples(name: &str) -> [Value; 2] {
+    let (full, least) = match name {
+        "informal_spec/draft" | "informal_spec/repair" => (
+            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "repaired": true, "has_previous": true}),
+            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "repaired": false, "has_previous": false}),
+        ),
+        "formalize/draft" | "formalize/repair" => (
+            json!({"exemplars": ["X.tla"], "interface": "i", "has_check": true}),
+            json!({"exemplars": [], "interface": null, "has_check": false}),
+        ),
+        "generate_invariants/draft" | "generate_invariants/repair" => (
+            json!({"has_previous": true, "has_feedback": true, "has_check": true}),
+            json!({"has_previous": false, "has_feedback": false, "has_check": false}),
+        ),
+        "review/draft" | "review/repair" => (
+            json!({"index": "docs/INDEX.md", "has_output": true}),
+            json!({"index": "docs/INDEX.md", "has_output": false}),
+        ),
+        "review/second_reading" => (json!({"index": "docs/INDEX.md"}), json!({"index": "docs/INDEX.md"})),
+        _ => (json!({}), json!({})),
+    };
+    [full, least]
+}
 
 /// Why a prompt cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +127,13 @@ impl PromptLibrary {
                 .register_template_string(name, own.as_deref().unwrap_or(text))
                 .map_err(|source| PromptError::Template { name: (*name).to_owned(), source: Box::new(source) })?;
         }
-        Ok(Self { engine, overridden })
+        let library = Self { engine, overridden };
+        for (name, _) in BUILT_IN {
+            for sample in samples(name) {
+                library.render(name, &sample)?;
+            }
+        }
+        Ok(library)
     }
 
     /// The templates that differ from the built-in ones.

@@ -7,6 +7,9 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+pub mod counter;
+pub mod handoff;
+
 /// The project's own folder.
 pub fn project() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -37,7 +40,7 @@ pub struct Done {
 }
 
 impl Done {
-    fn of(output: &Output) -> Self {
+    pub fn of(output: &Output) -> Self {
         Self {
             status: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -169,28 +172,115 @@ pub fn routes(journal: &[Value]) -> Vec<String> {
         .collect()
 }
 
+/// The last event's outcome.
+pub fn outcome(journal: &[Value]) -> &str {
+    let last = journal.last().expect("an event");
+    assert_eq!(name(last), "run_finished");
+    last["data"]["outcome"].as_str().unwrap()
+}
+
+/// The reason of each routing decision, as `to: why`.
+pub fn reasons(journal: &[Value]) -> Vec<String> {
+    let text = |v: &Value| v.as_str().unwrap_or("?").to_owned();
+    journal
+        .iter()
+        .filter(|e| name(e) == "routed")
+        .map(|e| format!("{}: {}", text(&e["data"]["to"]), text(&e["data"]["why"])))
+        .collect()
+}
+
 /// A recording written by a test: what each request is answered. These answers stand for misbehaving models; the
 /// recordings under `evals/` are the genuine ones.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Script {
-    lines: Vec<String>,
+    lines: Vec<(Value, Reads)>,
+}
+
+/// What the model of a scripted answer read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    Nothing,
+    /// All that the request offered: looked up in the journal of a run before, see [`Bench::forge`].
+    Offered,
 }
 
 impl Script {
     /// `draft` is the purpose of a first answer, `repair` of a later one.
     pub fn answer(mut self, node: &str, place: u32, attempt: u32, purpose: &str, answer: &str) -> Self {
-        self.lines.push(
-            json!({
-                "v": 1, "node": node, "place": place, "attempt": attempt, "purpose": purpose, "candidate": 0,
-                "wording": "0".repeat(64), "prompt_start": "", "reads": [], "provider": "script", "answer": answer,
-            })
-            .to_string(),
-        );
+        let line = json!({
+            "v": 1, "node": node, "place": place, "attempt": attempt, "purpose": purpose, "candidate": 0,
+            "wording": "0".repeat(64), "prompt_start": "", "reads": [], "provider": "script", "answer": answer,
+        });
+        self.lines.retain(|(l, _)| KEY.iter().any(|k| l[k] != line[k]));
+        self.lines.push((line, Reads::Nothing));
+        self
+    }
+
+    /// The model of the last answer read everything that it was offered.
+    pub fn having_read_all(mut self) -> Self {
+        self.lines.last_mut().expect("an answer").1 = Reads::Offered;
         self
     }
 
     pub fn text(&self) -> String {
-        self.lines.join("\n") + "\n"
+        self.lines.iter().fold(String::new(), |text, (line, _)| text + &line.to_string() + "\n")
+    }
+
+    /// Fills in what was offered in that run; whether anything is new.
+    fn learn(&mut self, journal: &[Value]) -> bool {
+        let mut learnt = false;
+        for (line, _) in self.lines.iter_mut().filter(|(_, r)| *r == Reads::Offered) {
+            let sent = journal
+                .iter()
+                .filter(|e| name(e) == "request_sent")
+                .find(|e| KEY.iter().all(|k| e["data"]["key"][k] == line[k]));
+            let Some(sent) = sent else { continue };
+            let offered: Vec<Value> = sent["data"]["offered"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|o| json!({"path": o["path"], "sha": o["sha"]}))
+                .collect();
+            // What the tools said holds times, which change from run to run; the guard looks at the names of those files.
+            let looked_at = |reads: &Value| -> Vec<Value> {
+                let all = reads.as_array().unwrap().iter();
+                all.map(
+                    |r| if r["path"].as_str().unwrap().starts_with("Spec.") { r.clone() } else { r["path"].clone() },
+                )
+                .collect()
+            };
+            let offered = json!(offered);
+            learnt |= looked_at(&line["reads"]) != looked_at(&offered);
+            line["reads"] = offered;
+        }
+        learnt
+    }
+}
+
+/// What identifies a request.
+const KEY: [&str; 4] = ["node", "place", "attempt", "purpose"];
+
+impl Bench {
+    /// Forges `docs/` into `specs/` from a script. Where answers have read what they were offered, the run is made
+    /// beforehand, as often as it takes to know what that is.
+    pub fn forge(&self, script: &Script, more: &[&str]) -> Done {
+        let mut script = script.clone();
+        for round in 0..12 {
+            self.write("script.jsonl", script.text());
+            let out = format!(".before-{round}");
+            let args = ["run", "docs", "--recording", "script.jsonl", "--out", &out];
+            let done = self.run(&[&args[..], more].concat());
+            if !self.path(&out).join("journal.jsonl").exists() {
+                return done;
+            }
+            let learnt = script.learn(&self.journal(&out));
+            std::fs::rename(self.path(&out), self.path("specs")).unwrap();
+            if !learnt {
+                return done;
+            }
+            std::fs::remove_dir_all(self.path("specs")).unwrap();
+        }
+        panic!("what was offered changes with each run");
     }
 }
 

@@ -24,5 +24,6 @@ if [ ! -d "$entry" ]; then
 fi
 cat "$entry/stdout"
 cat "$entry/stderr" >&2
-cp "$entry"/*.tla . 2>/dev/null
+# A translation that cannot be written is no translation.
+cp "$entry"/*.tla . || exit 77
 exit "$(cat "$entry/status")"

@@ -1,0 +1,78 @@
+//! A protocol small enough to be read at a glance: a counter that a worker raises to a limit. Each piece of an answer
+//! can be bent by a test.
+
+use super::{Bench, Script};
+
+/// The document.
+pub const DOC: &str = "# The counter\nIt starts at zero.\nWhile it is below the limit, a worker adds one.\nIt is never above the limit.\n";
+
+/// The informal specification.
+pub const INFORMAL: &str = "# The counter\n## Concern\nThe limit.\n## Other concerns\n- none\n## Requirements\nR1 [docs/counter.md:4] The counter is never above the limit.\n";
+
+/// The module.
+pub const MODULE: &str = r"---- MODULE Spec ----
+EXTENDS Naturals
+CONSTANT Max
+
+(* --algorithm Counter
+variables n = 0;
+begin
+  Add:
+    while n < Max do
+      n := n + 1;
+    end while;
+end algorithm; *)
+====
+";
+
+/// The sections, without their fences.
+pub const INVARIANTS: &str =
+    "TypeOK == n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}\n\\* covers R1\nNeverAbove == n <= Max\n";
+pub const WITNESSES: &str = "WitnessFull == n = Max\n";
+pub const CFG: &str = "SPECIFICATION Spec\nCONSTANT Max = 2\nINVARIANTS TypeOK NeverAbove\n\\* WITNESS WitnessFull\n";
+
+/// A module in its fence.
+pub fn fenced(module: &str) -> String {
+    format!("```tla\n{module}```\n")
+}
+
+/// The four sections in their fences.
+pub fn sections(invariants: &str, properties: &str, witnesses: &str, cfg: &str) -> String {
+    format!(
+        "```tla invariants\n{invariants}```\n```tla properties\n{properties}```\n```tla witnesses\n{witnesses}```\n\
+         ```cfg\n{cfg}```\n"
+    )
+}
+
+/// The sections as they should be.
+pub fn good_sections() -> String {
+    sections(INVARIANTS, "", WITNESSES, CFG)
+}
+
+/// A review with this verdict and no issue.
+pub fn review(verdict: &str) -> String {
+    format!("```json\n{{\"verdict\": \"{verdict}\", \"summary\": \"s\", \"issues\": []}}\n```\n")
+}
+
+/// A review that asks for a revision.
+pub fn issue(severity: &str, category: &str, description: &str) -> String {
+    let issue = serde_json::json!({"severity": severity, "category": category, "blame": null, "description": description, "suggestion": ""});
+    format!("```json\n{}\n```\n", serde_json::json!({"verdict": "revise", "summary": "s", "issues": [issue]}))
+}
+
+/// The answers of a first pass that ends approved.
+pub fn good() -> Script {
+    Script::default()
+        .answer("informal_spec", 0, 1, "draft", INFORMAL)
+        .answer("formalize", 0, 1, "draft", &fenced(MODULE))
+        .answer("generate_invariants", 0, 1, "draft", &good_sections())
+        .answer("review", 0, 1, "draft", &review("approved"))
+        .having_read_all()
+}
+
+/// A bench with the document in place.
+pub fn bench() -> Bench {
+    let bench = Bench::remembering();
+    bench.write("docs/counter.md", DOC);
+    bench
+}

@@ -1,0 +1,95 @@
+//! The program while it waits for an answer through files.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Bench, Done};
+
+/// Runs a line of shell.
+pub fn shell(line: &str) {
+    assert!(Command::new("sh").arg("-c").arg(line).status().unwrap().success(), "{line}");
+}
+
+/// A process that has asked, and waits.
+pub struct Waiting {
+    child: Option<Child>,
+    root: PathBuf,
+    /// The folder of the request.
+    pub folder: PathBuf,
+}
+
+impl Waiting {
+    /// Starts the program; the run folder is `specs`. Returns once a request without an answer is there.
+    pub fn start(bench: &Bench, args: &[&str]) -> Self {
+        let child = bench.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let root = bench.path("specs/handoff");
+        let mut waiting = Self { child: Some(child), root, folder: PathBuf::new() };
+        waiting.next();
+        waiting
+    }
+
+    /// Waits for the next request without an answer whose process is the one that runs now.
+    pub fn next(&mut self) -> PathBuf {
+        let begun = Instant::now();
+        loop {
+            if self.child.as_mut().unwrap().try_wait().unwrap().is_some() {
+                let done = self.end();
+                panic!("it ended with {:?}\n{}\n{}", done.status, done.stdout, done.stderr);
+            }
+            assert!(begun.elapsed() < Duration::from_secs(90), "no request came");
+            if let Some(folder) = self.open() {
+                self.folder.clone_from(&folder);
+                return folder;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn open(&self) -> Option<PathBuf> {
+        // The lock is taken before anything is asked: then signals are heard, too.
+        let pid = format!("\"pid\":{}", self.pid());
+        let lock = std::fs::read_to_string(self.root.parent()?.join("run.lock")).ok()?;
+        let journal = std::fs::read_to_string(self.root.parent()?.join("journal.jsonl")).ok()?;
+        let ready = lock.contains(&pid) && !journal.lines().last()?.contains("\"run_finished\"");
+        let mut folders: Vec<PathBuf> = std::fs::read_dir(&self.root).ok()?.map(|e| e.unwrap().path()).collect();
+        folders.sort();
+        folders.into_iter().find(|f| ready && f.join("request.md").exists() && !f.join("answer.md").exists())
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
+    pub fn signal(&self, name: &str) {
+        shell(&format!("kill -{name} {}", self.pid()));
+    }
+
+    /// Ends it as a crash would.
+    pub fn kill(mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Answers the open request by a rename.
+    pub fn answer(&self, text: &str) {
+        std::fs::write(self.folder.join("draft"), text).unwrap();
+        std::thread::sleep(Duration::from_millis(30));
+        std::fs::rename(self.folder.join("draft"), self.folder.join("answer.md")).unwrap();
+    }
+
+    /// What it came to.
+    pub fn end(&mut self) -> Done {
+        Done::of(&self.child.take().unwrap().wait_with_output().unwrap())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
