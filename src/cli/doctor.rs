@@ -65,7 +65,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             info.runtime, info.location, info.version
         ),
         (Format::Text, Err(failure)) => {
-            let hints: String = failure.hints.iter().map(|hint| format!("  {hint}\n")).collect();
+            let hints = failure.hints.iter().fold(String::new(), |all, hint| all + "  " + hint + "\n");
             format!("Java tools: {}\n{hints}{PROVIDERS}", failure.message)
         }
     };

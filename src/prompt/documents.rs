@@ -203,7 +203,7 @@ fn shown(path: &Path) -> String {
 pub fn index_path<'a>(documents: impl Iterator<Item = &'a str>) -> String {
     let taken: Vec<String> = documents.map(str::to_lowercase).collect();
     std::iter::once("INDEX.md".to_owned())
-        .chain((2..).map(|n| format!("INDEX-{n}.md")))
+        .chain((2..=u32::MAX).map(|n| format!("INDEX-{n}.md")))
         .find(|name| !taken.contains(&name.to_lowercase()))
         .map(|name| format!("docs/{name}"))
         .expect("there are more numbers than documents")
