@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::args::{CheckArgs, Format};
 use super::failure::Failure;
 use super::forge::settings;
-use super::progress::{Display, result};
+use super::progress::{Display, json_line, result};
 use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::tla::{
@@ -35,7 +35,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let outcome = outcome?;
     match args.format {
         Format::Text => result(&outcome_text(&outcome, display.width())),
-        Format::Json => result(&format!("{}\n", json_of(&outcome))),
+        Format::Json => json_line(&json_of(&outcome)),
     }
     Ok(match outcome.verdict {
         Verdict::Holds => Exit::Ok,

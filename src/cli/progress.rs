@@ -46,16 +46,16 @@ impl Display {
     }
 
     /// The line that moves.
-    fn doing(&self, text: String) {
+    fn doing(&self, text: &str) {
         if let Some(bar) = &self.bar {
             bar.enable_steady_tick(Duration::from_millis(120));
-            bar.set_message(text);
+            bar.set_message(harmless(text));
         }
     }
 
     /// The checker's own progress.
     pub(super) fn checking(&self, p: &Progress) {
-        self.doing(format!(
+        self.doing(&format!(
             "model_check, {}: {} states, {} distinct, {} on the queue",
             p.run, p.generated, p.distinct, p.queue
         ));
@@ -64,15 +64,13 @@ impl Display {
     /// One durable event.
     pub(super) fn event(&self, event: &Event) {
         if self.format == Format::Json {
-            let mut line = serde_json::to_string(event).unwrap_or_default();
-            line.push('\n');
-            result(&line);
+            json_line(event);
         }
         if event.name == "attempt_started" {
             if let Some(bar) = &self.bar {
                 bar.reset_elapsed();
             }
-            self.doing(format!("{} (rev {}, attempt {})", event.lifeline, event.rev, event.attempt));
+            self.doing(&format!("{} (rev {}, attempt {})", event.lifeline, event.rev, event.attempt));
         }
         if let Some(line) = self.line(event) {
             self.note(&line);
@@ -158,17 +156,29 @@ impl Display {
     }
 }
 
-/// A result. A reader that went away is no error.
+/// A result for a person. A reader that went away is no error.
 pub(super) fn result(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush());
+}
+
+/// A result for a program: one line.
+pub(super) fn json_line(value: &impl serde::Serialize) {
+    let mut out = std::io::stdout().lock();
+    let line = serde_json::to_string(value).unwrap_or_default();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// Documents and models may hold control characters that move a terminal's cursor or change its colours.
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 /// A line of progress or advice on stderr. A reader that went away is no error there either: a run that is cut short by
 /// a closed pipe would lose its end.
 pub(super) fn advice(line: &str) {
     let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{line}");
+    let _ = writeln!(err, "{}", harmless(line));
 }
 
 /// The first 160 characters on one line.
@@ -176,4 +186,14 @@ fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(160).collect();
     if short.len() < line.len() { format!("{short}…") } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_of_a_document_never_reach_the_terminal() {
+        assert_eq!(harmless("a\tb\nR1 \u{1b}[31mred\u{7} \u{9b}2J"), "a\tb\nR1 \u{fffd}[31mred\u{fffd} \u{fffd}2J");
+    }
 }

@@ -3,7 +3,7 @@
 use super::args::{Format, ReportArgs};
 use super::failure::{Fails, Failure};
 use super::forge::run_failure;
-use super::progress::{Display, result};
+use super::progress::{Display, json_line, result};
 use crate::exit::Exit;
 use crate::pipeline::{Run, RunError, RunView};
 use crate::report;
@@ -30,7 +30,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "documents": view.settings.docs,
                 "skipped": view.settings.skipped,
             });
-            result(&format!("{object}\n"));
+            json_line(&object);
         }
     }
     Ok(Exit::Ok)

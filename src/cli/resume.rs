@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::args::ResumeArgs;
+use super::args::{Format, ResumeArgs};
 use super::branch;
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, absolute, desk, forge, open, run_failure, status};
-use super::progress::{Display, result};
+use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::env;
 use crate::config::{Layer, Settings};
@@ -43,7 +43,10 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
         pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
-        result(&summary(&view, display.width()));
+        match format {
+            Format::Text => result(&summary(&view, display.width())),
+            Format::Json => run.events().last().into_iter().for_each(json_line),
+        }
         display.note(&format!(
             "the run is finished; branch off with: tlaforge resume {} --from rev_N --at STATION",
             args.folder.display()
