@@ -7,11 +7,14 @@ use support::{Bench, name, project, routes};
 
 /// Replays a case with its genuine recording.
 fn replay(bench: &Bench, case: &str, status: i32) -> support::Done {
+    replay_of(bench, case, "run.jsonl", &[], status)
+}
+
+fn replay_of(bench: &Bench, case: &str, recording: &str, more: &[&str], status: i32) -> support::Done {
     let case = project().join("evals").join(case);
-    let recording = case.join("recording/run.jsonl");
-    bench
-        .run(&["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--out", "specs"])
-        .expect(status)
+    let recording = case.join("recording").join(recording);
+    let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--out", "specs"];
+    bench.run(&[&args[..], more].concat()).expect(status)
 }
 
 #[test]
@@ -49,9 +52,39 @@ fn a_flaw_of_the_documented_protocol_is_found_and_told_in_the_documents_words() 
 }
 
 #[test]
-fn the_mended_protocol_is_approved() {
+fn with_repair_a_flaw_that_tlc_shows_forces_a_revision_and_the_run_ends_approved_as_repaired() {
+    let bench = Bench::real();
+    replay_of(&bench, "cache_aside", "repair.jsonl", &["--repair"], 0).prints(&["approved as repaired"]);
+    let journal = bench.journal("specs");
+    assert!(routes(&journal).contains(&"second_reading->informal_spec".to_owned()));
+    assert_eq!(journal.last().unwrap()["data"]["outcome"], "approved_repaired");
+    let meta = |n: u32| -> serde_json::Value {
+        serde_json::from_str(&bench.read(&format!("specs/history/rev_{n}/meta.json"))).unwrap()
+    };
+    assert_eq!(meta(0)["check"]["verdict"], "violated");
+    assert_eq!((&meta(1)["check"]["verdict"], &meta(1)["repaired"]), (&"holds".into(), &true.into()));
+    assert!(bench.read("specs/informal_spec.md").contains("CHANGED:"));
+}
+
+#[test]
+fn the_mended_protocol_is_approved_after_the_translator_forced_a_second_module() {
     let bench = Bench::real();
     replay(&bench, "cache_leases", 0).prints(&["Outcome: approved"]);
+    assert!(routes(&bench.journal("specs")).contains(&"validate->formalize".to_owned()));
+}
+
+#[test]
+fn one_concern_of_a_large_folder_is_forged_and_only_parts_of_it_are_read() {
+    let bench = Bench::real();
+    let concern = ["--concern", "the lease grant protocol with fencing tokens"];
+    replay_of(&bench, "lockbox", "run.jsonl", &concern, 0).prints(&["Outcome: approved", "Other concerns"]);
+    let journal = bench.journal("specs");
+    let docs = journal[0]["data"]["docs"].as_array().unwrap();
+    let bytes: u64 = docs.iter().map(|d| d["bytes"].as_u64().unwrap()).sum();
+    assert!(docs.len() >= 30 && bytes >= 250_000, "{} files, {bytes} bytes", docs.len());
+    let first = journal.iter().find(|e| name(e) == "answer_received").unwrap();
+    let read = first["data"]["reads"].as_array().unwrap().len();
+    assert!((2..docs.len() / 2).contains(&read), "{read} of {} files were read", docs.len());
 }
 
 #[test]
