@@ -9,7 +9,7 @@ use crate::tla::{
     WitnessOutcome,
 };
 
-use super::java::{Features, JavaToolchain, modules};
+use super::installation::{Features, JavaToolchain, modules};
 use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, Order, RunPlan, Symmetry};
 use super::run::{self, Done, Job, Tool};

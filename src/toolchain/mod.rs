@@ -4,6 +4,7 @@ mod check;
 mod contract;
 mod discover;
 mod fetch;
+mod installation;
 mod java;
 mod lint;
 mod pcal_output;
@@ -20,6 +21,6 @@ pub use contract::{
 };
 pub use discover::ToolPaths;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
-pub use java::JavaToolchain;
+pub use installation::JavaToolchain;
 pub use lint::{lint_cfg, lint_spec};
 pub use scan::holds_algorithm;

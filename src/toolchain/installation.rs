@@ -1,0 +1,82 @@
+//! The Java tools as they were found: where they are, and what the TLC at hand can do.
+
+use std::path::PathBuf;
+
+use tokio::sync::OnceCell;
+
+use super::discover::{ToolPaths, Tools};
+use super::run::{self, Done, Job, Jvm, Tool};
+use super::{SpecText, ToolContext, ToolError};
+
+/// Translator, parser and checker of the TLA+ project, in Java.
+#[derive(Debug)]
+pub struct JavaToolchain {
+    pub(crate) tools: Tools,
+    pub(crate) scratch: PathBuf,
+    pub(crate) features: OnceCell<Features>,
+}
+
+/// What the TLC at hand can do.
+#[derive(Debug, Clone)]
+pub(crate) struct Features {
+    pub(crate) version: String,
+    /// It knows `ALIAS` and `POSTCONDITION`.
+    pub(crate) newer: bool,
+    /// It knows `-noGenerateSpecTE`, without which it writes a module for each counterexample.
+    pub(crate) no_trace_module: bool,
+}
+
+impl JavaToolchain {
+    /// Finds the tools. Nothing is started yet.
+    pub fn discover(paths: &ToolPaths<'_>) -> Result<Self, ToolError> {
+        Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new() })
+    }
+
+    pub(crate) async fn features(&self, cx: &ToolContext<'_>) -> Result<&Features, ToolError> {
+        self.features
+            .get_or_try_init(|| async {
+                // 2.15 knows no `-h`; it says its version and its usage all the same.
+                let done = self.quick(Tool::Tlc, vec!["-h".to_owned()], cx).await?;
+                let text = done.stdout() + &done.stderr();
+                let version = text
+                    .lines()
+                    .find_map(|line| line.find("TLC2 Version").map(|at| line[at..].trim().to_owned()))
+                    .ok_or_else(|| done.broke(Tool::Tlc))?;
+                let newer = version_number(&version).is_some_and(|v| v > (2, 15));
+                Ok(Features { newer, no_trace_module: text.contains("-noGenerateSpecTE"), version })
+            })
+            .await
+    }
+
+    pub(crate) async fn quick(&self, tool: Tool, args: Vec<String>, cx: &ToolContext<'_>) -> Result<Done, ToolError> {
+        let job =
+            Job { tool, jvm: Jvm::FastStart, args, files: Vec::new(), deadline: cx.limits.parse, read_back: None };
+        run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await
+    }
+}
+
+fn version_number(version: &str) -> Option<(u32, u32)> {
+    let number = version.strip_prefix("TLC2 Version ")?.split(' ').next()?;
+    let mut parts = number.split('.').map(str::parse::<u32>);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}
+
+/// The files of a specification.
+pub(crate) fn modules(spec: &SpecText) -> Vec<(String, &str)> {
+    std::iter::once((&spec.name, &spec.text))
+        .chain(spec.beside.iter().map(|(name, text)| (name, text)))
+        .map(|(name, text)| (format!("{name}.tla"), text.as_str()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert_eq!(version_number("TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)"), Some((2, 15)));
+        assert!(version_number("TLC2 Version 2.9 of x") < version_number("TLC2 Version 2.20 of y"));
+        assert_eq!(version_number("TLC2 Version 2026.01.02"), Some((2026, 1)));
+    }
+}
