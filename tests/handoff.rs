@@ -88,7 +88,7 @@ fn an_answer_that_is_written_slowly_is_taken_whole() {
     }
     let written = Instant::now();
     waiting.next();
-    assert!(written.elapsed() > Duration::from_millis(1000), "it did not wait until the answer was still");
+    assert!(written.elapsed() > Duration::from_secs(1), "it did not wait until the answer was still");
     assert_eq!(parts(&waiting).1, "formalize");
     assert_eq!(bench.read("specs/informal_spec.md"), INFORMAL);
     waiting.kill();

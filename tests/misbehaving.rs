@@ -51,7 +51,7 @@ impl Ran {
 
     /// What stations were told to mend, in order.
     fn told(&self) -> String {
-        let all = self.events("attempt_finished").into_iter().flat_map(|e| e["data"]["feedback"].as_array().cloned());
+        let all = self.events("attempt_finished").into_iter().filter_map(|e| e["data"]["feedback"].as_array().cloned());
         all.flatten().fold(String::new(), |mut text, f| {
             let _ = writeln!(text, "{}: {}", f["station"].as_str().unwrap(), f["text"].as_str().unwrap());
             text

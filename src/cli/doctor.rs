@@ -65,8 +65,10 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             info.runtime, info.location, info.version
         ),
         (Format::Text, Err(failure)) => {
-            let hints: String = failure.hints.iter().map(|hint| format!("  {hint}\n")).collect();
-            format!("Java tools: {}\n{hints}{PROVIDERS}", failure.message)
+            let lines = std::iter::once(format!("Java tools: {}", failure.message))
+                .chain(failure.hints.iter().map(|hint| format!("  {hint}")))
+                .chain([PROVIDERS.to_owned()]);
+            lines.collect::<Vec<_>>().join("\n")
         }
     };
     result(&format!("{text}\n"));

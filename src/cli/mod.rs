@@ -1,6 +1,5 @@
 //! The command line: the only place with a terminal, an environment, signals and a wall clock. One file a command; it
 //! wires the parts together and decides nothing about specifications.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the place that prints")]
 
 mod args;
 mod branch;

@@ -52,14 +52,16 @@ pub(super) fn limits(settings: &Settings) -> Limits {
 
 /// Cancels on the first signal, and ends the process on the second.
 pub(super) fn cancel_on_signals() -> Cancel {
+    use tokio::signal::unix::{SignalKind, signal};
     let cancel = Cancel::new();
     let given = cancel.clone();
+    // Registered here and not in the task: that begins only when the program first waits for something, and a signal
+    // before that would end the process as if nobody listened.
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return cancel;
+    };
     tokio::spawn(async move {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return;
-        };
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}
