@@ -1,5 +1,6 @@
 //! The machine around a run: clock, environment, signals, tools, crash points.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,8 +44,8 @@ pub(super) fn tool_failure(error: &ToolError) -> Failure {
 pub(super) fn limits(settings: &Settings) -> Limits {
     Limits {
         check: Duration::from_secs(settings.tlc_timeout),
-        workers: settings.given.workers,
-        heap_mib: settings.given.heap_mib,
+        workers: settings.given.workers.map(NonZeroUsize::get),
+        heap_mib: settings.given.heap_mib.map(NonZeroU64::get),
         allowed_modules: settings.given.allow_modules.clone(),
         ..Limits::default()
     }
