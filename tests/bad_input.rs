@@ -254,7 +254,11 @@ fn a_setting_that_cannot_be_used_is_named_with_its_place() {
     let done = bench.run_with(&RUN, &[("TLC_TIMEOUT", "soon")]).expect(2);
     done.says(&["TLC_TIMEOUT", "\"soon\"", "a whole number of seconds"]);
     assert!(!bench.path("specs").exists());
-    refused(&bench, &["run", "docs", "--tlc-timeout", "0"], &["--tlc-timeout"]);
+    for flag in ["--tlc-timeout", "--workers", "--heap-mib"] {
+        refused(&bench, &["run", "docs", flag, "0"], &[flag]);
+        bench.write("tlaforge.toml", format!("{} = 0\n", flag[2..].replace('-', "_")));
+        refused(&bench, &RUN, &["tlaforge.toml", "line 1"]);
+    }
     bench.write("tlaforge.toml", "provider = \"handoff\"\nmax_revision = 2\n");
     refused(&bench, &RUN, &["tlaforge.toml", "line 2", "max_revision"]);
     bench.write("tlaforge.toml", "max_revisions = \"many\"\n");
@@ -341,6 +345,7 @@ fn a_second_process_on_a_run_folder_is_refused_with_the_first_ones_pid() {
     let pid = format!("process {}", waiting.pid());
     let before = snapshot(&bench.path("specs"));
     bench.run(&["resume", "specs"]).expect(2).says(&["in use by", &pid]);
+    bench.run(&RUN).expect(2).says(&["in use by", &pid]);
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]).expect(2).says(&["in use by", &pid]);
     assert_eq!(snapshot(&bench.path("specs")), before);
     // Looking is allowed.

@@ -410,6 +410,25 @@ fn a_specification_that_says_nothing_is_not_approved_whatever_the_checker_says()
             "generate_invariants",
             "there is no witness",
         ),
+        (pass(MODULE, INVARIANTS, "WitnessFull == TRUE\n", CFG), "generate_invariants", "constantly TRUE: WitnessFull"),
+        (
+            pass(MODULE, &INVARIANTS.replace("n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}", "TRUE"), WITNESSES, CFG),
+            "generate_invariants",
+            "constantly TRUE: TypeOK",
+        ),
+        (
+            pass(MODULE, &INVARIANTS.replace("covers R1", "covers R99"), WITNESSES, CFG)
+                .answer(
+                    "review",
+                    0,
+                    1,
+                    "draft",
+                    "{\"verdict\":\"approved\",\"issues\":[],\"accepted_uncovered\":[\"R1\"]}",
+                )
+                .having_read_all(),
+            "generate_invariants",
+            "no property other than TypeOK",
+        ),
     ];
     for (script, station, why) in cases {
         ran(&script, &[], NO_ANSWER).went(&[&format!("review->{station}")]).because(station, why).ended("stopped");
@@ -426,7 +445,11 @@ fn an_approval_against_the_facts_goes_where_the_first_failed_clause_says() {
     let constrained = format!("{INVARIANTS}Small == n < 5\n");
     let cases = [
         (pass(&overshoots, INVARIANTS, WITNESSES, CFG), "formalize", "found a violation"),
-        (pass(MODULE, INVARIANTS, "WitnessFull == n > Max\n", CFG), "formalize", "no behaviour reaches: WitnessFull"),
+        (
+            pass(MODULE, INVARIANTS, "WitnessFull == n > Max\n", CFG),
+            "formalize",
+            "no behaviour was shown to reach: WitnessFull",
+        ),
         (pass(&dead, &with_never, WITNESSES, CFG), "formalize", "never taken: Never"),
         (
             pass(MODULE, INVARIANTS, WITNESSES, CFG).answer(

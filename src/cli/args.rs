@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use std::fmt::Write as _;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -91,14 +92,14 @@ pub(super) struct ToolArgs {
     #[arg(long, value_name = "JAR")]
     pub tla_tools: Option<PathBuf>,
     /// Seconds for each run of the checker [env: `TLC_TIMEOUT`] [default: 300].
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub tlc_timeout: Option<u64>,
+    #[arg(long, value_name = "SECONDS")]
+    pub tlc_timeout: Option<NonZeroU64>,
     /// Worker threads of the checker [default: one for each processor].
     #[arg(long, value_name = "N")]
-    pub workers: Option<usize>,
+    pub workers: Option<NonZeroUsize>,
     /// Heap of the checker in MiB [default: the JVM's own].
     #[arg(long, value_name = "MIB")]
-    pub heap_mib: Option<u64>,
+    pub heap_mib: Option<NonZeroU64>,
     /// Allow a module that can reach outside, such as `IOUtils`. Your own decision: it can run programs.
     #[arg(long, value_name = "NAME")]
     pub allow_module: Vec<String>,

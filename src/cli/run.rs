@@ -11,6 +11,7 @@ use super::forge::{Answers, absolute, desk, forge, open, run_failure, settings};
 use super::progress::Display;
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
+use crate::journal::RunLock;
 use crate::pipeline::{self, Outcome, Rules, Run, RunView};
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
 
@@ -121,6 +122,9 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
     }
     if !Run::exists(out) {
         return Ok(());
+    }
+    if let Some(held) = RunLock::holder(out) {
+        return Err(Failure::usage(held.to_string()).hint("or forge into another folder: --out DIR"));
     }
     let events = crate::journal::read(&out.join("journal.jsonl")).fails(Exit::Usage)?;
     if events.is_empty() {

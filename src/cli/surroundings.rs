@@ -1,5 +1,6 @@
 //! The machine around a run: clock, environment, signals, tools, crash points.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,8 +44,8 @@ pub(super) fn tool_failure(error: &ToolError) -> Failure {
 pub(super) fn limits(settings: &Settings) -> Limits {
     Limits {
         check: Duration::from_secs(settings.tlc_timeout),
-        workers: settings.given.workers,
-        heap_mib: settings.given.heap_mib,
+        workers: settings.given.workers.map(NonZeroUsize::get),
+        heap_mib: settings.given.heap_mib.map(NonZeroU64::get),
         allowed_modules: settings.given.allow_modules.clone(),
         ..Limits::default()
     }
@@ -52,14 +53,16 @@ pub(super) fn limits(settings: &Settings) -> Limits {
 
 /// Cancels on the first signal, and ends the process on the second.
 pub(super) fn cancel_on_signals() -> Cancel {
+    use tokio::signal::unix::{SignalKind, signal};
     let cancel = Cancel::new();
     let given = cancel.clone();
+    // Registered here and not in the task: that begins only when the program first waits for something, and a signal
+    // before that would end the process as if nobody listened.
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return cancel;
+    };
     tokio::spawn(async move {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return;
-        };
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}

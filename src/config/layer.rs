@@ -1,5 +1,6 @@
 //! One source of settings, and what all of them make together.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -78,13 +79,13 @@ pub struct Layer {
     pub tla_tools: Option<PathBuf>,
     /// Seconds for each run of the checker.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tlc_timeout: Option<u64>,
+    pub tlc_timeout: Option<NonZeroU64>,
     /// Worker threads of the checker.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub workers: Option<usize>,
+    pub workers: Option<NonZeroUsize>,
     /// Heap of the checker in MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub heap_mib: Option<u64>,
+    pub heap_mib: Option<NonZeroU64>,
     /// Modules such as `IOUtils` that may be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_modules: Vec<String>,
@@ -107,9 +108,9 @@ impl Layer {
         let get = |name: &str| env(name).filter(|v| !v.trim().is_empty());
         let tlc_timeout = match get("TLC_TIMEOUT") {
             None => None,
-            Some(value) => match value.trim().parse::<u64>() {
-                Ok(seconds) if seconds > 0 => Some(seconds),
-                _ => {
+            Some(value) => match value.trim().parse() {
+                Ok(seconds) => Some(seconds),
+                Err(_) => {
                     let wanted = "a whole number of seconds above 0";
                     return Err(ConfigError::Env { name: "TLC_TIMEOUT", value, wanted });
                 }
@@ -147,7 +148,7 @@ impl Layer {
             strict_replay: self.strict_replay.unwrap_or(false),
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
-            tlc_timeout: self.tlc_timeout.unwrap_or(300),
+            tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,
         }
     }
@@ -184,13 +185,19 @@ mod tests {
 
     #[test]
     fn flags_win_over_the_environment_and_that_over_the_file() {
-        let file = Layer { tlc_timeout: Some(1), model: Some("file".into()), workers: Some(1), ..Layer::default() };
+        let (one, four) = (NonZeroUsize::MIN, NonZeroUsize::new(4));
+        let file = Layer {
+            tlc_timeout: Some(NonZeroU64::MIN),
+            model: Some("file".into()),
+            workers: Some(one),
+            ..Layer::default()
+        };
         let env = Layer::from_env(&|name| (name == "CLAUDE_MODEL").then(|| "env".to_owned())).unwrap();
-        let flags = Layer { workers: Some(4), ..Layer::default() };
+        let flags = Layer { workers: four, ..Layer::default() };
         let settings = flags.over(env).over(file).settle();
         assert_eq!(settings.tlc_timeout, 1);
         assert_eq!(settings.given.model.as_deref(), Some("env"));
-        assert_eq!(settings.given.workers, Some(4));
+        assert_eq!(settings.given.workers, four);
         assert_eq!((settings.max_revisions, settings.provider.as_str()), (3, "auto"));
     }
 

@@ -55,19 +55,7 @@ impl RunLock {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                let _ = file.read_to_string(&mut text);
-                let unknown = || "unknown".to_owned();
-                let owner =
-                    serde_json::from_str(&text).unwrap_or(Owner { pid: 0, host: unknown(), started: unknown() });
-                return Err(LockError::Held {
-                    folder: folder.to_owned(),
-                    pid: owner.pid,
-                    host: owner.host,
-                    started: owner.started,
-                });
-            }
+            Err(TryLockError::WouldBlock) => return Err(held(folder, &mut file)),
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -76,6 +64,20 @@ impl RunLock {
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(io)?;
         Ok(Self { _file: file })
     }
+
+    /// Who holds the lock of `folder`, without a wish to have it. Nothing is written.
+    pub fn holder(folder: &Path) -> Option<LockError> {
+        let mut file = File::open(folder.join("run.lock")).ok()?;
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| held(folder, &mut file))
+    }
+}
+
+fn held(folder: &Path, file: &mut File) -> LockError {
+    let mut text = String::new();
+    let _ = file.read_to_string(&mut text);
+    let unknown = || "unknown".to_owned();
+    let owner = serde_json::from_str(&text).unwrap_or(Owner { pid: 0, host: unknown(), started: unknown() });
+    LockError::Held { folder: folder.to_owned(), pid: owner.pid, host: owner.host, started: owner.started }
 }
 
 #[cfg(test)]

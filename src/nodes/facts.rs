@@ -72,10 +72,16 @@ impl<'a> Subject<'a> {
         let accepted = |names: &[String], name: &str| names.iter().any(|n| n == name);
         let checked: Vec<&String> =
             check.map(|c| c.invariants.iter().chain(&c.properties).collect()).unwrap_or_default();
-        let covers = |name: &String| self.view.covers.get(name).is_some_and(|ids| !ids.is_empty());
+        // A number that no requirement has covers nothing.
+        let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
+        let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked);
+        let is_checked = |name: &String| checked.contains(&name) || (deadlock_checked && name == "Deadlock");
+        let covers = |name: &String| self.view.covers.get(name).is_some_and(|ids| ids.iter().any(exists));
         let constantly_true = match (&self.module, &self.cfg) {
             (Some(module), Some(cfg)) => checked
                 .iter()
+                .copied()
+                .chain(&cfg.witnesses)
                 .filter_map(|name| constantly_true_under(module, cfg, name).map(|why| format!("{name} ({why})")))
                 .collect(),
             _ => Vec::new(),
@@ -122,7 +128,7 @@ impl<'a> Subject<'a> {
                 .view
                 .covered_requirements()
                 .into_iter()
-                .filter(|r| r.covered_by.is_empty())
+                .filter(|r| !r.covered_by.iter().any(is_checked))
                 .map(|r| r.requirement.id)
                 .filter(|id| !review.is_some_and(|r| accepted(&r.accepted_uncovered, id)))
                 .collect(),

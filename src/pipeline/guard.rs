@@ -46,7 +46,7 @@ pub struct ApprovalFacts {
     pub type_ok: bool,
     /// Properties other than `TypeOK` that were checked and cover a requirement.
     pub covering: Vec<String>,
-    /// Checked properties that are constantly TRUE, with the reason.
+    /// Checked properties and witnesses that are constantly TRUE, with the reason.
     pub constantly_true: Vec<String>,
     /// All witnesses of the configuration.
     pub witnesses: Vec<WitnessState>,
@@ -102,7 +102,7 @@ pub enum ApprovalClause {
     TypeOkChecked,
     /// Another property that covers a requirement was checked.
     PropertyCovers,
-    /// No checked property is constantly TRUE.
+    /// No checked property and no witness is constantly TRUE.
     NoTautology,
     /// At least one witness exists.
     WitnessExists,
@@ -219,7 +219,7 @@ impl ApprovalClause {
             ApprovalClause::WitnessesReached => {
                 let unreached: Vec<String> =
                     facts.witnesses.iter().filter(|w| !w.reached).map(|w| w.name.clone()).collect();
-                format!("witnesses that no behaviour reaches: {}", list(&unreached))
+                format!("witnesses that no behaviour was shown to reach: {}", list(&unreached))
             }
             ApprovalClause::ActionsTaken => match &facts.dead_actions {
                 Some(dead) => format!("actions that are never taken: {}", list(dead)),

@@ -154,10 +154,9 @@ impl RunView {
         self.revisions.iter().map(|r| r.revision + 1).max().unwrap_or(0).max(self.rev + 1)
     }
 
-    /// Requirements with the properties of the last check, or of the last merge, that cover them.
+    /// Requirements with the properties of the last accepted merge that cover them. Whether those were checked is the
+    /// check's to say.
     pub fn covered_requirements(&self) -> Vec<CoveredRequirement> {
-        let checked: Option<Vec<&String>> =
-            self.check().map(|c| c.outcome.invariants.iter().chain(&c.outcome.properties).collect());
         self.requirements
             .iter()
             .map(|requirement| CoveredRequirement {
@@ -165,9 +164,7 @@ impl RunView {
                 covered_by: self
                     .covers
                     .iter()
-                    .filter(|(name, ids)| {
-                        ids.contains(&requirement.id) && checked.as_ref().is_none_or(|c| c.contains(name))
-                    })
+                    .filter(|(_, ids)| ids.contains(&requirement.id))
                     .map(|(name, _)| name.clone())
                     .collect(),
             })

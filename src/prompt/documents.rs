@@ -202,11 +202,14 @@ fn shown(path: &Path) -> String {
 /// case does not tell files apart everywhere.
 pub fn index_path<'a>(documents: impl Iterator<Item = &'a str>) -> String {
     let taken: Vec<String> = documents.map(str::to_lowercase).collect();
-    std::iter::once("INDEX.md".to_owned())
-        .chain((2..=u32::MAX).map(|n| format!("INDEX-{n}.md")))
-        .find(|name| !taken.contains(&name.to_lowercase()))
-        .map(|name| format!("docs/{name}"))
-        .expect("there are more numbers than documents")
+    let is_taken = |name: &String| taken.contains(&name.to_lowercase());
+    let mut name = "INDEX.md".to_owned();
+    let mut n = 1;
+    while is_taken(&name) {
+        n += 1;
+        name = format!("INDEX-{n}.md");
+    }
+    format!("docs/{name}")
 }
 
 /// An index of the documents: file, size, and headings with the lines they span.
