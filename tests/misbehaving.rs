@@ -187,7 +187,7 @@ fn a_module_that_reaches_outside_is_refused_with_the_reason() {
         );
         let run = ran(&script, &[], 0).went(&["validate->formalize", "formalize->validate"]).ended("approved");
         assert!(run.told().contains(reason), "{}", run.told());
-        let first = &run.events("tool_finished")[0]["data"]["inspection"]["diagnostics"][0];
+        let first = &run.events("tool_finished")[0]["data"]["diagnostics"][0];
         assert_eq!(first["stage"], "lint", "{first}");
     }
 }

@@ -288,7 +288,7 @@ impl Bench {
 fn remembering_java() -> PathBuf {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("remembering-java");
     let program = home.join("bin/java");
-    let memory = home.join("memory");
+    let memory = home.join("memory-2");
     std::fs::create_dir_all(home.join("bin")).unwrap();
     std::fs::create_dir_all(&memory).unwrap();
     let script = include_str!("remembering-java.sh")

@@ -14,16 +14,19 @@ for arg in "$@"; do
 done
 key=$( { printf '%s' "$args"; cat ./*.tla ./*.cfg 2>/dev/null; } | sha256sum | cut -c1-64)
 entry="@MEMORY@/$key"
+# What TLC says of its folders must be of the folders of this run.
+here=$(dirname "$PWD")
 if [ ! -d "$entry" ]; then
   new="@MEMORY@/.new-$$-$key"
   mkdir "$new"
   "@JAVA@" "$@" >"$new/stdout" 2>"$new/stderr"
   printf '%s' "$?" >"$new/status"
   cp ./*.tla "$new/" 2>/dev/null
+  sed -i "s#$here#@@HERE@@#g" "$new/stdout" "$new/stderr"
   mv -T "$new" "$entry" 2>/dev/null || rm -rf "$new"
 fi
-cat "$entry/stdout"
-cat "$entry/stderr" >&2
+sed "s#@@HERE@@#$here#g" "$entry/stdout"
+sed "s#@@HERE@@#$here#g" "$entry/stderr" >&2
 # A translation that cannot be written is no translation.
 cp "$entry"/*.tla . || exit 77
 exit "$(cat "$entry/status")"
