@@ -732,3 +732,9 @@ fn doctor_says_how_to_get_what_is_missing() {
     // Java that is there and does not work.
     faking_all("echo 'Error: could not find the JVM' >&2; exit 1").run(&["doctor"]).expect(4).prints(&["broke"]);
 }
+
+#[test]
+fn a_witness_that_the_module_does_not_define_is_invalid_and_not_passed_over() {
+    let bench = bench_with(COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\n\\* WITNESS WitnessMisspelt\n");
+    text(&bench, 1).prints(&["invalid: its configuration does not fit (line 3", "WitnessMisspelt is not defined"]);
+}

@@ -111,8 +111,9 @@ impl Lines {
     }
 }
 
-/// TLC takes a value for a constant that the module does not have, and says nothing: the verdict would name a bound that
-/// bounds nothing. A model value that only names itself does no harm.
+/// Names of the configuration that TLC passes over in silence though the module has none such. A value for a constant
+/// that is not there: the verdict would name a bound that bounds nothing (a model value that only names itself does no
+/// harm). A witness that is not there: nothing would be looked for.
 fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     let Ok(module) = Module::parse(text) else { return Vec::new() };
     if !module.is_self_contained() {
@@ -120,16 +121,21 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     }
     let own = |name: &str| module.constants.iter().any(|c| c.name == name) || module.definition(name).is_some();
     let is_name = |key: &str| key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    cfg.constants
+    let found = |name: &str, message: String| {
+        let mentions = |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+        let line = cfg_text.lines().position(mentions).map_or(0, |at| at + 1);
+        Diagnostic { stage: Stage::Config, line, column: usize::from(line > 0), message }
+    };
+    let values = cfg
+        .constants
         .iter()
-        .filter(|(key, value)| is_name(key) && !value.starts_with("<-") && value != key && !own(key))
-        .map(|(key, _)| {
-            let mentions = |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == key);
-            let line = cfg_text.lines().position(mentions).map_or(0, |at| at + 1);
-            let message = format!("a value is given to the constant {key}, which the module does not declare");
-            Diagnostic { stage: Stage::Config, line, column: usize::from(line > 0), message }
-        })
-        .collect()
+        .filter(|(key, value)| is_name(key) && !value.starts_with("<-") && value != key && !own(key));
+    let values = values.map(|(key, _)| {
+        found(key, format!("a value is given to the constant {key}, which the module does not declare"))
+    });
+    let witnesses = cfg.witnesses.iter().filter(|name| !own(name));
+    let witnesses = witnesses.map(|name| found(name, format!("the witness {name} is not defined in the module")));
+    values.chain(witnesses).collect()
 }
 
 /// The outcome of what never reached the checker.

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::journal::RunLock;
 use crate::pipeline::{self, Outcome, Rules, Run, RunView};
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
+use crate::report::skipped_lines;
 
 /// Exemplars that the program carries.
 const EXEMPLARS: &[(&str, &str)] = &[
@@ -77,8 +78,8 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
     let exemplars = exemplars(&settings)?;
     let display = Arc::new(Display::new(format));
     let desk = desk(&settings, job.answers, &job.out, &display)?;
-    for skipped in &documents.skipped {
-        display.note(&format!("skipped {}: {}", skipped.path, skipped.reason));
+    for line in skipped_lines(&documents.skipped) {
+        display.note(&line);
     }
     let overridden = desk.prompts.overridden();
     if !overridden.is_empty() {

@@ -2,4 +2,4 @@
 
 mod text;
 
-pub use text::{heading, report, summary};
+pub use text::{heading, report, skipped_lines, summary};

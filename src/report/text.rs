@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::pipeline::{Outcome, Position, Revision, RunView};
+use crate::prompt::Skipped;
 use crate::tla::{bounds_sentence, statistics_sentence, step_lines, trace_table, verdict_sentence};
 
 /// One line: how the run stands.
@@ -91,10 +92,29 @@ pub fn report(view: &RunView, width: usize) -> String {
     let docs = &view.settings.docs;
     let bytes: u64 = docs.iter().map(|d| d.bytes).sum();
     let _ = writeln!(text, "\nDocuments: {} files, {bytes} bytes", docs.len());
-    for skipped in &view.settings.skipped {
-        let _ = writeln!(text, "  skipped {}: {}", skipped.path, skipped.reason);
+    for line in skipped_lines(&view.settings.skipped) {
+        let _ = writeln!(text, "  {line}");
     }
     text
+}
+
+/// What was left out of the documents, a line each; many files of one reason are one line.
+pub fn skipped_lines(skipped: &[Skipped]) -> Vec<String> {
+    const FEW: usize = 5;
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Skipped { path, reason } in skipped {
+        match by_reason.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, paths)) => paths.push(path),
+            None => by_reason.push((reason, vec![path])),
+        }
+    }
+    let line = |(reason, paths): (&str, Vec<&str>)| match paths.as_slice() {
+        many if many.len() > FEW => {
+            vec![format!("skipped {} files, {reason}: {}, …", many.len(), many[..FEW].join(", "))]
+        }
+        few => few.iter().map(|path| format!("skipped {path}: {reason}")).collect(),
+    };
+    by_reason.into_iter().flat_map(line).collect()
 }
 
 fn check(text: &mut String, revision: &Revision) {
