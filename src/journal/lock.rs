@@ -4,6 +4,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,9 @@ struct Owner {
     started: String,
 }
 
+/// How long a lock may outlive its process.
+const LEFT_BEHIND: Duration = Duration::from_secs(2);
+
 /// Held as long as the value lives.
 #[derive(Debug)]
 pub struct RunLock {
@@ -53,13 +57,23 @@ impl RunLock {
         let io = |source| LockError::Io { path: path.clone(), source };
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(held(folder, &mut file)),
-            Err(TryLockError::Error(source)) => return Err(io(source)),
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {
+                    let held = held(folder, &mut file);
+                    // A process killed while it started a child leaves the lock to that child until it has become
+                    // another program, which takes milliseconds.
+                    if begun.elapsed() > LEFT_BEHIND || !held.is_by_the_dead() {
+                        return Err(held);
+                    }
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(TryLockError::Error(source)) => return Err(io(source)),
+            }
         }
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let owner = Owner { pid: std::process::id(), host, started: started.to_owned() };
+        let owner = Owner { pid: std::process::id(), host: this_host(), started: started.to_owned() };
         let text = serde_json::to_string(&owner).expect("plain strings and numbers");
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(io)?;
         Ok(Self { _file: file })
@@ -72,9 +86,23 @@ impl RunLock {
     }
 }
 
+impl LockError {
+    /// Whether the process that took the lock ran on this machine and is no more.
+    fn is_by_the_dead(&self) -> bool {
+        let LockError::Held { pid, host, .. } = self else { return false };
+        let pid = i32::try_from(*pid).ok().and_then(rustix::process::Pid::from_raw);
+        *host == this_host()
+            && pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+    }
+}
+
+fn this_host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 fn held(folder: &Path, file: &mut File) -> LockError {
     let mut text = String::new();
-    let _ = file.read_to_string(&mut text);
+    let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
     let unknown = || "unknown".to_owned();
     let owner = serde_json::from_str(&text).unwrap_or(Owner { pid: 0, host: unknown(), started: unknown() });
     LockError::Held { folder: folder.to_owned(), pid: owner.pid, host: owner.host, started: owner.started }
