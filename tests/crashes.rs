@@ -138,7 +138,7 @@ impl Random {
 
 #[test]
 fn killed_at_random_times_a_run_resumes_to_the_same_files() {
-    let rounds = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 200 } else { 20 };
+    let rounds: u64 = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 200 } else { 20 };
     let reference = reference("uniswap_swap");
     let args = arguments("uniswap_swap");
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
