@@ -37,7 +37,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };
     let changed = view.settings.changed(rules, surroundings(&settings));
     if let Some(from) = &args.from {
-        let desk = desk(&settings, answers(&settings)?, run.root(), &display)?;
+        let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display)?;
         branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
         return forge(&run, desk, &display, format).await;
     }
@@ -53,14 +53,15 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         ));
         return Ok(status(finished.outcome, finished.reason));
     }
-    let desk = desk(&settings, answers(&settings)?, run.root(), &display)?;
+    let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display)?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
     forge(&run, desk, &display, format).await
 }
 
-/// The demo's recording is built in; every other is a file.
-fn answers(settings: &Settings) -> Result<Answers, Failure> {
-    if settings.provider == "replay" && settings.given.recording.is_none() {
+/// The demo's recording is built in: a run that began by replaying none goes on with it. Every other is a file.
+fn answers(settings: &Settings, recorded: &Value) -> Result<Answers, Failure> {
+    let began_as_demo = recorded["provider"] == "replay" && recorded["recording"].is_null();
+    if began_as_demo && settings.provider == "replay" && settings.given.recording.is_none() {
         return Ok(Answers::Built(super::demo::recording()?));
     }
     Ok(Answers::AsSet)

@@ -122,7 +122,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{} is a file; --out takes a folder", out.display())));
     }
     if !Run::exists(out) {
-        return Ok(());
+        return refuse_strangers(out);
     }
     if let Some(held) = RunLock::holder(out) {
         return Err(Failure::usage(held.to_string()).hint("or forge into another folder: --out DIR"));
@@ -134,6 +134,21 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
     }
     let view = RunView::of(&events).fails(Exit::Usage)?;
     Err(occupied(out, &view))
+}
+
+/// A run clears its `workspace/`: what stands there and is not of a run is somebody's.
+fn refuse_strangers(out: &Path) -> Result<(), Failure> {
+    for name in ["workspace", "history", "handoff"] {
+        let dir = out.join(name);
+        if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(Failure::usage(format!(
+                "{} holds files that are not of a run, and a run would use that folder",
+                dir.display()
+            ))
+            .hint("forge into a folder of its own: --out DIR"));
+        }
+    }
+    Ok(())
 }
 
 fn occupied(out: &Path, view: &RunView) -> Failure {

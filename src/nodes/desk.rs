@@ -79,6 +79,8 @@ impl Desk {
         let attempt = ask.attempt;
         let is_this = |data: &Value| data["purpose"] == ask.purpose && data["candidate"] == 0;
         if let Some(event) = attempt.recall("answer_received", is_this) {
+            // Killed between the two, the answer is in the journal and not in the recording.
+            self.write_record(attempt)?;
             let received = Received::deserialize(&event.data).map_err(|e| defect(&e))?;
             let text = attempt.run.store().text(&received.artifact).map_err(RunError::from)?;
             return Ok(Reply { text, sha: received.artifact, reads: received.reads });
@@ -123,6 +125,12 @@ impl Desk {
                 "seconds": started.elapsed().as_secs_f64(),
             }),
         )?;
+        self.write_record(attempt)?;
+        Ok(Reply { text: answer.text, sha, reads: answer.reads })
+    }
+
+    /// Brings the recording up to date with the journal.
+    fn write_record(&self, attempt: &Attempt<'_>) -> Result<(), StationError> {
         if let Some(path) = &self.record {
             let recording = recording_of(&attempt.run.events(), attempt.run.store()).map_err(RunError::from)?;
             write_atomically(path, recording.render().as_bytes()).map_err(|source| RunError::Io {
@@ -131,7 +139,7 @@ impl Desk {
                 source,
             })?;
         }
-        Ok(Reply { text: answer.text, sha, reads: answer.reads })
+        Ok(())
     }
 
     fn send(&self, request: &Request, attempt: &Attempt<'_>) -> Result<u64, StationError> {

@@ -10,7 +10,8 @@ use crate::pipeline::{
 };
 use crate::prompt::Document;
 use crate::tla::{
-    Cfg, Change, ChangeKind, CheckOutcome, Module, Reached, TERMINATING, Verdict, ViolationKind, constantly_true_under,
+    Cfg, Change, ChangeKind, CheckOutcome, Module, Reached, TERMINATING, Verdict, ViolationKind, WitnessOutcome,
+    constantly_true_under,
 };
 
 /// What is under review.
@@ -54,15 +55,40 @@ impl<'a> Subject<'a> {
             if cfg.check_deadlock == Some(false) {
                 lines.push("CHECK_DEADLOCK FALSE".into());
             }
+            // What is explored is the whole of `Spec`, and every definition means what it says.
+            match (&cfg.specification, &cfg.init, &cfg.next) {
+                (Some(spec), ..) if spec == "Spec" => {}
+                (Some(spec), ..) => lines.push(format!("SPECIFICATION {spec}")),
+                (None, init, next) => {
+                    lines.extend(init.iter().map(|i| format!("INIT {i}")));
+                    lines.extend(next.iter().map(|n| format!("NEXT {n}")));
+                }
+            }
+            lines.extend(self.replaced().into_iter().map(|(name, by)| format!("{name} {by}")));
         }
         if let Some(module) = &self.module
-            && ["RandomElement", "RandomSubset", "RandomSetOfSubsets"]
-                .iter()
-                .any(|name| module.definitions.iter().any(|d| d.refers_to().contains(*name)))
+            && ["RandomElement", "RandomSubset", "RandomSetOfSubsets"].iter().any(|name| {
+                let is_this = |word: &String| word.rsplit('!').next() == Some(*name);
+                module
+                    .definitions
+                    .iter()
+                    .any(|d| d.refers_to().iter().any(is_this) || d.text.contains(&format!("!{name}")))
+            })
         {
             lines.push("RandomElement".into());
         }
         lines
+    }
+
+    /// Definitions of the module that the configuration replaces, with what stands in their place.
+    fn replaced(&self) -> Vec<(String, String)> {
+        let (Some(cfg), Some(module)) = (&self.cfg, &self.module) else { return Vec::new() };
+        let declared = |name: &str| module.constants.iter().any(|c| c.name == name);
+        cfg.constants
+            .iter()
+            .filter(|(name, by)| by.starts_with("<-") && !declared(name))
+            .map(|(name, by)| (name.clone(), by.clone()))
+            .collect()
     }
 
     /// The facts of the approval guard. Without a review nothing is accepted.
@@ -82,25 +108,37 @@ impl<'a> Subject<'a> {
                 .iter()
                 .copied()
                 .chain(&cfg.witnesses)
-                .filter_map(|name| constantly_true_under(module, cfg, name).map(|why| format!("{name} ({why})")))
+                .filter_map(|name| {
+                    let replaced = cfg.constants.get(name).map(|by| format!("the configuration replaces it: {by}"));
+                    let why = replaced.or_else(|| constantly_true_under(module, cfg, name));
+                    why.map(|why| format!("{name} ({why})"))
+                })
                 .collect(),
             _ => Vec::new(),
         };
         let dead_actions = check.and_then(|c| c.coverage.as_ref()).map(|coverage| {
+            // An action of a process set without processes is not even listed.
+            let listed = |label: &str| coverage.iter().any(|a| a.action == label);
+            let labels = self.module.iter().flat_map(|m| {
+                let labels = m.algorithm.iter().flat_map(|a| &a.labels).map(|l| l.name.clone());
+                labels.filter(|label| m.definition(label).is_some() && !listed(label)).collect::<Vec<_>>()
+            });
             coverage
                 .iter()
                 .filter(|a| a.taken == 0 && a.action != TERMINATING)
                 .map(|a| a.action.clone())
+                .chain(labels)
                 .filter(|a| !review.is_some_and(|r| accepted(&r.intended_dead, a)))
                 .collect()
         });
         let witnesses = check
             .map(|c| {
-                let reached = |r: &Reached| matches!(r, Reached::Yes { .. });
-                c.witnesses
-                    .iter()
-                    .map(|w| WitnessState { name: w.name.clone(), reached: reached(&w.reached) })
-                    .collect()
+                let state = |w: &WitnessOutcome| WitnessState {
+                    name: w.name.clone(),
+                    reached: matches!(w.reached, Reached::Yes { .. }),
+                    by_a_step: matches!(w.reached, Reached::Yes { depth } if depth > 1),
+                };
+                c.witnesses.iter().map(state).collect()
             })
             .unwrap_or_default();
         ApprovalFacts {
@@ -275,7 +313,8 @@ fn names_line(acceptance: &str, line: &str) -> bool {
 /// Whether the review maps a step of the trace to a line that exists in the documents.
 fn is_mapped(step: usize, review: &Review, documents: &[Document]) -> bool {
     review.flaw.iter().flat_map(|f| &f.steps).any(|s| {
-        let name = s.file.trim_start_matches("./").trim_start_matches("docs/");
+        let name = s.file.trim_start_matches("./");
+        let name = name.strip_prefix("docs/").unwrap_or(name);
         s.step == step && documents.iter().any(|d| d.path == name && (1..=d.text.lines().count()).contains(&s.line))
     })
 }

@@ -165,7 +165,13 @@ fn unreadable(
 }
 
 fn read(answer: &str) -> Result<Review, Problem> {
-    let value = json_object(answer)?.value;
+    let mut value = json_object(answer)?.value;
+    for issue in value["issues"].as_array_mut().into_iter().flatten() {
+        // The word stands for its absence.
+        if issue["blame"] == "null" {
+            issue["blame"] = serde_json::Value::Null;
+        }
+    }
     let review = Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
     if review.verdict == ReviewVerdict::Flaw && review.flaw.is_none() {
         return Err(Problem::new("the verdict is `flaw`, but `flaw` does not describe it"));

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::desk::{Ask, Desk};
+use crate::journal::Kind;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError};
 use crate::prompt::{Problem, json_object};
 use crate::tla::{UNCUT, trace_table};
@@ -51,9 +52,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let opinion = match read(&reply.text) {
         Ok(opinion) => opinion,
         Err(problem) if !view.state.unreadable => {
-            let feedback =
-                vec![Feedback { station: Station::Review, from: "the second reading".into(), text: problem.what }];
-            return Ok(Product { event: Event::Unreadable, artifacts, feedback, facts: Facts::Nothing });
+            attempt.record(Kind::Act, "unreadable", json!({"why": problem.what}))?;
+            return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
         }
         // Whoever cannot be understood twice has not agreed.
         Err(problem) => Opinion { agrees: false, why: format!("it could not be read: {}", problem.what) },

@@ -50,17 +50,22 @@ fn history(run: &Run, revision: &Revision) -> Result<(), RunError> {
     for name in file::VISIBLE {
         let Some(sha) = revision.hashes.get(name) else { continue };
         let path = dir.join(name);
-        if !path.exists() {
+        if is_missing(&path) {
             write(&path, &run.store().get(sha)?)?;
         }
     }
     let path = dir.join("meta.json");
-    if !path.exists() {
+    if is_missing(&path) {
         let mut text = serde_json::to_string_pretty(&to_value(revision)).expect("plain data");
         text.push('\n');
         write(&path, text.as_bytes())?;
     }
     Ok(())
+}
+
+/// Not there, or left empty by a crash of the machine: these files are not flushed.
+fn is_missing(path: &Path) -> bool {
+    path.metadata().map_or(true, |m| m.len() == 0)
 }
 
 /// A file is ours to replace if it is missing, empty (a crash of the machine), or holds an artifact of this run.

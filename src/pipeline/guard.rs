@@ -23,6 +23,9 @@ pub struct WitnessState {
     pub name: String,
     /// Whether a run reached it.
     pub reached: bool,
+    /// Whether it took a step: a state predicate that holds from the start shows nothing.
+    #[serde(default)]
+    pub by_a_step: bool,
 }
 
 /// Everything that an approval rests on (design, section 3, "The approval guard").
@@ -183,7 +186,7 @@ impl ApprovalClause {
             ApprovalClause::TypeOkChecked => facts.type_ok,
             ApprovalClause::PropertyCovers => !facts.covering.is_empty(),
             ApprovalClause::NoTautology => facts.constantly_true.is_empty(),
-            ApprovalClause::WitnessExists => !facts.witnesses.is_empty(),
+            ApprovalClause::WitnessExists => facts.witnesses.iter().any(|w| w.by_a_step || !w.reached),
             ApprovalClause::WitnessesReached => facts.witnesses.iter().all(|w| w.reached),
             ApprovalClause::ActionsTaken => facts.dead_actions.as_ref().is_some_and(Vec::is_empty),
             ApprovalClause::CfgAccepted => facts.weakening_lines.iter().all(|l| l.accepted),
@@ -215,7 +218,9 @@ impl ApprovalClause {
                 "no property other than TypeOK that covers a requirement was checked".into()
             }
             ApprovalClause::NoTautology => format!("constantly TRUE: {}", list(&facts.constantly_true)),
-            ApprovalClause::WitnessExists => "there is no witness (`\\* WITNESS Name` in the configuration)".into(),
+            ApprovalClause::WitnessExists => {
+                "there is no witness (`\\* WITNESS Name` in the configuration) that takes a step to reach".into()
+            }
             ApprovalClause::WitnessesReached => {
                 let unreached: Vec<String> =
                     facts.witnesses.iter().filter(|w| !w.reached).map(|w| w.name.clone()).collect();
@@ -377,7 +382,7 @@ mod tests {
             moved: true,
             type_ok: true,
             covering: vec!["Safe".into()],
-            witnesses: vec![WitnessState { name: "WitnessPaid".into(), reached: true }],
+            witnesses: vec![WitnessState { name: "WitnessPaid".into(), reached: true, by_a_step: true }],
             dead_actions: Some(Vec::new()),
             ..ApprovalFacts::default()
         }
@@ -402,7 +407,7 @@ mod tests {
             (ApprovalClause::NoTautology, |f| f.constantly_true.push("Safe".into())),
             (ApprovalClause::WitnessExists, |f| f.witnesses.clear()),
             (ApprovalClause::WitnessesReached, |f| {
-                f.witnesses.push(WitnessState { name: "W".into(), reached: false });
+                f.witnesses.push(WitnessState { name: "W".into(), reached: false, by_a_step: false });
             }),
             (ApprovalClause::ActionsTaken, |f| f.dead_actions = Some(vec!["Act".into()])),
             (ApprovalClause::CfgAccepted, |f| {

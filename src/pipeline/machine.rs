@@ -356,7 +356,9 @@ pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
         }
 
         (Position::At(InformalSpec), Event::Answered) => {
-            perform(State { informal: true, ..s }.to(Formalize), Row::InformalAnswered)
+            // What was accepted before was made from another specification.
+            let s = State { informal: true, module_accepted: false, merged_accepted: false, ..s };
+            perform(s.to(Formalize), Row::InformalAnswered)
         }
         (Position::At(Formalize), Event::Answered) => {
             perform(State { module_accepted: false, merged_accepted: false, ..s }.to(Validate), Row::FormalizeAnswered)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::machine::{Effect, Event as Step, Position, Row, State, transition};
+use super::records::file;
 use super::records::{
     Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Revision, Settings,
     Spent, Standing,
@@ -41,6 +42,8 @@ pub struct RunView {
     pub baseline: Baseline,
     /// The text of each property when a check first found it violated.
     pub first_violated: BTreeMap<String, String>,
+    /// Baseline and first violations as each closed revision left them: a branch goes on from its parent's.
+    pub left: BTreeMap<u32, (Baseline, BTreeMap<String, String>)>,
     /// What is to be mended.
     pub feedback: Vec<Feedback>,
     /// The last readable review of the revision in work.
@@ -84,6 +87,7 @@ impl Default for RunView {
             checks: BTreeMap::new(),
             baseline: Baseline::default(),
             first_violated: BTreeMap::new(),
+            left: BTreeMap::new(),
             feedback: Vec::new(),
             review: None,
             second_reading: None,
@@ -207,7 +211,11 @@ impl RunView {
                 self.absorb(product);
                 self.step(step);
             }
-            "revision_closed" => self.revisions.push(Revision::deserialize(&event.data)?),
+            "revision_closed" => {
+                let revision = Revision::deserialize(&event.data)?;
+                self.left.insert(revision.revision, (self.baseline.clone(), self.first_violated.clone()));
+                self.revisions.push(revision);
+            }
             "run_finished" => {
                 let finished = Finished::deserialize(&event.data)?;
                 if let Some(reason) = finished.reason {
@@ -276,6 +284,10 @@ impl RunView {
         self.edited = branch.edited;
         self.in_flight = None;
         self.finished = None;
+        self.rejected.clear();
+        if let Some((baseline, first_violated)) = self.left.get(&branch.from).cloned() {
+            (self.baseline, self.first_violated) = (baseline, first_violated);
+        }
         self.begin_revision();
         // A check belongs to what it saw; the guard compares the hashes, so an edited module makes it stale.
         if let Some(check) = parent_check {
@@ -294,6 +306,9 @@ impl RunView {
     /// Takes in what a station made; the machine moves afterwards.
     pub(super) fn absorb(&mut self, product: Product) {
         let here = self.state.position;
+        if here == Position::At(Station::Formalize) && product.event == Step::Answered {
+            self.current.remove(file::VALIDATED);
+        }
         self.current.extend(product.artifacts);
         if let Position::At(station) = here
             && !matches!(product.event, Step::Unreadable | Step::ReviewUnreadable { .. })

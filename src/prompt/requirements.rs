@@ -17,13 +17,28 @@ pub struct Requirement {
 /// colon around the number are accepted. The first line that defines a number counts.
 pub fn requirements(text: &str) -> Vec<Requirement> {
     let mut found: Vec<Requirement> = Vec::new();
-    for line in text.lines() {
+    for line in section(text) {
         let Some(requirement) = requirement(line) else { continue };
         if !found.iter().any(|r| r.id == requirement.id) {
             found.push(requirement);
         }
     }
     found
+}
+
+/// The lines below the heading "Requirements", where there is one: elsewhere `R3` only speaks of a requirement.
+fn section(text: &str) -> Vec<&str> {
+    let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
+    let is_heading =
+        |line: &&str| level(line) > 0 && line.trim_start_matches('#').trim().eq_ignore_ascii_case("requirements");
+    match text.lines().position(|line| is_heading(&line)) {
+        None => text.lines().collect(),
+        Some(at) => {
+            let mut rest = text.lines().skip(at);
+            let depth = rest.next().map_or(1, level);
+            rest.take_while(|line| level(line) == 0 || level(line) > depth).collect()
+        }
+    }
 }
 
 fn requirement(line: &str) -> Option<Requirement> {
@@ -80,5 +95,13 @@ mod tests {
         assert_eq!(found[3].place, None);
         assert_eq!(requirement("R1 [a.md:1] `holders` is small.").unwrap().text, "`holders` is small.");
         assert_eq!(requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
+    }
+
+    #[test]
+    fn what_is_said_of_a_requirement_elsewhere_does_not_make_one() {
+        let text = "# T\n## Steps\nR9: not here\n## Requirements\nR1 [a.md:1] One.\n### More\nR2 [a.md:2] Two.\n\
+            ## Open points\n- R3 was dropped: the documents do not demand it.\n";
+        let ids: Vec<String> = requirements(text).into_iter().map(|r| r.id).collect();
+        assert_eq!(ids, ["R1", "R2"]);
     }
 }

@@ -303,9 +303,22 @@ impl Reader<'_> {
             1001..=1005 => Finding::Exhausted(joined(&words)),
             1000 => general(frame, &words),
             // Files, disks and folders, not the specification.
-            1100..=1199 | 2123..=2129 | 2134 | 2135 | 2137 | 2138 | 2160..=2163 | 2167 => {
-                Finding::Broke(joined(&words))
-            }
+            1100..=1199
+            | 2100
+            | 2101
+            | 2117
+            | 2147
+            | 2166
+            | 2174
+            | 2175
+            | 2270
+            | 2123..=2129
+            | 2134
+            | 2135
+            | 2137
+            | 2138
+            | 2160..=2163
+            | 2167 => Finding::Broke(joined(&words)),
             2111 => named(evaluation(&words), between(&first, "Evaluating invariant ", " failed")),
             2113 => named(evaluation(&words), between(&first, "Evaluating action property ", " failed")),
             2000..=2299 => evaluation(&words),
