@@ -8,10 +8,10 @@ use super::forge::run_failure;
 use super::surroundings::tool_failure;
 use crate::exit::Exit;
 use crate::journal::{Kind, Sha};
-use crate::nodes::Desk;
+use crate::nodes::{Desk, covers};
 use crate::pipeline::{Branch, Carried, Changed, Revision, Run, RunView, State, Station, begin_branch, file};
 use crate::prompt::requirements;
-use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, coverage_of, without_translation};
+use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
 /// Journals the start of a branch. Nothing is changed where it cannot begin.
 pub(super) async fn begin(
@@ -43,7 +43,7 @@ pub(super) async fn begin(
         accepted = (false, false);
         if station > Station::Validate {
             let merged = parse(desk, &source, cfg.as_deref().filter(|_| station > Station::GenerateInvariants)).await?;
-            covers = coverage_of(&merged);
+            covers = self::covers(&merged, cfg.as_deref().unwrap_or_default());
             artifacts.insert(file::MODULE.into(), put(run, &merged)?);
             accepted = (true, station > Station::GenerateInvariants && cfg.is_some());
         }
@@ -53,6 +53,10 @@ pub(super) async fn begin(
     if station > Station::Formalize && !artifacts.contains_key(file::SOURCE) {
         return Err(Failure::usage(format!("{from} has no module, so a branch cannot begin at {station}"))
             .hint("begin at formalize or informal_spec"));
+    }
+    if is_edited(file::INFORMAL) && informal.as_deref().is_none_or(|text| requirements(text).is_empty()) {
+        return Err(Failure::new(Exit::Negative, "the edited informal_spec.md has no numbered requirement")
+            .hint("each needs a line of its own: R1 [docs/file.md:12-14] …"));
     }
     let carried = Carried {
         informal: informal.is_some(),

@@ -31,7 +31,12 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
     }
     let mut settings = settings_of(&view.settings.surroundings, args.forge.layer())?;
-    for path in [&mut settings.given.recording, &mut settings.given.record, &mut settings.given.prompts] {
+    for path in [
+        &mut settings.given.recording,
+        &mut settings.given.record,
+        &mut settings.given.prompts,
+        &mut settings.given.tla_tools,
+    ] {
         *path = absolute(path.take());
     }
     let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };

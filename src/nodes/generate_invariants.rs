@@ -129,7 +129,7 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Insp
 
 /// Requirements by property, of those properties that the configuration lists; `\* Deadlock covers R4` in the
 /// configuration says so of the absence of deadlock.
-fn covers(module: &str, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
+pub fn covers(module: &str, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
     let listed: Vec<String> =
         Cfg::parse(cfg_text).map(|cfg| cfg.invariants.into_iter().chain(cfg.properties).collect()).unwrap_or_default();
     let mut covers = tla::coverage_of(module);

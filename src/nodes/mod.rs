@@ -15,4 +15,5 @@ mod validate;
 
 pub use crew::Crew;
 pub use desk::{Desk, Inspection};
+pub use generate_invariants::covers;
 pub use recording::recording_of;

@@ -196,6 +196,9 @@ fn why(t: &Transition, product: &Product, after: &RunView) -> String {
         }
         (Row::RevisionLimit, facts) => {
             let last = match facts {
+                Facts::Reviewed { flaw: Some(facts), .. } if flaw(facts).is_some() => {
+                    flaw(facts).map(|clause| clause.words(facts))
+                }
                 Facts::Reviewed { review, approval, .. } => review
                     .issues
                     .iter()

@@ -175,13 +175,14 @@ impl RunView {
             .collect()
     }
 
-    /// The best closed revision, the later one of equals; `here` stands for the revision in work.
+    /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the revision in work.
     pub fn best(&self, here: Option<Standing>) -> Option<(u32, Standing)> {
         self.revisions
             .iter()
-            .map(|r| (r.revision, r.standing))
-            .chain(here.map(|s| (self.rev, s)))
-            .max_by(|(a, x), (b, y)| x.rank().cmp(&y.rank()).then(a.cmp(b)))
+            .map(|r| (r.outcome.starts_with("approved"), r.revision, r.standing))
+            .chain(here.map(|s| (false, self.rev, s)))
+            .max_by(|(p, a, x), (q, b, y)| p.cmp(q).then(x.rank().cmp(&y.rank())).then(a.cmp(b)))
+            .map(|(_, revision, standing)| (revision, standing))
     }
 
     /// Folds one event.

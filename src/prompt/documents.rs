@@ -81,18 +81,32 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
         let name = Path::new(root.file_name().unwrap_or("document".as_ref()));
         take(root, name, meta.len(), Wanted::Whatever, &mut documents)?;
     } else {
+        // Whoever wrote the documents may have put links into them: what they lead to elsewhere is not for a model.
+        let inside = std::fs::canonicalize(root)
+            .map_err(|source| DocumentsError::Unreadable { path: root.to_owned(), source })?;
         let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
         while let Some(entry) = entries.next() {
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {
-                    if holds_a_run(entry.path()) {
+                    let leaves = entry.path_is_symlink()
+                        && !std::fs::canonicalize(entry.path()).is_ok_and(|p| p.starts_with(&inside));
+                    if entry.depth() > 0 && leaves {
+                        let path = relative(root, entry.path());
+                        documents.skipped.push(Skipped { path, reason: "a link that leads out of the folder".into() });
+                        entries.skip_current_dir();
+                    } else if holds_a_run(entry.path()) {
                         let path = relative(root, entry.path());
                         documents.skipped.push(Skipped { path, reason: "the folder of a run".into() });
                         entries.skip_current_dir();
                     }
                 }
                 Ok(entry) => {
-                    if entry.file_type().is_file() {
+                    if entry.path_is_symlink()
+                        && !std::fs::canonicalize(entry.path()).is_ok_and(|p| p.starts_with(&inside))
+                    {
+                        let path = relative(root, entry.path());
+                        documents.skipped.push(Skipped { path, reason: "a link that leads out of the folder".into() });
+                    } else if entry.file_type().is_file() {
                         let bytes = entry.metadata().map_or(0, |m| m.len());
                         let name = entry.path().strip_prefix(root).unwrap_or(entry.path());
                         take(entry.path(), name, bytes, Wanted::ByEnding, &mut documents)?;
@@ -294,6 +308,10 @@ mod tests {
         std::fs::File::create(at("huge.md")).unwrap().set_len(50 << 20).unwrap();
         std::os::unix::fs::symlink(dir.path(), at("sub/loop")).unwrap();
         std::os::unix::fs::symlink("nowhere.md", at("dangling.md")).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::fs::write(elsewhere.path().join("secret.md"), "secret").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path().join("secret.md"), at("out.md")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), at("outside")).unwrap();
         let docs = read_documents(dir.path()).unwrap();
         assert_eq!(docs.files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["b.md", "sub/a.txt"]);
         assert_eq!(docs.files[0].text, "# B\ntext\n");
@@ -307,6 +325,8 @@ mod tests {
         assert!(reasons["huge.md"].starts_with("52428800 bytes"));
         assert_eq!(reasons["sub/loop"], "a link that leads back to itself");
         assert_eq!(reasons["dangling.md"], "a link that leads nowhere");
+        assert_eq!(reasons["out.md"], "a link that leads out of the folder");
+        assert_eq!(reasons["outside"], "a link that leads out of the folder");
     }
 
     #[test]
