@@ -175,7 +175,8 @@ impl RunView {
             .collect()
     }
 
-    /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the revision in work.
+    /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the
+    /// revision in work.
     pub fn best(&self, here: Option<Standing>) -> Option<(u32, Standing)> {
         self.revisions
             .iter()

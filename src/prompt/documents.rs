@@ -84,29 +84,28 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
         // Whoever wrote the documents may have put links into them: what they lead to elsewhere is not for a model.
         let inside = std::fs::canonicalize(root)
             .map_err(|source| DocumentsError::Unreadable { path: root.to_owned(), source })?;
+        let leaves = |entry: &walkdir::DirEntry| {
+            entry.path_is_symlink() && !std::fs::canonicalize(entry.path()).is_ok_and(|p| p.starts_with(&inside))
+        };
         let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
         while let Some(entry) = entries.next() {
             match entry {
-                Ok(entry) if entry.file_type().is_dir() => {
-                    let leaves = entry.path_is_symlink()
-                        && !std::fs::canonicalize(entry.path()).is_ok_and(|p| p.starts_with(&inside));
-                    if entry.depth() > 0 && leaves {
-                        let path = relative(root, entry.path());
-                        documents.skipped.push(Skipped { path, reason: "a link that leads out of the folder".into() });
+                Ok(entry) if entry.depth() > 0 && leaves(&entry) => {
+                    let path = relative(root, entry.path());
+                    documents.skipped.push(Skipped { path, reason: "a link that leads out of the folder".into() });
+                    if entry.file_type().is_dir() {
                         entries.skip_current_dir();
-                    } else if holds_a_run(entry.path()) {
+                    }
+                }
+                Ok(entry) if entry.file_type().is_dir() => {
+                    if holds_a_run(entry.path()) {
                         let path = relative(root, entry.path());
                         documents.skipped.push(Skipped { path, reason: "the folder of a run".into() });
                         entries.skip_current_dir();
                     }
                 }
                 Ok(entry) => {
-                    if entry.path_is_symlink()
-                        && !std::fs::canonicalize(entry.path()).is_ok_and(|p| p.starts_with(&inside))
-                    {
-                        let path = relative(root, entry.path());
-                        documents.skipped.push(Skipped { path, reason: "a link that leads out of the folder".into() });
-                    } else if entry.file_type().is_file() {
+                    if entry.file_type().is_file() {
                         let bytes = entry.metadata().map_or(0, |m| m.len());
                         let name = entry.path().strip_prefix(root).unwrap_or(entry.path());
                         take(entry.path(), name, bytes, Wanted::ByEnding, &mut documents)?;

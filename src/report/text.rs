@@ -39,7 +39,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
             let _ = writeln!(
                 text,
                 "Best revision: rev_{best}, whose files stand at the top of the folder (order: parses, not vacuous, \
-                 holds, requirements covered, fewer blockers, fewer majors; the later of equals)"
+                 holds, requirements covered, fewer blockers, fewer majors; the later of equals; an approved one before all others)"
             );
         }
     }
