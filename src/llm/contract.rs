@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::pin::Pin;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::failure::CallFailure;
 use crate::journal::Sha;
 use crate::process::Cancel;
 
@@ -44,6 +46,27 @@ pub struct Offered {
     pub sha: Sha,
     /// Its size in bytes.
     pub bytes: u64,
+    /// Many requests of a run offer it, word for word (documents, exemplars): worth a place in a cached prefix.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
+}
+
+/// Which model answers, and how. What is `None` is the provider's own default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelChoice {
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How hard it thinks, in the provider's words (`low`, `medium`, `high`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// From 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Tokens that an answer may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u32>,
 }
 
 /// One question.
@@ -61,6 +84,10 @@ pub struct Request {
     pub workspace: PathBuf,
     /// What is in it for this request.
     pub offered: Vec<Offered>,
+    /// Who answers, and how.
+    pub choice: ModelChoice,
+    /// The JSON schema of the answer, for providers that can hold a model to one.
+    pub schema: Option<Value>,
 }
 
 impl Request {
@@ -77,6 +104,13 @@ pub struct FileRead {
     pub path: String,
     /// What it held when it was read.
     pub sha: Sha,
+    /// All of it was read, in one piece or several.
+    #[serde(default = "yes", skip_serializing_if = "std::clone::Clone::clone")]
+    pub whole: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Tokens used.
@@ -116,6 +150,8 @@ pub struct Answer {
     pub model: Option<String>,
     /// The answer was recorded for another wording of the prompt.
     pub stale: bool,
+    /// The server's own names of the requests that it took.
+    pub request_ids: Vec<String>,
 }
 
 /// The absence of an answer.
@@ -153,6 +189,20 @@ pub enum LlmError {
         /// Why not.
         source: std::io::Error,
     },
+    /// The call failed.
+    #[error(transparent)]
+    Failed(#[from] CallFailure),
+    /// A budget does not allow the call.
+    #[error("{what}; give a larger {flag} and resume, or take a cheaper model")]
+    Budget {
+        /// What is spent, what the call would take, and the limit.
+        what: String,
+        /// The limit's flag.
+        flag: &'static str,
+    },
+    /// The run's time is up.
+    #[error("the time of --max-time is up; resume with more")]
+    Deadline,
     /// An answer file that is not text.
     #[error("{path} is not UTF-8 text; save it as UTF-8")]
     NotText {

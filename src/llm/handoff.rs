@@ -56,6 +56,7 @@ impl Handoff {
             cost_usd: None,
             model: None,
             stale: false,
+            request_ids: Vec::new(),
         })
     }
 }
@@ -125,7 +126,7 @@ fn reads(request: &Request, folder: &Path) -> Vec<FileRead> {
         .offered
         .iter()
         .filter(|o| stands_inside(o) || names(o))
-        .map(|o| FileRead { path: o.path.clone(), sha: o.sha.clone() })
+        .map(|o| FileRead { path: o.path.clone(), sha: o.sha.clone(), whole: true })
         .collect()
 }
 
@@ -172,6 +173,7 @@ fn came_by_rename(meta: &std::fs::Metadata) -> bool {
 mod tests {
     use super::*;
     use crate::journal::Sha;
+    use crate::llm::ModelChoice;
     use crate::llm::RequestKey;
 
     fn request(workspace: &Path) -> Request {
@@ -180,7 +182,7 @@ mod tests {
         std::fs::write(workspace.join("docs/a.md"), "the document").unwrap();
         let offered = |path: &str| {
             let bytes = std::fs::read(workspace.join(path)).unwrap();
-            Offered { path: path.into(), sha: Sha::of(&bytes), bytes: bytes.len() as u64 }
+            Offered { path: path.into(), sha: Sha::of(&bytes), bytes: bytes.len() as u64, shared: false }
         };
         Request {
             key: RequestKey { node: "formalize".into(), place: 0, attempt: 1, purpose: "draft".into(), candidate: 0 },
@@ -189,6 +191,8 @@ mod tests {
             prompt: "Read docs/a.md.".into(),
             workspace: workspace.to_owned(),
             offered: vec![offered("feedback.md"), offered("docs/a.md")],
+            choice: ModelChoice::default(),
+            schema: None,
         }
     }
 

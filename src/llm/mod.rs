@@ -2,12 +2,18 @@
 //!
 //! It knows no node and no tool: what is asked and what the answer means is the caller's.
 
+mod caller;
 mod contract;
+mod failure;
 mod handoff;
+mod prices;
 mod recording;
 mod replay;
 
-pub use contract::{Answer, Asking, FileRead, LlmError, Offered, Provider, Request, RequestKey, Usage};
+pub use caller::{Budget, Caller, Models, Note, Pace, RetryPolicy, Used};
+pub use contract::{Answer, Asking, FileRead, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage};
+pub use failure::{CallFailure, FailureKind};
 pub use handoff::Handoff;
+pub use prices::{Price, PriceError, Prices};
 pub use recording::{Recorded, Recording, RecordingError};
 pub use replay::Replay;

@@ -39,6 +39,7 @@ impl Replay {
             cost_usd: found.cost_usd,
             model: found.model.clone(),
             stale,
+            request_ids: Vec::new(),
         })
     }
 
@@ -69,14 +70,23 @@ impl Provider for Replay {
 mod tests {
     use super::*;
     use crate::journal::Sha;
-    use crate::llm::RequestKey;
+    use crate::llm::{ModelChoice, RequestKey};
 
     fn key(node: &str, place: u32, attempt: u32, purpose: &str) -> RequestKey {
         RequestKey { node: node.into(), place, attempt, purpose: purpose.into(), candidate: 0 }
     }
 
     fn request(key: RequestKey) -> Request {
-        Request { key, seq: 1, role: "r".into(), prompt: "p".into(), workspace: "w".into(), offered: Vec::new() }
+        Request {
+            key,
+            seq: 1,
+            role: "r".into(),
+            prompt: "p".into(),
+            workspace: "w".into(),
+            offered: Vec::new(),
+            choice: ModelChoice::default(),
+            schema: None,
+        }
     }
 
     fn recording() -> Recording {

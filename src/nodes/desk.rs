@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::recording::recording_of;
 use super::shelf::Shelf;
 use crate::journal::{Kind, Sha, write_atomically};
-use crate::llm::{FileRead, LlmError, Offered, Provider, Request, RequestKey};
+use crate::llm::{FileRead, LlmError, ModelChoice, Offered, Provider, Request, RequestKey};
 use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, StationError, StopReason};
 use crate::process::Cancel;
 use crate::prompt::{Document, PromptError, PromptLibrary, index, index_path};
@@ -102,7 +102,16 @@ impl Desk {
             purpose: ask.purpose.to_owned(),
             candidate: 0,
         };
-        let mut request = Request { key, seq: 0, role, prompt, workspace: attempt.run.workspace(), offered };
+        let mut request = Request {
+            key,
+            seq: 0,
+            role,
+            prompt,
+            workspace: attempt.run.workspace(),
+            offered,
+            choice: ModelChoice::default(),
+            schema: None,
+        };
         let wording = to_json(&request.wording());
         // A request that was sent before a crash and not answered goes on under its number.
         let sent = attempt.recall("request_sent", |data| {
@@ -187,7 +196,8 @@ impl Desk {
                 std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
                 std::fs::write(&at, &text).map_err(|source| trouble_at("write", &at, source))?;
             }
-            offered.push(Offered { path, sha, bytes: text.len() as u64 });
+            let shared = path.starts_with("docs/") || path.starts_with("exemplars/");
+            offered.push(Offered { path, sha, bytes: text.len() as u64, shared });
         }
         Ok(offered)
     }

@@ -1,0 +1,288 @@
+//! A provider with what every call needs: who answers for which node, retries, a budget, a limit of calls at a time.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::sync::Semaphore;
+
+use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, Usage};
+use super::failure::{CallFailure, FailureKind};
+use super::prices::Prices;
+use crate::process::Cancel;
+
+/// Time as a caller needs it, so that a test need not wait.
+pub trait Pace: Send + Sync {
+    /// Waits.
+    fn pause(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+
+    /// A number from 0 up to 1, to keep callers apart.
+    fn jitter(&self) -> f64;
+
+    /// How long the run may still take; `None` where it has no limit.
+    fn left(&self) -> Option<Duration>;
+}
+
+/// How often and how late a call is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Tries after the first.
+    pub retries: u32,
+    /// The wait before try n is n times this, unless the server names a time.
+    pub delay: Duration,
+    /// No wait is longer; a server that asks for more is not waited for.
+    pub cap: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { retries: 5, delay: Duration::from_secs(60), cap: Duration::from_secs(600) }
+    }
+}
+
+impl RetryPolicy {
+    /// How long to wait before try `next` (from 1), or `None` where it is not tried again.
+    fn wait(&self, failure: &CallFailure, next: u32, jitter: f64) -> Option<Duration> {
+        if !failure.kind.is_passing() || next > self.retries {
+            return None;
+        }
+        match failure.wait {
+            Some(asked) if asked > self.cap => None,
+            // Never earlier than the server says.
+            Some(asked) => Some(asked + Duration::from_secs_f64(jitter)),
+            None => Some((self.delay * next).min(self.cap).mul_f64(1.0 + 0.1 * jitter)),
+        }
+    }
+}
+
+/// What a run may use.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Budget {
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Tokens of all kinds.
+    pub tokens: Option<u64>,
+}
+
+/// What a run has used.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Used {
+    /// US dollars, of those calls whose price is known.
+    pub cost_usd: f64,
+    /// Tokens of all kinds.
+    pub tokens: u64,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Models {
+    /// Everything that no node says otherwise.
+    pub all: ModelChoice,
+    /// What single nodes say, by name.
+    pub nodes: BTreeMap<String, ModelChoice>,
+    /// Who answers where the first choice is overloaded.
+    pub fallback: Option<String>,
+}
+
+impl Models {
+    /// The choice of a node.
+    pub fn of(&self, node: &str) -> ModelChoice {
+        let Some(own) = self.nodes.get(node) else { return self.all.clone() };
+        ModelChoice {
+            model: own.model.clone().or_else(|| self.all.model.clone()),
+            effort: own.effort.clone().or_else(|| self.all.effort.clone()),
+            temperature: own.temperature.or(self.all.temperature),
+            max_output: own.max_output.or(self.all.max_output),
+        }
+    }
+}
+
+/// What happens during a call, for the journal and for who watches.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Note {
+    /// A try failed.
+    Failed {
+        /// The kind of failure.
+        kind: FailureKind,
+        /// In words.
+        message: String,
+        /// The HTTP status.
+        status: Option<u16>,
+        /// The server's name of the request.
+        request_id: Option<String>,
+        /// Tokens used all the same.
+        usage: Option<Usage>,
+        /// What they cost, where it is known.
+        cost_usd: Option<f64>,
+        /// The model that was asked.
+        model: Option<String>,
+        /// The try, from 1.
+        attempt: u32,
+        /// Seconds until it is tried again; `None` where it is not.
+        wait_seconds: Option<f64>,
+    },
+    /// Another model is asked from here on.
+    Switched {
+        /// Who was asked.
+        from: Option<String>,
+        /// Who is asked now.
+        to: String,
+    },
+}
+
+/// After so many failures in a row for want of capacity another model is asked.
+const SWITCH_AFTER: u32 = 3;
+/// Tokens of an answer, for the estimate before a call.
+const EXPECTED_OUTPUT: u64 = 4_000;
+/// Bytes of text that make a token, about, for the estimate before a call.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// A provider, and how it is called.
+pub struct Caller {
+    provider: Box<dyn Provider>,
+    models: Models,
+    retry: RetryPolicy,
+    budget: Budget,
+    prices: Prices,
+    slots: Semaphore,
+    pace: Arc<dyn Pace>,
+}
+
+impl Caller {
+    /// Calls `provider`, at most `at_a_time` calls at once.
+    pub fn new(
+        provider: Box<dyn Provider>,
+        models: Models,
+        retry: RetryPolicy,
+        budget: Budget,
+        prices: Prices,
+        at_a_time: usize,
+        pace: Arc<dyn Pace>,
+    ) -> Self {
+        Self { provider, models, retry, budget, prices, slots: Semaphore::new(at_a_time.max(1)), pace }
+    }
+
+    /// The provider's name.
+    pub fn name(&self) -> &'static str {
+        self.provider.name()
+    }
+
+    /// Who answers for a node.
+    pub fn choice(&self, node: &str) -> ModelChoice {
+        self.models.of(node)
+    }
+
+    /// Asks until there is an answer, or none can be hoped for. `used` is what the run has used so far.
+    pub async fn call(
+        &self,
+        request: &Request,
+        mut used: Used,
+        cancel: &Cancel,
+        note: &mut (dyn FnMut(Note) -> Result<(), LlmError> + Send),
+    ) -> Result<Answer, LlmError> {
+        let _slot = tokio::select! {
+            slot = self.slots.acquire() => slot.map_err(|_| LlmError::Cancelled)?,
+            () = cancel.cancelled() => return Err(LlmError::Cancelled),
+        };
+        let mut request = request.clone();
+        let mut attempt = 1;
+        let mut crowded = 0;
+        loop {
+            self.afford(&request, used)?;
+            let failure = match self.in_time(self.provider.ask(&request, cancel)).await? {
+                Ok(mut answer) => {
+                    let model = answer.model.as_ref().or(request.choice.model.as_ref());
+                    if answer.cost_usd.is_none() {
+                        answer.cost_usd = self.cost(model.map(String::as_str), answer.usage.as_ref());
+                    }
+                    return Ok(answer);
+                }
+                Err(LlmError::Failed(failure)) => failure,
+                Err(other) => return Err(other),
+            };
+            crowded = match failure.kind {
+                FailureKind::Overloaded | FailureKind::RateLimit => crowded + 1,
+                _ => 0,
+            };
+            let other = self.models.fallback.as_ref().filter(|to| request.choice.model.as_ref() != Some(to));
+            let last = self.retry.wait(&failure, attempt, 0.0).is_none();
+            let switch = other.filter(|_| crowded >= SWITCH_AFTER || (crowded > 0 && last));
+            let wait = match switch {
+                Some(_) => Some(Duration::ZERO),
+                None => self.retry.wait(&failure, attempt, self.pace.jitter()),
+            };
+            let cost_usd = self.cost(request.choice.model.as_deref(), failure.usage.as_ref());
+            note(Note::Failed {
+                kind: failure.kind,
+                message: failure.message.clone(),
+                status: failure.status,
+                request_id: failure.request_id.clone(),
+                usage: failure.usage,
+                cost_usd,
+                model: request.choice.model.clone(),
+                attempt,
+                wait_seconds: wait.map(|w| w.as_secs_f64()),
+            })?;
+            used.tokens += failure.usage.map_or(0, |u| u.total());
+            used.cost_usd += cost_usd.unwrap_or(0.0);
+            let Some(wait) = wait else { return Err(failure.into()) };
+            if let Some(to) = switch {
+                note(Note::Switched { from: request.choice.model.clone(), to: to.clone() })?;
+                request.choice.model = Some(to.clone());
+                (attempt, crowded) = (1, 0);
+                continue;
+            }
+            if self.pace.left().is_some_and(|left| left < wait) {
+                return Err(LlmError::Deadline);
+            }
+            tokio::select! {
+                () = self.pace.pause(wait) => {}
+                () = cancel.cancelled() => return Err(LlmError::Cancelled),
+            }
+            attempt += 1;
+        }
+    }
+
+    async fn in_time<T>(&self, call: impl Future<Output = T>) -> Result<T, LlmError> {
+        match self.pace.left() {
+            None => Ok(call.await),
+            Some(left) => tokio::time::timeout(left, call).await.map_err(|_| LlmError::Deadline),
+        }
+    }
+
+    fn cost(&self, model: Option<&str>, usage: Option<&Usage>) -> Option<f64> {
+        Some(self.prices.of(model?)?.of(usage?))
+    }
+
+    /// Whether the budget allows the call, by an estimate: what the request offers is read once, and answered shortly.
+    fn afford(&self, request: &Request, used: Used) -> Result<(), LlmError> {
+        let bytes = request.role.len() + request.prompt.len();
+        let input = (bytes as u64 + request.offered.iter().map(|o| o.bytes).sum::<u64>()) / BYTES_PER_TOKEN;
+        let usage = Usage { input, output: EXPECTED_OUTPUT, ..Usage::default() };
+        if let Some(limit) = self.budget.tokens
+            && used.tokens + usage.total() > limit
+        {
+            let what = format!(
+                "the run has used {} tokens, the next call takes about {}, and the limit is {limit}",
+                used.tokens,
+                usage.total()
+            );
+            return Err(LlmError::Budget { what, flag: "--max-tokens" });
+        }
+        if let Some(limit) = self.budget.cost_usd {
+            let next = self.cost(request.choice.model.as_deref(), Some(&usage)).unwrap_or(0.0);
+            if used.cost_usd + next > limit {
+                let what = format!(
+                    "the run has cost ${:.4}, the next call costs about ${next:.4}, and the limit is ${limit}",
+                    used.cost_usd
+                );
+                return Err(LlmError::Budget { what, flag: "--max-cost" });
+            }
+        }
+        Ok(())
+    }
+}
