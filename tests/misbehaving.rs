@@ -217,6 +217,21 @@ fn a_module_that_does_not_translate_three_times_is_repaired_twice_and_never_chec
 }
 
 #[test]
+fn diagnostics_stay_the_last_word_on_a_module_while_no_other_can_be_read() {
+    let script = good()
+        .answer("formalize", 0, 1, "draft", &fenced(&MODULE.replace("end while;", "end whle;")))
+        .answer("formalize", 0, 2, "repair", "I am sorry.")
+        .answer("formalize", 0, 3, "repair", "I am sorry.");
+    let run = ran(&script, &["--max-revisions", "0"], 1).went(&[
+        "validate->formalize",
+        "formalize->formalize",
+        "formalize->review",
+    ]);
+    let facts = run.bench.read("specs/workspace/facts.md");
+    assert!(facts.contains("## Diagnostics of the last parse") && facts.contains("whle"), "{facts}");
+}
+
+#[test]
 fn each_revision_has_its_own_two_repairs() {
     let broken = fenced(&MODULE.replace("end while;", "end whle;"));
     let mut script = good()

@@ -1,5 +1,6 @@
 //! What `run`, `demo` and `resume` share: a desk, a run, a display, and an end with its status.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use super::progress::{Display, result};
 use super::surroundings::{cancel_on_signals, clock, crash_point, env, limits, toolchain};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::journal::{JournalError, LockError, StoreError};
+use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::{Handoff, Provider, Recording, Replay};
 use crate::nodes::{Crew, Desk};
-use crate::pipeline::{self, Outcome, Run, RunError, StopReason, Surroundings, drive};
-use crate::prompt::PromptLibrary;
+use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, drive};
+use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
 
 /// Flags over the environment over the file.
@@ -63,6 +64,12 @@ pub(super) fn desk(settings: &Settings, answers: Answers, out: &Path, display: &
         progress: Box::new(move |p| watcher.checking(&p)),
         record: settings.given.record.clone(),
     })
+}
+
+/// The prompts, as they are journaled.
+pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, PromptInUse> {
+    let in_use = |t: &Template| (t.name.to_owned(), PromptInUse { sha: Sha::of(&t.text), own: t.own });
+    prompts.templates().iter().map(in_use).collect()
 }
 
 fn provider(settings: &Settings, answers: Answers, out: &Path) -> Result<Box<dyn Provider>, Failure> {

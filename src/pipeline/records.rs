@@ -57,8 +57,20 @@ pub struct Settings {
     pub skipped: Vec<Skipped>,
     /// The exemplars.
     pub exemplars: Vec<Stored>,
+    /// The prompt templates, by name.
+    #[serde(default)]
+    pub prompts: BTreeMap<String, PromptInUse>,
     /// What the command line needs to go on: provider, model, limits.
     pub surroundings: serde_json::Value,
+}
+
+/// A prompt template as a run used it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptInUse {
+    /// Its text.
+    pub sha: Sha,
+    /// Whether it was the user's own, and not the built-in one.
+    pub own: bool,
 }
 
 /// Something that a station has to mend.
@@ -294,14 +306,24 @@ pub struct Changed {
     /// What the command line needs to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surroundings: Option<serde_json::Value>,
+    /// Prompt templates that are no longer as the run has used them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<String, PromptInUse>,
 }
 
 impl Settings {
     /// What these are set to otherwise than they were.
-    pub fn changed(&self, rules: Rules, surroundings: serde_json::Value) -> Changed {
+    pub fn changed(
+        &self,
+        rules: Rules,
+        surroundings: serde_json::Value,
+        mut prompts: BTreeMap<String, PromptInUse>,
+    ) -> Changed {
+        prompts.retain(|name, prompt| self.prompts.get(name) != Some(prompt));
         Changed {
             rules: (rules != self.rules).then_some(rules),
             surroundings: (surroundings != self.surroundings).then_some(surroundings),
+            prompts,
         }
     }
 }

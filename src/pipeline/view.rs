@@ -271,6 +271,7 @@ impl RunView {
         if let Some(surroundings) = changed.surroundings {
             self.settings.surroundings = surroundings;
         }
+        self.settings.prompts.extend(changed.prompts);
     }
 
     fn branch(&mut self, branch: Branch, rev: u32) {
@@ -320,6 +321,8 @@ impl RunView {
         }
         self.feedback.extend(product.feedback);
         match product.facts {
+            // The module is still the one that was rejected.
+            Facts::Nothing if product.event == Step::Unreadable => {}
             Facts::Nothing => self.rejected.clear(),
             Facts::Informal { requirements, other_concerns } => {
                 self.requirements = requirements;

@@ -92,11 +92,22 @@ pub enum PromptError {
     },
 }
 
+/// A template in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Its name, such as `formalize/draft`.
+    pub name: &'static str,
+    /// Its text.
+    pub text: String,
+    /// Whether it differs from the built-in one.
+    pub own: bool,
+}
+
 /// All templates of a run.
 #[derive(Debug)]
 pub struct PromptLibrary {
     engine: Handlebars<'static>,
-    overridden: Vec<String>,
+    templates: Vec<Template>,
 }
 
 impl PromptLibrary {
@@ -105,7 +116,7 @@ impl PromptLibrary {
         let mut engine = Handlebars::new();
         engine.set_strict_mode(true);
         engine.register_escape_fn(handlebars::no_escape);
-        let mut overridden = Vec::new();
+        let mut templates = Vec::new();
         if let Some(dir) = dir
             && !dir.is_dir()
         {
@@ -120,14 +131,13 @@ impl PromptLibrary {
                 }
                 _ => None,
             };
-            if own.as_deref().is_some_and(|own| own != *text) {
-                overridden.push((*name).to_owned());
-            }
+            let used = own.unwrap_or_else(|| (*text).to_owned());
             engine
-                .register_template_string(name, own.as_deref().unwrap_or(text))
+                .register_template_string(name, &used)
                 .map_err(|source| PromptError::Template { name: (*name).to_owned(), source: Box::new(source) })?;
+            templates.push(Template { name, own: used != *text, text: used });
         }
-        let library = Self { engine, overridden };
+        let library = Self { engine, templates };
         for (name, _) in BUILT_IN {
             for sample in samples(name) {
                 library.render(name, &sample)?;
@@ -136,9 +146,9 @@ impl PromptLibrary {
         Ok(library)
     }
 
-    /// The templates that differ from the built-in ones.
-    pub fn overridden(&self) -> &[String] {
-        &self.overridden
+    /// The templates in use.
+    pub fn templates(&self) -> &[Template] {
+        &self.templates
     }
 
     /// Renders a template. A name that the data lacks is an error, not an empty string.
