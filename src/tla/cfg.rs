@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::cfg_keyword::{KEYWORDS, keyword_hint};
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, lex};
 
@@ -58,6 +59,25 @@ impl Cfg {
         Ok(cfg)
     }
 
+    /// Every name that the module has to define, with the keyword that lists it.
+    pub fn listed(&self) -> Vec<(&'static str, &str)> {
+        let lists: [(&str, Vec<&String>); 12] = [
+            ("SPECIFICATION", self.specification.iter().collect()),
+            ("INIT", self.init.iter().collect()),
+            ("NEXT", self.next.iter().collect()),
+            ("INVARIANT", self.invariants.iter().collect()),
+            ("PROPERTY", self.properties.iter().collect()),
+            ("WITNESS", self.witnesses.iter().collect()),
+            ("CONSTRAINT", self.constraints.iter().collect()),
+            ("ACTION_CONSTRAINT", self.action_constraints.iter().collect()),
+            ("SYMMETRY", self.symmetry.iter().collect()),
+            ("VIEW", self.view.iter().collect()),
+            ("ALIAS", self.alias.iter().collect()),
+            ("POSTCONDITION", self.postcondition.iter().collect()),
+        ];
+        lists.into_iter().flat_map(|(role, names)| names.into_iter().map(move |name| (role, name.as_str()))).collect()
+    }
+
     /// The canonical text; reads back as the same configuration.
     pub fn render(&self) -> String {
         self.to_string()
@@ -105,6 +125,10 @@ impl fmt::Display for Cfg {
     }
 }
 
+fn hint(word: &str) -> String {
+    keyword_hint(word).map_or_else(String::new, |hint| format!("; {hint}"))
+}
+
 /// `\* WITNESS A, B`: the names, when nothing else is on the line.
 fn witnesses(comment: &str) -> Vec<String> {
     let rest = comment.trim_start_matches("\\*").trim();
@@ -121,29 +145,6 @@ fn witnesses(comment: &str) -> Vec<String> {
     };
     if names.iter().all(is_name) { names.into_iter().map(str::to_owned).collect() } else { Vec::new() }
 }
-
-const KEYWORDS: &[&str] = &[
-    "ACTION_CONSTRAINT",
-    "ACTION_CONSTRAINTS",
-    "ALIAS",
-    "CHECK_DEADLOCK",
-    "CONSTANT",
-    "CONSTANTS",
-    "CONSTRAINT",
-    "CONSTRAINTS",
-    "INIT",
-    "INVARIANT",
-    "INVARIANTS",
-    "NEXT",
-    "POSTCONDITION",
-    "PROPERTIES",
-    "PROPERTY",
-    "SPECIFICATION",
-    "SYMMETRY",
-    "TYPE",
-    "TYPE_CONSTRAINT",
-    "VIEW",
-];
 
 struct Parser<'a> {
     text: &'a str,
@@ -207,7 +208,7 @@ impl<'a> Parser<'a> {
             _ => {}
         }
         let Some(slot) = single else {
-            return self.error(Some(token), format!("not a keyword of a configuration: `{keyword}`"));
+            return self.error(Some(token), format!("not a keyword of a configuration: `{keyword}`{}", hint(keyword)));
         };
         match self.next() {
             Some(name) if self.is_name(name) => {
@@ -266,7 +267,11 @@ impl<'a> Parser<'a> {
                         other => return self.error(other.or(sign), format!("`{name} <-` wants a name")),
                     }
                 }
-                _ => return self.error(sign.or(Some(token)), format!("`{name}` wants `= value` or `<- Definition`")),
+                _ => {
+                    let hint = hint(&name);
+                    return self
+                        .error(sign.or(Some(token)), format!("`{name}` wants `= value` or `<- Definition`{hint}"));
+                }
             };
             if cfg.constants.contains_key(&name) {
                 return self.error(Some(token), format!("`{name}` is assigned twice"));

@@ -4,6 +4,7 @@
 mod algorithm;
 mod audit;
 mod cfg;
+mod cfg_keyword;
 mod cfg_names;
 mod covers;
 mod definition;
@@ -23,6 +24,7 @@ mod units;
 pub use algorithm::{Algorithm, Label, Syntax};
 pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING};
 pub use cfg::Cfg;
+pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
 pub use covers::coverage_of;
 pub use definition::{Declaration, Definition, DefinitionKind};

@@ -31,7 +31,7 @@ pub(crate) async fn check(
 ) -> Result<Checked, ToolError> {
     let cfg = &request.cfg;
     let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
-    refused.extend(lint_cfg(cfg));
+    refused.extend(lint_cfg(cfg, &request.spec));
     if !refused.is_empty() {
         return Ok(rejected(tools, request, "it was refused before any tool ran", refused));
     }
