@@ -142,6 +142,35 @@ fn an_answer_without_a_usable_module_is_asked_for_once_more_with_the_reason() {
 }
 
 #[test]
+fn what_was_set_aside_to_read_an_answer_is_on_record() {
+    let script = good()
+        .answer("informal_spec", 0, 1, "draft", &format!("Here it is:\n```markdown\n{INFORMAL}```\n"))
+        .answer("formalize", 0, 1, "draft", &MODULE.replace('\n', "\r\n"))
+        .answer("generate_invariants", 0, 1, "draft", &format!("```text\nfirst\n```\n{}", good_sections()))
+        .answer("review", 0, 1, "draft", "So: {\"verdict\": \"revise\", \"issues\": []} indeed");
+    let run = ran(&script, &["--max-revisions", "0"], 1);
+    let what: Vec<(&str, &Value)> = run
+        .events("answer_normalised")
+        .into_iter()
+        .map(|e| (e["lifeline"].as_str().unwrap(), &e["data"]["what"]))
+        .collect();
+    assert_eq!(
+        what,
+        [
+            ("informal_spec", &json!(["the whole specification inside a fence"])),
+            ("formalize", &json!(["line ends or a byte-order mark", "a module without a fence"])),
+            ("generate_invariants", &json!(["a fenced block that is no section (\"text\")"])),
+            ("review", &json!(["a JSON object without a fence"])),
+        ]
+    );
+    let merged = run.events("tool_finished").into_iter().find(|e| e["lifeline"] == "generate_invariants").unwrap();
+    assert_eq!(merged["data"]["added"], json!(["TypeOK", "NeverAbove", "WitnessFull"]));
+    assert_eq!(merged["data"]["replaced"], json!([]));
+    // An answer as asked needs nothing.
+    assert!(ran(&good(), &[], 0).events("answer_normalised").is_empty());
+}
+
+#[test]
 fn a_module_given_twice_with_narration_is_taken_once() {
     let answer = format!("I'll read the files.\n{0}Here it is once more:\n{0}", fenced(MODULE));
     let run = ran(&good().answer("formalize", 0, 1, "draft", &answer), &[], 0).ended("approved");

@@ -134,7 +134,6 @@ const RESTORE: &str = "what the run rests on is not as it was written: restore t
 
 /// Drives the run to its end and prints how it ended.
 pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format: Format) -> Result<Exit, Failure> {
-    let cancel = desk.cancel.clone();
     let crew = Crew { desk };
     let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
     display.finish();
@@ -151,9 +150,6 @@ pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format:
     let exit = status(finished.outcome, finished.reason);
     if finished.outcome == Outcome::Stopped {
         display.note(&format!("go on with: tlaforge resume {}", run.root().display()));
-    }
-    if cancel.is_cancelled() && exit == Exit::Interrupted {
-        return Ok(Exit::Interrupted);
     }
     Ok(exit)
 }

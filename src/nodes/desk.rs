@@ -13,7 +13,7 @@ use crate::journal::{Kind, Sha, write_atomically};
 use crate::llm::{FileRead, LlmError, Offered, Provider, Request, RequestKey};
 use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, StationError, StopReason};
 use crate::process::Cancel;
-use crate::prompt::{Document, PromptError, PromptLibrary, index, index_path};
+use crate::prompt::{Document, PromptError, PromptLibrary, Readable, index, index_path};
 use crate::tla::Diagnostic;
 use crate::toolchain::{Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain, Translation};
 
@@ -238,16 +238,29 @@ struct Inspected {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Journals an inspection; the module itself goes into the store.
+/// What was read of an answer; what had to be set aside for that is journaled.
+pub(super) fn as_read<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, StationError> {
+    let is_there = attempt.recall("answer_normalised", |_| true).is_some();
+    if !read.normalised.is_empty() && !is_there {
+        attempt.record(Kind::Act, "answer_normalised", json!({"what": read.normalised}))?;
+    }
+    Ok(read.value)
+}
+
+/// Journals an inspection, with `more` about it; the module itself goes into the store.
 pub(super) fn record_inspection(
     attempt: &Attempt<'_>,
     tool: &str,
     inspection: &Inspection,
+    more: &[(&str, &[String])],
 ) -> Result<(), StationError> {
     let module = inspection.module.as_ref().map(|text| attempt.keep(text)).transpose()?;
-    let data = json!({
+    let mut data = json!({
         "tool": tool, "accepted": module.is_some(), "module": module, "diagnostics": inspection.diagnostics,
     });
+    for (what, names) in more {
+        data[*what] = json!(names);
+    }
     attempt.record(Kind::Act, "tool_finished", data)?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, current, diagnostics_text, feedback_file, numbered};
+use super::desk::{Ask, Desk, as_read, current, diagnostics_text, feedback_file, numbered};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::module;
 use crate::tla::{UNCUT, outcome_text, without_translation};
@@ -62,7 +62,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match module(&reply.text, "Spec") {
         Ok(read) => {
-            let source = attempt.keep(&without_translation(&read.value))?;
+            let source = attempt.keep(&without_translation(&as_read(attempt, read)?))?;
             artifacts.insert(file::SOURCE.to_owned(), source.clone());
             artifacts.insert(file::MODULE.to_owned(), source);
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing })

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::desk::{
-    Ask, Desk, Inspection, current, diagnostics_text, feedback_file, numbered, recall_inspection, record_inspection,
-    tool_trouble,
+    Ask, Desk, Inspection, as_read, current, diagnostics_text, feedback_file, numbered, recall_inspection,
+    record_inspection, tool_trouble,
 };
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
-use crate::tla::{self, Cfg, Module, UNCUT, check_cfg_names, merge, outcome_text, without_translation};
+use crate::tla::{self, Cfg, Merged, Module, UNCUT, check_cfg_names, merge, outcome_text, without_translation};
 
 const ANSWER: &str = "generate_invariants.answer";
 
@@ -54,7 +54,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         .await?;
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     let read = match sections(&reply.text) {
-        Ok(read) => read.value,
+        Ok(read) => as_read(attempt, read)?,
         Err(problem) => {
             return Ok(Product {
                 event: Event::Unreadable,
@@ -68,8 +68,10 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,
         None => {
-            let inspection = put_together(desk, &source, &read).await?;
-            record_inspection(attempt, "merge, translate and parse", &inspection)?;
+            let (inspection, merged) = put_together(desk, &source, &read).await?;
+            let names = merged.as_ref().map(|m| [("added", &m.added[..]), ("replaced", &m.replaced[..])]);
+            let names = names.as_ref().map_or(&[][..], |names| names);
+            record_inspection(attempt, "merge, translate and parse", &inspection, names)?;
             inspection
         }
     };
@@ -103,7 +105,11 @@ fn feedback(from: &str, text: String) -> Feedback {
 }
 
 /// Merges by parse tree, looks up every name that the configuration lists, translates and parses.
-async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Inspection, StationError> {
+async fn put_together(
+    desk: &Desk,
+    source: &str,
+    read: &Sections,
+) -> Result<(Inspection, Option<Merged>), StationError> {
     let sections = tla::Sections {
         invariants: &read.invariants,
         properties: &read.properties,
@@ -112,7 +118,7 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Insp
     };
     let merged = match merge(source, &sections) {
         Ok(merged) => merged,
-        Err(diagnostics) => return Ok(Inspection { module: None, diagnostics }),
+        Err(diagnostics) => return Ok((Inspection { module: None, diagnostics }, None)),
     };
     let mut inspection = desk.inspect(&merged.text).await.map_err(|e| tool_trouble(&e))?;
     // The translation declares names of its own (`defaultInitValue`), so the translated module is asked where there is one.
@@ -124,7 +130,7 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Insp
         inspection.module = None;
         inspection.diagnostics.extend(names);
     }
-    Ok(inspection)
+    Ok((inspection, Some(merged)))
 }
 
 /// Requirements by property, of those properties that the configuration lists; `\* Deadlock covers R4` in the

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, current, feedback_file, numbered};
+use super::desk::{Ask, Desk, as_read, current, feedback_file, numbered};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
-use crate::prompt::{Problem, Requirement, fences, normalise, requirements};
+use crate::prompt::{Problem, Readable, Requirement, fences, normalise, requirements};
 
 const ANSWER: &str = "informal_spec.answer";
 
@@ -48,7 +48,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         .await?;
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match read(&reply.text) {
-        Ok((text, requirements)) => {
+        Ok(read) => {
+            let (text, requirements) = as_read(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
             let other_concerns = other_concerns(&text);
             let facts = Facts::Informal { requirements, other_concerns };
@@ -67,13 +68,18 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     }
 }
 
-fn read(answer: &str) -> Result<(String, Vec<Requirement>), Problem> {
+fn read(answer: &str) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
     let mut text = normalise(answer);
+    let mut normalised = Vec::new();
+    if text != answer {
+        normalised.push("line ends or a byte-order mark".to_owned());
+    }
     // Some models put the whole document into one fence.
     if requirements(&outside_fences(&text)).is_empty()
         && let Some(fence) = fences(&text).into_iter().find(|f| !requirements(&f.body).is_empty())
     {
         text = fence.body;
+        normalised.push("the whole specification inside a fence".to_owned());
     }
     if text.trim().is_empty() {
         return Err(Problem::new("the answer is empty"));
@@ -87,7 +93,7 @@ fn read(answer: &str) -> Result<(String, Vec<Requirement>), Problem> {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    Ok((text, found))
+    Ok(Readable { value: (text, found), normalised })
 }
 
 fn outside_fences(text: &str) -> String {
@@ -121,10 +127,10 @@ mod tests {
 
     #[test]
     fn an_informal_specification_needs_numbered_requirements() {
-        let (text, requirements) = read(GOOD).unwrap();
+        let (text, requirements) = read(GOOD).unwrap().value;
         assert_eq!((text.as_str(), requirements.len()), (GOOD, 1));
         assert_eq!(other_concerns(GOOD), ["Fees: docs/a.md:3"]);
-        assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().0, GOOD);
+        assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().value.0, GOOD);
         assert!(read("").unwrap_err().what.contains("empty"));
         assert!(read("I cannot help with that.").unwrap_err().what.contains("no numbered requirement"));
     }

@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, current, documents, feedback_file, numbered};
+use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, numbered};
 use super::facts::{Subject, unread};
 use crate::journal::Sha;
 use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,
     Standing, Station, StationError, approval, file, flaw,
 };
-use crate::prompt::{Document, Problem, json_object};
+use crate::prompt::{Document, Problem, Readable, json_object};
 use crate::tla::{UNCUT, outcome_text, without_translation};
 
 const ANSWER: &str = "review.answer";
@@ -77,6 +77,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match read(&reply.text) {
         Ok(review) => {
+            let review = as_read(attempt, review)?;
             let mut product = judge(&subject, review, unread, &documents(view, attempt)?, artifacts);
             if let Facts::Reviewed { review, .. } = &product.facts {
                 product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&review_text(review))?);
@@ -164,19 +165,20 @@ fn unreadable(
     }
 }
 
-fn read(answer: &str) -> Result<Review, Problem> {
-    let mut value = json_object(answer)?.value;
+fn read(answer: &str) -> Result<Readable<Review>, Problem> {
+    let Readable { mut value, mut normalised } = json_object(answer)?;
     for issue in value["issues"].as_array_mut().into_iter().flatten() {
         // The word stands for its absence.
         if issue["blame"] == "null" {
             issue["blame"] = serde_json::Value::Null;
+            normalised.push("`blame` given as the word \"null\"".to_owned());
         }
     }
     let review = Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
     if review.verdict == ReviewVerdict::Flaw && review.flaw.is_none() {
         return Err(Problem::new("the verdict is `flaw`, but `flaw` does not describe it"));
     }
-    Ok(review)
+    Ok(Readable { value: review, normalised })
 }
 
 fn issue_feedback(issue: &Issue) -> Feedback {
@@ -267,7 +269,7 @@ mod tests {
             assert!(read(answer).is_err(), "{answer}");
         }
         let review = read("```json\n{\"verdict\":\"revise\",\"issues\":[{\"severity\":\"major\",\"category\":\"cfg_mismatch\",\"blame\":null,\"description\":\"abstraction is fine\"}]}\n```").unwrap();
-        assert_eq!(review.earliest(), Some(Station::GenerateInvariants));
+        assert_eq!(review.value.earliest(), Some(Station::GenerateInvariants));
     }
 
     #[test]

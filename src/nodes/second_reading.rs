@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk};
+use super::desk::{Ask, Desk, as_read};
 use crate::journal::Kind;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError};
-use crate::prompt::{Problem, json_object};
+use crate::prompt::{Problem, Readable, json_object};
 use crate::tla::{UNCUT, trace_table};
 
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let artifacts = BTreeMap::from([("second_reading.answer".to_owned(), reply.sha)]);
     let best_inconclusive = view.best(Some(view.standing)).is_some_and(|(_, best)| best.inconclusive);
     let opinion = match read(&reply.text) {
-        Ok(opinion) => opinion,
+        Ok(opinion) => as_read(attempt, opinion)?,
         Err(problem) if !view.state.unreadable => {
             attempt.record(Kind::Act, "unreadable", json!({"why": problem.what}))?;
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
@@ -79,7 +79,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     })
 }
 
-fn read(answer: &str) -> Result<Opinion, Problem> {
-    let value = json_object(answer)?.value;
-    Opinion::deserialize(&value).map_err(|e| Problem::new(format!("the answer cannot be read: {e}")))
+fn read(answer: &str) -> Result<Readable<Opinion>, Problem> {
+    let Readable { value, normalised } = json_object(answer)?;
+    let value = Opinion::deserialize(&value).map_err(|e| Problem::new(format!("the answer cannot be read: {e}")))?;
+    Ok(Readable { value, normalised })
 }

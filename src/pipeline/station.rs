@@ -49,11 +49,6 @@ impl Station {
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }
-
-    /// Whether a model answers there.
-    pub fn asks_a_model(self) -> bool {
-        !matches!(self, Station::Validate | Station::ModelCheck)
-    }
 }
 
 impl fmt::Display for Station {
@@ -98,22 +93,6 @@ pub enum Category {
     MissingTypeInvariant,
     /// The configuration does not fit the module or the requirements.
     CfgMismatch,
-}
-
-impl Category {
-    /// All of them.
-    pub const ALL: [Category; 10] = [
-        Category::MissingBehavior,
-        Category::MissingInvariant,
-        Category::LivenessGap,
-        Category::Abstraction,
-        Category::ExtraBehavior,
-        Category::StateExplosionRisk,
-        Category::CounterexampleIssue,
-        Category::WrongInvariant,
-        Category::MissingTypeInvariant,
-        Category::CfgMismatch,
-    ];
 }
 
 /// What an issue blames.

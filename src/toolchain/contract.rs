@@ -140,6 +140,12 @@ pub enum ToolError {
         /// How to get it.
         advice: String,
     },
+    /// No tla2tools.jar was named, and none is where it could be.
+    #[error("tla2tools.jar was not found: {advice}")]
+    NoJar {
+        /// How to get it.
+        advice: String,
+    },
     /// A tool ended in a way that says nothing about the specification.
     #[error("{tool} broke: {what}")]
     Broke {
