@@ -17,7 +17,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use tlaforge::journal::{Clock, write_atomically};
 use tlaforge::llm::{Recording, Replay};
-use tlaforge::nodes::{Crew, Desk, Inspection};
+use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
 use tlaforge::pipeline::{CheckRecord, Outcome, Run, RunView, Settings, Surroundings, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
@@ -122,6 +122,7 @@ fn replay(dir: &Path, learned: &[Value]) {
             cancel: Cancel::new(),
             progress: Box::new(|_| {}),
             record: None,
+            shelf: Shelf::default(),
         },
     };
     let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();

@@ -46,7 +46,11 @@ pub(super) async fn begin(
         accepted = (false, false);
         if station > Station::Validate {
             let merged = parse(desk, &source, cfg.as_deref().filter(|_| station > Station::GenerateInvariants)).await?;
-            covers = self::covers(&merged, cfg.as_deref().unwrap_or_default());
+            covers = desk
+                .shelf
+                .module(&merged)
+                .map(|m| self::covers(&m, cfg.as_deref().unwrap_or_default()))
+                .unwrap_or_default();
             artifacts.insert(file::MODULE.into(), put(run, &merged)?);
             accepted = (true, station > Station::GenerateInvariants && cfg.is_some());
         }

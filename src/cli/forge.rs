@@ -12,7 +12,7 @@ use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::{Handoff, Provider, Recording, Replay};
-use crate::nodes::{Crew, Desk};
+use crate::nodes::{Crew, Desk, Shelf};
 use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, drive};
 use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
@@ -63,6 +63,7 @@ pub(super) fn desk(settings: &Settings, answers: Answers, out: &Path, display: &
         cancel: cancel_on_signals(),
         progress: Box::new(move |p| watcher.checking(&p)),
         record: settings.given.record.clone(),
+        shelf: Shelf::default(),
     })
 }
 

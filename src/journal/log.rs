@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::event::{Clock, Event, Record};
 
+/// Journals from this size on are read on all cores.
+const SHARED_BYTES: usize = 256 << 10;
+
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -201,28 +204,48 @@ pub fn read(path: &Path) -> Result<Vec<Event>, JournalError> {
 /// The events, and how many bytes they take; what follows is torn.
 fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize), JournalError> {
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
-    let mut events: Vec<Event> = Vec::new();
-    let mut group_ends = 0;
-    let mut at = 0;
-    for (i, line) in bytes[..whole].split_inclusive(|&b| b == b'\n').enumerate() {
-        let damaged = |what: String| JournalError::Damaged { path: path.to_owned(), line: i + 1, what };
+    let lines: Vec<&[u8]> = bytes[..whole].split_inclusive(|&b| b == b'\n').collect();
+    let mut events = if whole < SHARED_BYTES { parse_lines(path, &lines, 0)? } else { parse_shared(path, &lines)? };
+    while events.last().is_some_and(|e| e.more > 0) {
+        events.pop();
+    }
+    let group_ends = lines[..events.len()].iter().map(|line| line.len()).sum();
+    Ok((events, group_ends))
+}
+
+/// Reading the lines of a long journal is what resuming a run costs, and no line needs another.
+fn parse_shared(path: &Path, lines: &[&[u8]]) -> Result<Vec<Event>, JournalError> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = lines.len().div_ceil(cores).max(1);
+    std::thread::scope(|scope| {
+        let shares: Vec<_> = lines
+            .chunks(share)
+            .enumerate()
+            .map(|(i, lines)| scope.spawn(move || parse_lines(path, lines, i * share)))
+            .collect();
+        let mut events = Vec::with_capacity(lines.len());
+        for share in shares {
+            events.extend(share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(events)
+    })
+}
+
+/// The events of lines of which `before` others stand in front.
+fn parse_lines(path: &Path, lines: &[&[u8]], before: usize) -> Result<Vec<Event>, JournalError> {
+    let mut events: Vec<Event> = Vec::with_capacity(lines.len());
+    for (number, line) in (before + 1..).zip(lines) {
+        let damaged = |what: String| JournalError::Damaged { path: path.to_owned(), line: number, what };
         let event: Event = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
         if event.v != 1 {
             return Err(damaged(format!("format version {} is not 1: a newer tlaforge wrote it", event.v)));
         }
-        if event.seq != i as u64 + 1 {
-            return Err(damaged(format!("event {} stands where {} belongs", event.seq, i + 1)));
-        }
-        at += line.len();
-        if event.more == 0 {
-            group_ends = at;
+        if event.seq != number as u64 {
+            return Err(damaged(format!("event {} stands where {number} belongs", event.seq)));
         }
         events.push(event);
     }
-    while events.last().is_some_and(|e| e.more > 0) {
-        events.pop();
-    }
-    Ok((events, group_ends))
+    Ok(events)
 }
 
 #[cfg(test)]
@@ -284,6 +307,32 @@ mod tests {
             assert_eq!(at, line);
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "nothing is changed");
         }
+    }
+
+    #[test]
+    fn a_long_journal_is_read_as_a_short_one_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        let long = "x".repeat(SHARED_BYTES / 100);
+        for n in 0..201 {
+            let data = json!({"text": long});
+            let records = vec![Record { data, ..record(n) }, record(n)];
+            journal.append(records).unwrap();
+        }
+        let written = journal.events().to_vec();
+        drop(journal);
+        assert!(path.metadata().unwrap().len() > SHARED_BYTES as u64);
+        assert_eq!(read(&path).unwrap(), written);
+        let full = std::fs::read_to_string(&path).unwrap();
+        for line in [1, 2, 200, 201, 202, 203, 401, 402] {
+            let mut lines: Vec<&str> = full.lines().collect();
+            lines[line - 1] = "{broken";
+            std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+            assert!(matches!(read(&path), Err(JournalError::Damaged { line: at, .. }) if at == line));
+        }
+        std::fs::write(&path, full.trim_end().rsplit_once('\n').unwrap().0.to_owned() + "\n").unwrap();
+        assert_eq!(read(&path).unwrap().len(), 400, "half of the last group is nothing");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::recording::recording_of;
+use super::shelf::Shelf;
 use crate::journal::{Kind, Sha, write_atomically};
 use crate::llm::{FileRead, LlmError, Offered, Provider, Request, RequestKey};
 use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, StationError, StopReason};
@@ -33,6 +34,8 @@ pub struct Desk {
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
     /// Where the answers are recorded.
     pub record: Option<PathBuf>,
+    /// Modules that were read.
+    pub shelf: Shelf,
 }
 
 /// A question to a model.

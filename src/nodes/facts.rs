@@ -2,6 +2,7 @@
 //! reviewer reads them, and adds nothing to them but the names that a review may accept.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::desk::diagnostics_text;
 use crate::llm::FileRead;
@@ -18,18 +19,14 @@ use crate::tla::{
 pub(super) struct Subject<'a> {
     pub view: &'a RunView,
     /// The merged module, parsed.
-    pub module: Option<Module>,
+    pub module: Option<Arc<Module>>,
     /// The configuration, parsed.
     pub cfg: Option<Cfg>,
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn of(view: &'a RunView, module: Option<&str>, cfg: Option<&str>) -> Self {
-        Self {
-            view,
-            module: module.and_then(|text| Module::parse(text).ok()),
-            cfg: cfg.and_then(|text| Cfg::parse(text).ok()),
-        }
+    pub(super) fn of(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>) -> Self {
+        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()) }
     }
 
     /// The last check, where it was of exactly this module and configuration.

@@ -78,11 +78,12 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     match inspection.module {
         Some(module) => {
             artifacts.insert(file::MODULE.to_owned(), attempt.keep(&module)?);
+            let covers = desk.shelf.module(&module).map(|module| covers(&module, &read.cfg)).unwrap_or_default();
             Ok(Product {
                 event: Event::Merged(Acceptance::Accepted),
                 artifacts,
                 feedback: Vec::new(),
-                facts: Facts::Merged { covers: covers(&module, &read.cfg) },
+                facts: Facts::Merged { covers },
             })
         }
         None => Ok(Product {
@@ -122,7 +123,7 @@ async fn put_together(
     };
     let mut inspection = desk.inspect(&merged.text).await.map_err(|e| tool_trouble(&e))?;
     // The translation declares names of its own (`defaultInitValue`), so the translated module is asked where there is one.
-    let names = match Module::parse(inspection.module.as_deref().unwrap_or(&merged.text)) {
+    let names = match desk.shelf.module(inspection.module.as_deref().unwrap_or(&merged.text)) {
         Ok(module) => check_cfg_names(&module, &merged.cfg),
         Err(_) => Vec::new(),
     };
@@ -135,10 +136,10 @@ async fn put_together(
 
 /// Requirements by property, of those properties that the configuration lists; `\* Deadlock covers R4` in the
 /// configuration says so of the absence of deadlock.
-pub fn covers(module: &str, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
+pub fn covers(module: &Module, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
     let listed: Vec<String> =
         Cfg::parse(cfg_text).map(|cfg| cfg.invariants.into_iter().chain(cfg.properties).collect()).unwrap_or_default();
-    let mut covers = tla::coverage_of(module);
+    let mut covers = module.coverage();
     covers.retain(|name, _| listed.contains(name));
     for line in cfg_text.lines() {
         if let Some(rest) = line.trim().strip_prefix("\\*").map(str::trim_start)

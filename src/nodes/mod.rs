@@ -11,9 +11,11 @@ mod model_check;
 mod recording;
 mod review;
 mod second_reading;
+mod shelf;
 mod validate;
 
 pub use crew::Crew;
 pub use desk::{Desk, Inspection};
 pub use generate_invariants::covers;
 pub use recording::recording_of;
+pub use shelf::Shelf;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::desk::{Desk, current, defect, to_json, tool_trouble};
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, CheckRecord, Event, Facts, Halt, Product, RunView, StationError, StopReason, file};
-use crate::tla::{Cfg, Checked, Module};
+use crate::tla::{Cfg, Checked};
 use crate::toolchain::{CheckRequest, SpecText};
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
@@ -39,9 +39,10 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         message: format!("the accepted module cannot be read back: {what}"),
     };
     let cfg = Cfg::parse(&cfg_text).map_err(|d| unreadable(d.to_string()))?;
-    let module = Module::parse(&text).map_err(|e| unreadable(e.to_string()))?;
+    let module = desk.shelf.module(&text).map_err(|e| unreadable(e.to_string()))?;
     let checked_names = Checked::of(&module, &cfg);
-    let request = CheckRequest { spec: SpecText { name: module.name, text, beside: Vec::new() }, cfg_text, cfg };
+    let request =
+        CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
     let checked = desk.toolchain.check(&request, &desk.tools()).await.map_err(|e| tool_trouble(&e))?;
     let output = attempt.keep(&checked.output)?;
     let record = CheckRecord {

@@ -23,7 +23,8 @@ const OUTPUT_BYTES: usize = 12_000;
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     let module = current(view, attempt, file::MODULE)?;
     let cfg = current(view, attempt, file::CFG)?;
-    let subject = Subject::of(view, module.as_deref(), cfg.as_deref());
+    let parsed = module.as_deref().and_then(|text| desk.shelf.module(text).ok());
+    let subject = Subject::of(view, parsed, cfg.as_deref());
     let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
     let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
     let check_text = match (subject.fresh_check(), view.check()) {

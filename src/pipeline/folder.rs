@@ -24,11 +24,11 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     for name in file::VISIBLE {
         let Some(sha) = shown.get(name) else { continue };
         let path = run.root().join(name);
-        if !ours(run, &path) {
-            kept.push(path);
-            continue;
+        match holds(run, &path) {
+            Holds::Artifact(held) if held == *sha => {}
+            Holds::Artifact(_) | Holds::Nothing => write(&path, &run.store().get(sha)?)?,
+            Holds::Edit => kept.push(path),
         }
-        write_if_other(&path, sha, || Ok(run.store().get(sha)?))?;
     }
     Ok(kept)
 }
@@ -68,19 +68,26 @@ fn is_missing(path: &Path) -> bool {
     path.metadata().map_or(true, |m| m.len() == 0)
 }
 
-/// A file is ours to replace if it is missing, empty (a crash of the machine), or holds an artifact of this run.
-fn ours(run: &Run, path: &Path) -> bool {
-    match std::fs::read(path) {
-        Ok(bytes) => bytes.is_empty() || run.store().path(&Sha::of(&bytes)).exists(),
-        Err(e) => e.kind() == std::io::ErrorKind::NotFound,
-    }
+/// What stands in a file.
+enum Holds {
+    /// Nothing: it is missing, or empty after a crash of the machine.
+    Nothing,
+    /// An artifact of this run, which is ours to replace.
+    Artifact(Sha),
+    /// What a person wrote, or what cannot be read.
+    Edit,
 }
 
-fn write_if_other(path: &Path, sha: &Sha, content: impl FnOnce() -> Result<Vec<u8>, RunError>) -> Result<(), RunError> {
-    if std::fs::read(path).is_ok_and(|bytes| Sha::of(bytes) == *sha) {
-        return Ok(());
+fn holds(run: &Run, path: &Path) -> Holds {
+    match std::fs::read(path) {
+        Ok(bytes) if bytes.is_empty() => Holds::Nothing,
+        Ok(bytes) => {
+            let sha = Sha::of(&bytes);
+            if run.store().path(&sha).exists() { Holds::Artifact(sha) } else { Holds::Edit }
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Holds::Nothing,
+        Err(_) => Holds::Edit,
     }
-    write(path, &content()?)
 }
 
 /// Under a temporary name, then renamed. Not flushed: the file can be rebuilt.

@@ -310,7 +310,7 @@ fn words(source: &str, tokens: &[Token]) -> Vec<(String, Range<usize>)> {
 }
 
 /// The lines of the translation, from `\* BEGIN TRANSLATION` to `\* END TRANSLATION`.
-fn translation(source: &str, tokens: &[Token]) -> Option<Range<usize>> {
+pub(crate) fn translation(source: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let marks = |words: &str| {
         let words = words.to_owned();
         move |token: &&Token| {
