@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::desk::diagnostics_text;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawFacts, Review, RunView, Standing, WitnessState, file,
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawFacts, Review, RunView, Standing, WitnessState,
 };
 use crate::prompt::Document;
 use crate::tla::{
@@ -34,10 +34,7 @@ impl<'a> Subject<'a> {
 
     /// The last check, where it was of exactly this module and configuration.
     pub(super) fn fresh_check(&self) -> Option<&'a CheckOutcome> {
-        let check = self.view.check()?;
-        let same = self.view.artifact(file::MODULE) == Some(&check.module)
-            && self.view.artifact(file::CFG) == Some(&check.cfg);
-        same.then_some(&check.outcome)
+        self.view.fresh_check()
     }
 
     /// What changed since it was first checked.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, current, documents, feedback_file, numbered};
+use super::desk::{Ask, Desk, current, documents, feedback_file, is_changed, numbered};
 use super::facts::{Subject, unread};
 use crate::journal::Sha;
 use crate::pipeline::{
@@ -43,7 +43,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data = json!({"has_output": output.is_some()});
+    let data = json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
     let again = view.open_for(Station::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
@@ -55,22 +55,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         }
         _ => "draft",
     };
-    let reply = desk
-        .ask(
-            view,
-            Ask {
-                purpose,
-                node: Station::Review.name(),
-                role: "review/role",
-                prompt: format!("review/{purpose}"),
-                data,
-                files,
-                docs: true,
-                exemplars: false,
-                attempt,
-            },
-        )
-        .await?;
+    let ask = Ask { data, files, docs: true, ..Ask::at(Station::Review, purpose, attempt) };
+    let reply = desk.ask(view, ask).await?;
     let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
     let unread =
         unread(&reply.reads, &[("Spec.tla", Some(&module_sha)), ("Spec.cfg", Some(&cfg_sha)), ("check.md", None)]);

@@ -72,6 +72,16 @@ pub struct Feedback {
     pub text: String,
 }
 
+impl Feedback {
+    /// Where a flaw comes from with which the second reader agreed.
+    pub const CONFIRMED_FLAW: &str = "a flaw of the documented protocol, confirmed";
+
+    /// Whether this is a flaw with which the second reader agreed.
+    pub fn is_confirmed_flaw(&self) -> bool {
+        self.from == Self::CONFIRMED_FLAW
+    }
+}
+
 /// What a check saw and said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckRecord {

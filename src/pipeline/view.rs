@@ -13,7 +13,7 @@ use super::records::{
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
 use crate::prompt::Requirement;
-use crate::tla::{Baseline, Diagnostic, Verdict, Violation};
+use crate::tla::{Baseline, CheckOutcome, Diagnostic, Verdict, Violation};
 
 /// A run as its journal tells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,6 +130,13 @@ impl RunView {
     /// The last check of the revision in work.
     pub fn check(&self) -> Option<&CheckRecord> {
         self.checks.get(&self.rev)
+    }
+
+    /// The last check, where it was of exactly the module and configuration that stand now.
+    pub fn fresh_check(&self) -> Option<&CheckOutcome> {
+        let check = self.check()?;
+        let same = self.artifact(file::MODULE) == Some(&check.module) && self.artifact(file::CFG) == Some(&check.cfg);
+        same.then_some(&check.outcome)
     }
 
     /// The current artifact of that name.
