@@ -134,7 +134,7 @@ fn put(run: &Run, text: &str) -> Result<Sha, Failure> {
 fn coverage_before(view: &RunView, parent: &Revision) -> BTreeMap<String, Vec<String>> {
     let mut covers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for r in &parent.requirements {
-        for name in &r.covered_by {
+        for name in r.claims() {
             covers.entry(name.clone()).or_default().push(r.requirement.id.clone());
         }
     }

@@ -163,7 +163,7 @@ impl<'a> Subject<'a> {
                 .view
                 .covered_requirements()
                 .into_iter()
-                .filter(|r| !r.covered_by.iter().any(is_checked))
+                .filter(|r| !r.claims().any(is_checked))
                 .map(|r| r.requirement.id)
                 .filter(|id| !review.is_some_and(|r| accepted(&r.accepted_uncovered, id)))
                 .collect(),
@@ -246,12 +246,7 @@ impl<'a> Subject<'a> {
         text.push_str("\n## Requirements\n\n");
         for r in self.view.covered_requirements() {
             let place = r.requirement.place.as_deref().unwrap_or("no place given");
-            let by = if r.covered_by.is_empty() {
-                "NOT COVERED".to_owned()
-            } else {
-                format!("covered by {}", r.covered_by.join(", "))
-            };
-            let _ = writeln!(text, "- {} [{place}] {}: {by}", r.requirement.id, r.requirement.text);
+            let _ = writeln!(text, "- {} [{place}] {}: {}", r.requirement.id, r.requirement.text, r.words());
         }
         text.push_str(
             "\n## Bounds that weaken the check (accept word for word in `accepted_cfg`, or have them removed)\n\n",

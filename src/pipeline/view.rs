@@ -165,21 +165,17 @@ impl RunView {
         self.revisions.iter().map(|r| r.revision + 1).max().unwrap_or(0).max(self.rev + 1)
     }
 
-    /// Requirements with the properties of the last accepted merge that cover them. Whether those were checked is the
-    /// check's to say.
+    /// Requirements with the properties of the last accepted merge that say they cover them; those that the last check of
+    /// what stands now decided are told apart from the others.
     pub fn covered_requirements(&self) -> Vec<CoveredRequirement> {
-        self.requirements
-            .iter()
-            .map(|requirement| CoveredRequirement {
-                requirement: requirement.clone(),
-                covered_by: self
-                    .covers
-                    .iter()
-                    .filter(|(_, ids)| ids.contains(&requirement.id))
-                    .map(|(name, _)| name.clone())
-                    .collect(),
-            })
-            .collect()
+        let check = self.fresh_check();
+        let covered = |requirement: &Requirement| {
+            let claims =
+                self.covers.iter().filter(|(_, ids)| ids.contains(&requirement.id)).map(|(name, _)| name.clone());
+            let (covered_by, claimed_by) = claims.partition(|name| check.is_some_and(|check| check.decided(name)));
+            CoveredRequirement { requirement: requirement.clone(), covered_by, claimed_by }
+        };
+        self.requirements.iter().map(covered).collect()
     }
 
     /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the

@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_is_marked_as_changed_is_taken_whole() {
-        let text = "## Steps\n- Add: CHANGED: by two;\n  it replaces\n\n- Stop: as it was\n1. Go: CHANGED: new.\n2. Stay.\n\
+        let text = "## Steps\n- Add: CHANGED: by two;\n  it replaces\n\n- Stop: as it was\n1. Go: CHANGED: new.\n2. Stay.\n\n\
             Some words\nCHANGED: here.\n\nMore.\n";
         assert_eq!(
             changes(text),

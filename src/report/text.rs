@@ -135,9 +135,8 @@ fn requirements(text: &mut String, revision: &Revision) {
     text.push_str("\nRequirements:\n");
     for r in &revision.requirements {
         let place = r.requirement.place.as_deref().map_or_else(String::new, |p| format!(" [{p}]"));
-        let by = if r.covered_by.is_empty() { "NOT COVERED".to_owned() } else { r.covered_by.join(", ") };
         let _ = writeln!(text, "  {}{place} {}", r.requirement.id, r.requirement.text);
-        let _ = writeln!(text, "      covered by: {by}");
+        let _ = writeln!(text, "      {}", r.words());
     }
 }
 
