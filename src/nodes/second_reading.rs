@@ -30,14 +30,14 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         Some(informal) if view.state.repaired => changes(&informal),
         _ => Vec::new(),
     };
-    let (which, changed) = if changes.is_empty() {
+    let (which, listed) = if changes.is_empty() {
         ("as documented", String::new())
     } else {
         let list = changes.join("\n");
         ("as documented and then changed", format!("\n# Changes, in place of what the documents say\n\n{list}\n"))
     };
     let claim = format!(
-        "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{} [{}] {}\n{changed}\n# Trace\n\nThe first \
+        "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{} [{}] {}\n{listed}\n# Trace\n\nThe first \
          state in full, then what each step changes.\n\n```\n{}\n```\n",
         requirement.map_or("", |r| &r.id),
         requirement.and_then(|r| r.place.as_deref()).unwrap_or("no place given"),
