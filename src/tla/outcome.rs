@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::Diagnostic;
+use super::probe::Probes;
 
 /// What explored the states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,6 +201,9 @@ pub struct CheckOutcome {
     pub invariants: Vec<String>,
     /// Temporal properties that were really checked.
     pub properties: Vec<String>,
+    /// What further runs say of the violation; `None` where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes: Option<Probes>,
     /// One entry for each `\* WITNESS` line of the configuration.
     pub witnesses: Vec<WitnessOutcome>,
     /// The tool's warnings, and ours.
