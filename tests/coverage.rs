@@ -94,3 +94,13 @@ fn a_requirement_that_nothing_speaks_of_is_not_covered() {
     assert_eq!(requirements(&bench, 0), [json!(["R1", [], []])]);
     bench.run(&["report", "specs"]).expect(0).prints(&["NOT COVERED"]);
 }
+
+#[test]
+fn assertions_cover_where_there_are_any() {
+    let sections = good_sections().replace("\\* WITNESS", "\\* Assertion covers R1\n\\* WITNESS");
+    let script = good().answer("generate_invariants", 0, 1, "draft", &sections);
+    assert_eq!(requirements(&ran(&script, 0), 0), [json!(["R1", ["NeverAbove"], ["Assertion"]])]);
+    let asserts = MODULE.replace("n := n + 1;", "n := n + 1; assert n <= Max;").replace("Naturals", "Naturals, TLC");
+    let script = script.answer("formalize", 0, 1, "draft", &fenced(&asserts));
+    assert_eq!(requirements(&ran(&script, 0), 0), [json!(["R1", ["Assertion", "NeverAbove"], []])]);
+}

@@ -153,6 +153,7 @@ fn invalid(bounds: Bounds, diagnostics: Vec<Diagnostic>) -> CheckOutcome {
         trace: None,
         invariants: Vec::new(),
         properties: Vec::new(),
+        probes: None,
         witnesses: Vec::new(),
         warnings: Vec::new(),
         checker: Checker::Tlc,

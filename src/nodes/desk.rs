@@ -196,7 +196,7 @@ impl Desk {
         let mut offered = Vec::new();
         for (path, text) in files {
             let at = root.join(&path);
-            let sha = Sha::of(&text);
+            let sha = ask.attempt.keep(&text)?;
             if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
                 let dir = at.parent().unwrap_or(&root);
                 std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;

@@ -110,20 +110,10 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Insp
     Ok(inspection)
 }
 
-/// Requirements by property, of those properties that the configuration lists; `\* Deadlock covers R4` in the
-/// configuration says so of the absence of deadlock.
+/// Requirements by property of a module's and a configuration's text.
 pub fn covers(module: &str, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
-    let listed: Vec<String> =
-        Cfg::parse(cfg_text).map(|cfg| cfg.invariants.into_iter().chain(cfg.properties).collect()).unwrap_or_default();
-    let mut covers = tla::coverage_of(module);
-    covers.retain(|name, _| listed.contains(name));
-    for line in cfg_text.lines() {
-        if let Some(rest) = line.trim().strip_prefix("\\*").map(str::trim_start)
-            && let Some(rest) = rest.strip_prefix("Deadlock covers ")
-        {
-            let ids = rest.split([',', ' ']).filter(|w| w.starts_with('R')).map(str::to_owned).collect();
-            covers.insert("Deadlock".to_owned(), ids);
-        }
+    match (Module::parse(module), Cfg::parse(cfg_text)) {
+        (Ok(module), Ok(cfg)) => module.coverage_under(&cfg),
+        _ => BTreeMap::new(),
     }
-    covers
 }

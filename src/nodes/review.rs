@@ -14,7 +14,7 @@ use crate::pipeline::{
     Standing, Station, StationError, approval, file, flaw,
 };
 use crate::prompt::{Document, Problem, json_object};
-use crate::tla::{UNCUT, outcome_text, without_translation};
+use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
 
 const ANSWER: &str = "review.answer";
 /// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
@@ -158,7 +158,13 @@ fn read(answer: &str) -> Result<Review, Problem> {
             issue["blame"] = serde_json::Value::Null;
         }
     }
-    let review = Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
+    let mut review =
+        Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
+    if let Some(flaw) = &mut review.flaw
+        && let Some(id) = requirement_id(&flaw.requirement)
+    {
+        flaw.requirement = id;
+    }
     if review.verdict == ReviewVerdict::Flaw && review.flaw.is_none() {
         return Err(Problem::new("the verdict is `flaw`, but `flaw` does not describe it"));
     }
@@ -218,6 +224,11 @@ fn review_text(review: &Review) -> String {
         for step in &flaw.steps {
             let _ = writeln!(text, "{}. {}, line {}: {}", step.step, step.file, step.line, step.why.trim());
         }
+        for (what, cited) in [("On fairness", &flaw.unfair), ("On the bound", &flaw.bound)] {
+            if let Some(cited) = cited {
+                let _ = writeln!(text, "\n{what}: {}, line {}: {}", cited.file, cited.line, cited.why.trim());
+            }
+        }
     }
     text
 }
@@ -249,6 +260,7 @@ mod tests {
             "{\"verdict\":\"approved\"}",
             "{\"verdict\":\"approved\",\"issues\":[],\"accepted_change\":[\"Safe\"]}",
             "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":null}",
+            "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":{\"requirement\":\"R1\",\"property\":\"P\",\"steps\":[],\"unfair\":{\"file\":\"a.md\",\"line\":1}}}",
         ] {
             assert!(read(answer).is_err(), "{answer}");
         }

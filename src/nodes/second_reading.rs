@@ -9,7 +9,7 @@ use super::desk::{Ask, Desk, current, numbered};
 use crate::journal::Kind;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Problem, changes, json_object};
-use crate::tla::{UNCUT, trace_table};
+use crate::tla::{UNCUT, probe_lines, trace_table};
 
 const ANSWER: &str = "second_reading.answer";
 
@@ -36,7 +36,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         let list = changes.join("\n");
         ("as documented and then changed", format!("\n# Changes, in place of what the documents say\n\n{list}\n"))
     };
-    let claim = format!(
+    let mut claim = format!(
         "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{} [{}] {}\n{listed}\n# Trace\n\nThe first \
          state in full, then what each step changes.\n\n```\n{}\n```\n",
         requirement.map_or("", |r| &r.id),
@@ -44,6 +44,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         requirement.map_or("", |r| &r.text),
         trace.trim_end(),
     );
+    claim.push_str(&besides(view));
     let mut files = vec![("claim.md".to_owned(), claim.clone())];
     let mut prompt = "review/second_reading".to_owned();
     // The answer before this one stands as it was given: what could not be read of it is found again.
@@ -94,6 +95,22 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         feedback,
         facts: Facts::SecondRead { agrees: opinion.agrees, why: opinion.why },
     })
+}
+
+/// What further runs of the checker showed of the violation, and the lines that the claim cites for it.
+fn besides(view: &RunView) -> String {
+    let mut lines = view.check().map(|c| probe_lines(&c.outcome)).unwrap_or_default();
+    let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
+    for (what, cited) in [
+        ("that the behaviour may go on like this", flaw.and_then(|f| f.unfair.as_ref())),
+        ("that the documents grant the bound", flaw.and_then(|f| f.bound.as_ref())),
+    ] {
+        lines.extend(cited.map(|c| format!("the claim cites {}, line {}, {what}: {}", c.file, c.line, c.why.trim())));
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    lines.into_iter().fold("\n# The violation, checked again\n\n".to_owned(), |text, line| text + "- " + &line + "\n")
 }
 
 fn read(answer: &str) -> Result<Opinion, Problem> {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::Diagnostic;
+use super::probe::{ASSERTION, DEADLOCK, Probes};
 
 /// What explored the states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,6 +201,9 @@ pub struct CheckOutcome {
     pub invariants: Vec<String>,
     /// Temporal properties that were really checked.
     pub properties: Vec<String>,
+    /// What further runs say of the violation; `None` where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes: Option<Probes>,
     /// One entry for each `\* WITNESS` line of the configuration.
     pub witnesses: Vec<WitnessOutcome>,
     /// The tool's warnings, and ours.
@@ -224,11 +228,7 @@ impl CheckOutcome {
             Verdict::Violated { violated } => Some(violated),
             _ => None,
         };
-        let is_violated = violated.is_some_and(|v| match v.kind {
-            ViolationKind::Deadlock => name == "Deadlock",
-            ViolationKind::Assertion => name == "Assertion",
-            _ => v.name.as_deref() == Some(name),
-        });
+        let is_violated = violated.is_some_and(|v| v.property() == Some(name));
         // Temporal properties have a run of their own, made only where the one for invariants found no violation.
         let invariants_hold = match (&self.verdict, violated.map(|v| v.kind)) {
             (Verdict::Holds, _) | (_, Some(ViolationKind::Property | ViolationKind::ActionProperty)) => true,
@@ -238,8 +238,8 @@ impl CheckOutcome {
         is_violated
             || (invariants_hold
                 && (is_listed(&self.invariants)
-                    || name == "Assertion"
-                    || (name == "Deadlock" && self.bounds.deadlock_checked)))
+                    || name == ASSERTION
+                    || (name == DEADLOCK && self.bounds.deadlock_checked)))
             || (violated.is_none() && is_listed(&self.properties))
     }
 
@@ -267,6 +267,7 @@ mod tests {
             trace: None,
             invariants: names(invariants),
             properties: names(properties),
+            probes: None,
             witnesses: Vec::new(),
             warnings: Vec::new(),
             checker: Checker::Tlc,
