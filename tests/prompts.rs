@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use support::counter::{
     CFG, DOC, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, sections,
@@ -16,8 +18,8 @@ const NO_ANSWER: i32 = 5;
 struct Asked {
     /// Role and prompt.
     prompt: String,
-    /// The files that it points to.
-    files: Vec<String>,
+    /// The files that it points to, with their content.
+    files: BTreeMap<String, String>,
 }
 
 /// The request of a run with this key.
@@ -30,7 +32,13 @@ fn asked(bench: &Bench, node: &str, place: u32, attempt: u32, purpose: &str) -> 
     let data = sent.iter().find(|data| data["key"] == key).unwrap_or_else(|| panic!("{key} not in {keys:#?}"));
     Asked {
         prompt: bench.read(&format!("specs/artifacts/{}", data["prompt"].as_str().unwrap())),
-        files: data["offered"].as_array().unwrap().iter().map(|o| o["path"].as_str().unwrap().to_owned()).collect(),
+        files: data["offered"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|o| (o["path"].as_str().unwrap(), o["sha"].as_str().unwrap()))
+            .map(|(path, sha)| (path.to_owned(), bench.read(&format!("specs/artifacts/{sha}"))))
+            .collect(),
     }
 }
 
@@ -49,7 +57,7 @@ impl Asked {
 
     #[track_caller]
     fn offers(&self, path: &str) -> &Self {
-        assert!(self.files.iter().any(|f| f == path), "{path} not in {:?}", self.files);
+        assert!(self.files.contains_key(path), "{path} not in {:?}", self.files.keys());
         self
     }
 }
@@ -105,7 +113,11 @@ fn a_flaw_is_spoken_of_while_it_is_open_and_the_change_that_mends_it_afterwards(
     let bench = repaired(&INFORMAL.replace("## Requirements", steps));
     asked(&bench, "review", 0, 1, "draft").never_says("CHANGED").never_says("repair");
     asked(&bench, "informal_spec", 1, 1, "repair").says(FOUND).says("Mark every changed step").never_says(ON_PURPOSE);
-    asked(&bench, "formalize", 1, 1, "repair").says(ON_PURPOSE).never_says(FOUND);
+    let formalize = asked(&bench, "formalize", 1, 1, "repair");
+    formalize.says(ON_PURPOSE).never_says(FOUND);
+    // That the check found a violation is the flaw itself, and nothing that the module is to mend.
+    let feedback = &formalize.files["feedback.md"];
+    assert!(feedback.contains("has a new version") && !feedback.contains("violation"), "{feedback}");
     asked(&bench, "review", 1, 1, "draft").says(ON_PURPOSE);
     // The flaw is mended; what is open now is another thing.
     asked(&bench, "informal_spec", 2, 1, "repair").says(ON_PURPOSE).never_says(FOUND);

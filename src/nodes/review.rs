@@ -106,6 +106,8 @@ fn judge(
                 text: format!("{why}\n\nThe review said: {}", review.summary),
             });
         }
+        // The violation is what the claim rests on: the second reader decides what follows from it.
+        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: None, .. } => {}
         // What the next review is told speaks of this one: where another station works first, it is told nothing.
         ReviewFacts { verdict: ReviewVerdict::Revise, earliest: Some(_), approval: Some(clause), .. }
             if clause.station() == Station::Review => {}
