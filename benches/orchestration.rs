@@ -23,8 +23,8 @@ use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
 use tlaforge::tla::CheckOutcome;
 use tlaforge::toolchain::{
-    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation,
+    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
 fn project() -> PathBuf {

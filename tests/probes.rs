@@ -53,7 +53,8 @@ async fn each_disjunct_is_fair_on_its_own_however_it_is_written() {
     let processes = "Work(i, j) == /\\ IF i = 1 THEN x' = 1 - x /\\ y' = y\n                ELSE y = 0 /\\ y' = 1 /\\ x' = x\n              /\\ j = j\nNext == (\\E i \\in 1..2, j \\in {0} : Work(i, j))\n";
     let nested = "Spin == x' = 1 - x /\\ y' = y\nRaise(by) == y = 0 /\\ y' = by /\\ x' = x\nWork(by) == \\/ Spin\n            \\/ Raise(by)\nNext == \\E one \\in {1} : (Work(one))\n";
     for next in [named, inline, processes, nested] {
-        let (again, actions) = under_fairness(&format!("{TWO}{next}Spec == Init /\\ [][Next]_vars /\\ WF_vars(Next)")).await;
+        let (again, actions) =
+            under_fairness(&format!("{TWO}{next}Spec == Init /\\ [][Next]_vars /\\ WF_vars(Next)")).await;
         assert_eq!(again, Again::Gone, "{next}{actions:?}");
         assert!(actions.len() > 1 && actions.contains(&"Next".to_owned()), "{actions:?}");
     }

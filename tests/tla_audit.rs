@@ -228,10 +228,8 @@ fn which_requirements_a_property_covers_is_no_secret_change() {
 
 #[test]
 fn the_configuration_says_what_deadlock_and_assertions_cover() {
-    let read = cfg(
-        "INIT A\n\\* Deadlock covers R4, R05 because nothing may stop\n\\*  Assertion covers: R6\n\
-         \\* Deadlock may cover R7\n\\* Deadlocked covers R8\n\\* Assertion R9\n",
-    );
+    let read = cfg("INIT A\n\\* Deadlock covers R4, R05 because nothing may stop\n\\*  Assertion covers: R6\n\
+         \\* Deadlock may cover R7\n\\* Deadlocked covers R8\n\\* Assertion R9\n");
     let expected = [("Assertion", vec!["R6"]), ("Deadlock", vec!["R4", "R5"])];
     let expected: BTreeMap<String, Vec<String>> = expected
         .into_iter()

@@ -106,8 +106,8 @@ fn cfg() -> impl Strategy<Value = Cfg> {
     let ids = prop::collection::btree_set(id, 1..3).prop_map(|ids| ids.into_iter().collect::<Vec<_>>());
     let covers = prop::collection::btree_map(prop::sample::select(vec!["Deadlock", "Assertion"]), ids, 0..3);
     let covers = covers.prop_map(|map| map.into_iter().map(|(name, ids)| (name.to_owned(), ids)).collect());
-    (singles, lists, covers, prop::collection::btree_map("([A-Z][a-z]{1,3}!)?[a-z][a-z0-9_]{0,6}", constant, 0..4)).prop_map(
-        |(singles, lists, covers, constants)| {
+    (singles, lists, covers, prop::collection::btree_map("([A-Z][a-z]{1,3}!)?[a-z][a-z0-9_]{0,6}", constant, 0..4))
+        .prop_map(|(singles, lists, covers, constants)| {
             let (specification, init, next, view, alias, postcondition, check_deadlock) = singles;
             let (invariants, properties, constraints, action_constraints, symmetry, witnesses) = lists;
             Cfg {
@@ -127,8 +127,7 @@ fn cfg() -> impl Strategy<Value = Cfg> {
                 witnesses,
                 covers,
             }
-        },
-    )
+        })
 }
 
 proptest! {

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use super::desk::diagnostics_text;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing, WitnessState, file,
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing,
+    WitnessState, file,
 };
 use crate::prompt::Document;
 use crate::tla::{
@@ -154,10 +155,7 @@ impl<'a> Subject<'a> {
             weakening_lines: self
                 .weakening_lines()
                 .into_iter()
-                .map(|line| CfgEntry {
-                    accepted: review.is_some_and(|r| r.accepts_cfg(&line)),
-                    line,
-                })
+                .map(|line| CfgEntry { accepted: review.is_some_and(|r| r.accepts_cfg(&line)), line })
                 .collect(),
             uncovered: self
                 .view
@@ -289,7 +287,8 @@ impl Subject<'_> {
         text.push_str("\n## Violation\n\n");
         match violated.property() {
             Some(name) => {
-                let covers = self.view.covers.get(name).map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
+                let covers =
+                    self.view.covers.get(name).map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
                 let _ = writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covers}", violated.words());
             }
             None => {

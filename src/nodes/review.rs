@@ -172,7 +172,8 @@ fn read(answer: &str) -> Result<Review, Problem> {
             issue["blame"] = serde_json::Value::Null;
         }
     }
-    let mut review = Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
+    let mut review =
+        Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
     if let Some(flaw) = &mut review.flaw
         && let Some(id) = requirement_id(&flaw.requirement)
     {

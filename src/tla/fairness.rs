@@ -43,7 +43,8 @@ impl WeakFairness {
         };
         derivation.lines = format!("{} == {subscript}\n", derivation.variables);
         let definition = module.definition(&next).filter(|d| d.params.is_empty() && can_be_named(d));
-        let definition = definition.ok_or_else(|| format!("the next-state relation `{next}` is no plain definition"))?;
+        let definition =
+            definition.ok_or_else(|| format!("the next-state relation `{next}` is no plain definition"))?;
         derivation.define(definition);
         if let Some(local) = derivation.known.iter().find(|name| module.definition(name).is_some_and(|d| d.local)) {
             return Err(format!("`{local}` is LOCAL to the module"));

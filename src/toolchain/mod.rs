@@ -17,8 +17,8 @@ mod tlc_output;
 
 pub use check::bounds;
 pub use contract::{
-    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, Progress, SpecText, ToolContext, ToolError, Toolchain,
-    ToolchainInfo, Translation,
+    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, Progress, SpecText, ToolContext, ToolError,
+    Toolchain, ToolchainInfo, Translation,
 };
 pub use discover::ToolPaths;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
