@@ -160,7 +160,7 @@ fn lacking(from: &str, station: Station, carried: Carried, has_source: bool) -> 
 fn coverage_before(parent: &Revision) -> BTreeMap<String, Vec<String>> {
     let mut covers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for r in &parent.requirements {
-        for name in &r.covered_by {
+        for name in r.claims() {
             covers.entry(name.clone()).or_default().push(r.requirement.id.clone());
         }
     }

@@ -167,6 +167,7 @@ fn invalid(checker: Checker, bounds: Bounds, diagnostics: Vec<Diagnostic>) -> Ch
         trace: None,
         invariants: Vec::new(),
         properties: Vec::new(),
+        probes: None,
         witnesses: Vec::new(),
         warnings: Vec::new(),
         checker,

@@ -12,10 +12,10 @@ use super::recording::recording_of;
 use super::shelf::Shelf;
 use crate::journal::{Kind, Sha, write_atomically};
 use crate::llm::{FileRead, LlmError, Offered, Provider, Request, RequestKey};
-use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, StationError, StopReason};
+use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, Station, StationError, StopReason, file};
 use crate::process::Cancel;
-use crate::prompt::{Document, PromptError, PromptLibrary, Readable, index, index_path};
-use crate::tla::Diagnostic;
+use crate::prompt::{Document, PromptError, PromptLibrary, Readable, changes, index, index_path};
+use crate::tla::{Diagnostic, UNCUT, outcome_text};
 use crate::toolchain::{Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain, Translation};
 
 /// Everything that a station works with.
@@ -45,7 +45,7 @@ pub(super) struct Ask<'a> {
     /// The node in the request's key.
     pub node: &'static str,
     /// The template of the role.
-    pub role: &'static str,
+    pub role: String,
     /// The template of the prompt.
     pub prompt: String,
     /// What the prompt is rendered with.
@@ -58,6 +58,24 @@ pub(super) struct Ask<'a> {
     pub exemplars: bool,
     /// The attempt.
     pub attempt: &'a Attempt<'a>,
+}
+
+impl<'a> Ask<'a> {
+    /// A question with the station's own role and its prompt of that purpose. Nothing is offered with it yet.
+    pub(super) fn at(station: Station, purpose: &'static str, attempt: &'a Attempt<'a>) -> Self {
+        let node = station.name();
+        Self {
+            purpose,
+            node,
+            role: format!("{node}/role"),
+            prompt: format!("{node}/{purpose}"),
+            data: json!({}),
+            files: Vec::new(),
+            docs: false,
+            exemplars: false,
+            attempt,
+        }
+    }
 }
 
 /// An answer that is durable.
@@ -93,7 +111,7 @@ impl Desk {
         if ask.docs {
             data["index"] = json!(index_path(view.settings.docs.iter().map(|d| d.path.as_str())));
         }
-        let role = self.prompts.render(ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?;
+        let role = self.prompts.render(&ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?;
         let prompt = self.prompts.render(&ask.prompt, &data).map_err(|e| prompt_trouble(&e))?;
         let key = RequestKey {
             node: ask.node.to_owned(),
@@ -181,7 +199,7 @@ impl Desk {
         let mut offered = Vec::new();
         for (path, text) in files {
             let at = root.join(&path);
-            let sha = Sha::of(&text);
+            let sha = ask.attempt.keep(&text)?;
             if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
                 let dir = at.parent().unwrap_or(&root);
                 std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
@@ -333,6 +351,29 @@ pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, otherw
         let _ = writeln!(text, "\n{otherwise}");
     }
     text
+}
+
+/// Offers the last check as `check.md`, and says to the prompt whether there is one and whether it is of what stands now.
+pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(String, String)>) {
+    let fresh = view.fresh_check();
+    data["has_check"] = json!(view.check().is_some());
+    data["check_is_older"] = json!(view.check().is_some() && fresh.is_none());
+    let text = match (fresh, view.check()) {
+        (Some(outcome), _) => outcome_text(outcome, UNCUT),
+        (None, Some(check)) => format!(
+            "This check was of an earlier version: the module, its properties or the configuration have changed since, \
+             and that was not checked.\n\n{}",
+            outcome_text(&check.outcome, UNCUT)
+        ),
+        (None, None) => return,
+    };
+    files.push(("check.md".to_owned(), text));
+}
+
+/// Whether the protocol in the current informal specification is marked as changed after a flaw, as `changed`.
+pub(super) fn is_changed(view: &RunView, attempt: &Attempt<'_>) -> Result<bool, StationError> {
+    let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
+    Ok(view.state.repaired && !changes(&informal).is_empty())
 }
 
 /// Diagnostics as a list.

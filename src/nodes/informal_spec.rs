@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, feedback_file, numbered};
+use super::desk::{Ask, Desk, as_read, current, feedback_file, is_changed, numbered};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Problem, Readable, Requirement, fences, normalise, requirements};
 
@@ -16,13 +16,13 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         None => current(view, attempt, ANSWER)?,
     };
     let settings = &view.settings;
-    let mut data = json!({
-        "concern": settings.concern, "interface": settings.interface, "repaired": view.state.repaired,
-        "has_previous": false,
+    let flaw_open = view.state.repaired && view.open_for(Station::InformalSpec).any(Feedback::is_confirmed_flaw);
+    let data = json!({
+        "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
+        "changed": is_changed(view, attempt)?,
     });
     let mut files = Vec::new();
     let purpose = if let Some(previous) = previous {
-        data["has_previous"] = json!(true);
         files.push(("previous.md".to_owned(), numbered(&previous)));
         let open = feedback_file(view.open_for(Station::InformalSpec), "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
@@ -30,22 +30,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     } else {
         "draft"
     };
-    let reply = desk
-        .ask(
-            view,
-            Ask {
-                purpose,
-                node: Station::InformalSpec.name(),
-                role: "informal_spec/role",
-                prompt: format!("informal_spec/{purpose}"),
-                data,
-                files,
-                docs: true,
-                exemplars: false,
-                attempt,
-            },
-        )
-        .await?;
+    let ask = Ask { data, files, docs: true, ..Ask::at(Station::InformalSpec, purpose, attempt) };
+    let reply = desk.ask(view, ask).await?;
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match read(&reply.text) {
         Ok(read) => {

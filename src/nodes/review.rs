@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, numbered};
+use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, is_changed, numbered};
 use super::facts::{Subject, unread};
 use crate::journal::Sha;
 use crate::pipeline::{
@@ -14,7 +14,7 @@ use crate::pipeline::{
     Standing, Station, StationError, approval, file, flaw,
 };
 use crate::prompt::{Document, Problem, Readable, json_object};
-use crate::tla::{UNCUT, outcome_text, without_translation};
+use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
 
 const ANSWER: &str = "review.answer";
 /// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
@@ -44,7 +44,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data = json!({"has_output": output.is_some()});
+    let data = json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
     let again = view.open_for(Station::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
@@ -56,22 +56,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         }
         _ => "draft",
     };
-    let reply = desk
-        .ask(
-            view,
-            Ask {
-                purpose,
-                node: Station::Review.name(),
-                role: "review/role",
-                prompt: format!("review/{purpose}"),
-                data,
-                files,
-                docs: true,
-                exemplars: false,
-                attempt,
-            },
-        )
-        .await?;
+    let ask = Ask { data, files, docs: true, ..Ask::at(Station::Review, purpose, attempt) };
+    let reply = desk.ask(view, ask).await?;
     let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
     let unread =
         unread(&reply.reads, &[("Spec.tla", Some(&module_sha)), ("Spec.cfg", Some(&cfg_sha)), ("check.md", None)]);
@@ -122,6 +108,8 @@ fn judge(
                 text: format!("{why}\n\nThe review said: {}", review.summary),
             });
         }
+        // The violation is what the claim rests on: the second reader decides what follows from it.
+        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: None, .. } => {}
         // What the next review is told speaks of this one: where another station works first, it is told nothing.
         ReviewFacts { verdict: ReviewVerdict::Revise, earliest: Some(_), approval: Some(clause), .. }
             if clause.station() == Station::Review => {}
@@ -175,7 +163,13 @@ fn read(answer: &str) -> Result<Readable<Review>, Problem> {
             normalised.push("`blame` given as the word \"null\"".to_owned());
         }
     }
-    let review = Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
+    let mut review =
+        Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
+    if let Some(flaw) = &mut review.flaw
+        && let Some(id) = requirement_id(&flaw.requirement)
+    {
+        flaw.requirement = id;
+    }
     if review.verdict == ReviewVerdict::Flaw && review.flaw.is_none() {
         return Err(Problem::new("the verdict is `flaw`, but `flaw` does not describe it"));
     }
@@ -235,6 +229,11 @@ fn review_text(review: &Review) -> String {
         for step in &flaw.steps {
             let _ = writeln!(text, "{}. {}, line {}: {}", step.step, step.file, step.line, step.why.trim());
         }
+        for (what, cited) in [("On fairness", &flaw.unfair), ("On the bound", &flaw.bound)] {
+            if let Some(cited) = cited {
+                let _ = writeln!(text, "\n{what}: {}, line {}: {}", cited.file, cited.line, cited.why.trim());
+            }
+        }
     }
     text
 }
@@ -266,6 +265,7 @@ mod tests {
             "{\"verdict\":\"approved\"}",
             "{\"verdict\":\"approved\",\"issues\":[],\"accepted_change\":[\"Safe\"]}",
             "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":null}",
+            "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":{\"requirement\":\"R1\",\"property\":\"P\",\"steps\":[],\"unfair\":{\"file\":\"a.md\",\"line\":1}}}",
         ] {
             assert!(read(answer).is_err(), "{answer}");
         }

@@ -25,5 +25,5 @@ pub use records::{
     Revision, Settings, Spent, Standing, Stored, file,
 };
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
-pub use station::{Blame, Category, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
+pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use view::{FoldError, RunView};

@@ -84,6 +84,16 @@ pub struct Feedback {
     pub text: String,
 }
 
+impl Feedback {
+    /// Where a flaw comes from with which the second reader agreed.
+    pub const CONFIRMED_FLAW: &str = "a flaw of the documented protocol, confirmed";
+
+    /// Whether this is a flaw with which the second reader agreed.
+    pub fn is_confirmed_flaw(&self) -> bool {
+        self.from == Self::CONFIRMED_FLAW
+    }
+}
+
 /// What a check saw and said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckRecord {
@@ -108,7 +118,7 @@ pub struct Standing {
     pub holds: bool,
     /// The check is inconclusive.
     pub inconclusive: bool,
-    /// Requirements that checked properties cover.
+    /// Requirements covered by properties that the check decided.
     pub covered: usize,
     /// Issues of the review.
     pub blockers: usize,
@@ -217,7 +227,7 @@ pub struct Revision {
     pub routed_to: Option<Station>,
     /// Why, in words.
     pub why: String,
-    /// Requirements, with the properties that cover them.
+    /// Requirements, with the properties that cover them or claim to.
     pub requirements: Vec<CoveredRequirement>,
     /// The last check, `None` where none was made.
     pub check: Option<CheckOutcome>,
@@ -245,8 +255,29 @@ pub struct CoveredRequirement {
     /// The requirement.
     #[serde(flatten)]
     pub requirement: Requirement,
-    /// Properties in the configuration that cover it.
+    /// Properties that say they cover it and that the last check, of exactly this module and configuration, decided.
     pub covered_by: Vec<String>,
+    /// Properties that say they cover it and that no such check decided.
+    #[serde(default)]
+    pub claimed_by: Vec<String>,
+}
+
+impl CoveredRequirement {
+    /// All properties that say they cover it, decided or not.
+    pub fn claims(&self) -> impl Iterator<Item = &String> {
+        self.covered_by.iter().chain(&self.claimed_by)
+    }
+
+    /// What covers it, in words.
+    pub fn words(&self) -> String {
+        let claimed = format!("claimed by {}, not decided by a check of what stands now", self.claimed_by.join(", "));
+        match (self.covered_by.is_empty(), self.claimed_by.is_empty()) {
+            (true, true) => "NOT COVERED".to_owned(),
+            (true, false) => claimed,
+            (false, true) => format!("covered by {}", self.covered_by.join(", ")),
+            (false, false) => format!("covered by {}; {claimed}", self.covered_by.join(", ")),
+        }
+    }
 }
 
 /// The end of a run.

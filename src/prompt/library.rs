@@ -28,6 +28,7 @@ templates![
     "review/repair",
     "review/second_reading_role",
     "review/second_reading",
+    "review/second_reading_repair",
 ];
 
 /// What a template may ask for: once with something in it, and once with as little as there can be. A template is
@@ -35,22 +36,31 @@ templates![
 fn samples(name: &str) -> [Value; 2] {
     let (full, least) = match name {
         "informal_spec/draft" | "informal_spec/repair" => (
-            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "repaired": true, "has_previous": true}),
-            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "repaired": false, "has_previous": false}),
+            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": true, "changed": true}),
+            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false}),
         ),
-        "formalize/draft" | "formalize/repair" => (
-            json!({"exemplars": ["X.tla"], "interface": "i", "has_check": true}),
-            json!({"exemplars": [], "interface": null, "has_check": false}),
+        "formalize/draft" => (
+            json!({"exemplars": ["X.tla"], "interface": "i", "changed": true}),
+            json!({"exemplars": [], "interface": null, "changed": false}),
         ),
-        "generate_invariants/draft" | "generate_invariants/repair" => (
-            json!({"has_previous": true, "has_feedback": true, "has_check": true}),
-            json!({"has_previous": false, "has_feedback": false, "has_check": false}),
+        "formalize/repair" => (
+            json!({"exemplars": ["X.tla"], "interface": "i", "changed": true, "has_check": true, "check_is_older": true}),
+            json!({"exemplars": [], "interface": null, "changed": false, "has_check": false, "check_is_older": false}),
+        ),
+        "generate_invariants/draft" => {
+            (json!({"has_previous": true, "has_feedback": true}), json!({"has_previous": false, "has_feedback": false}))
+        }
+        "generate_invariants/repair" => (
+            json!({"has_previous": true, "has_feedback": true, "has_check": true, "check_is_older": true}),
+            json!({"has_previous": false, "has_feedback": false, "has_check": false, "check_is_older": false}),
         ),
         "review/draft" | "review/repair" => (
-            json!({"index": "docs/INDEX.md", "has_output": true}),
-            json!({"index": "docs/INDEX.md", "has_output": false}),
+            json!({"index": "docs/INDEX.md", "has_output": true, "changed": true}),
+            json!({"index": "docs/INDEX.md", "has_output": false, "changed": false}),
         ),
-        "review/second_reading" => (json!({"index": "docs/INDEX.md"}), json!({"index": "docs/INDEX.md"})),
+        "review/second_reading" | "review/second_reading_repair" => {
+            (json!({"index": "docs/INDEX.md", "changed": true}), json!({"index": "docs/INDEX.md", "changed": false}))
+        }
         _ => (json!({}), json!({})),
     };
     [full, least]

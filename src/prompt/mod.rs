@@ -12,4 +12,4 @@ pub use answer::{Fence, Problem, Readable, Sections, fences, json_object, module
 pub use documents::{Document, Documents, DocumentsError, Skipped, index, index_path, read_documents};
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use library::{PromptError, PromptLibrary, Template};
-pub use requirements::{Requirement, requirements};
+pub use requirements::{Requirement, changes, requirements};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::cfg_keyword::{KEYWORDS, keyword_hint};
+use super::covers::covered_by_comment;
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, lex};
 
@@ -39,6 +40,8 @@ pub struct Cfg {
     pub postcondition: Option<String>,
     /// Names from `\* WITNESS Name` comment lines, in order.
     pub witnesses: Vec<String>,
+    /// Requirements that `Deadlock` and `Assertion` cover, from comment lines `\* Deadlock covers R4`.
+    pub covers: BTreeMap<String, Vec<String>>,
 }
 
 impl Cfg {
@@ -50,6 +53,7 @@ impl Cfg {
         let mut cfg = Self::default();
         for comment in all.iter().filter(|token| token.kind == Kind::LineComment) {
             cfg.witnesses.extend(witnesses(comment.text(text)));
+            covered_by_comment(comment.text(text), &mut cfg.covers);
         }
         let tokens = all.into_iter().filter(|token| !token.is_comment()).collect();
         let mut parser = Parser { text, lines: Lines::of(text), tokens, at: 0 };
@@ -120,6 +124,9 @@ impl fmt::Display for Cfg {
         one(f, "POSTCONDITION", self.postcondition.as_deref())?;
         for name in &self.witnesses {
             writeln!(f, "\\* WITNESS {name}")?;
+        }
+        for (name, ids) in &self.covers {
+            writeln!(f, "\\* {name} covers {}", ids.join(", "))?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::tla::Cfg;
+use crate::tla::{Cfg, Violation, ViolationKind, WeakFairness};
 
 use super::SpecText;
 use super::lint::is_name;
@@ -65,6 +65,36 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
         order: Order::Workers,
         jvm: Jvm::LongRun,
     }
+}
+
+/// The run that looks for one violation alone, in the order that yields the shortest trace. `None` for kinds that no run
+/// can look for alone.
+pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
+    let named = violation.name.as_slice();
+    let invariants = match violation.kind {
+        ViolationKind::Invariant if !named.is_empty() => named,
+        ViolationKind::Deadlock | ViolationKind::Assertion => &[],
+        ViolationKind::Property | ViolationKind::ActionProperty if !named.is_empty() => {
+            return Some(temporal(cfg, named));
+        }
+        _ => return None,
+    };
+    let parts = Parts { invariants, symmetry: true, view: true, ..Parts::default() };
+    let deadlock = violation.kind == ViolationKind::Deadlock;
+    Some(RunPlan { cfg: render(cfg, &parts), deadlock, ..for_trace(&safety(cfg)) })
+}
+
+/// The run for one temporal property under weak fairness.
+pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFairness) -> RunPlan {
+    let mut module = "TlaforgeFair".to_owned();
+    while module == spec.name || spec.beside.iter().any(|(name, _)| *name == module) {
+        module.push('_');
+    }
+    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{}====\n", spec.name, fairness.definitions);
+    let specification = Some(fairness.specification.clone());
+    let cfg = Cfg { specification, init: None, next: None, ..cfg.clone() };
+    let plan = temporal(&cfg, &[property.to_owned()]);
+    RunPlan { label: "weak fairness".to_owned(), wrapper: Some((module, text)), ..plan }
 }
 
 /// The run for temporal properties. Invariants and deadlock are the main run's.
