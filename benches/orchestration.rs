@@ -21,9 +21,10 @@ use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
 use tlaforge::pipeline::{CheckRecord, Outcome, Run, RunView, Settings, Surroundings, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
+use tlaforge::tla::CheckOutcome;
 use tlaforge::toolchain::{
-    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation,
+    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
 fn project() -> PathBuf {
@@ -103,6 +104,15 @@ impl Toolchain for Remembered {
     fn check<'a>(&'a self, _: &'a CheckRequest, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<Checked, ToolError>> {
         let record = self.checks.lock().unwrap().next().unwrap();
         Box::pin(async move { Ok(Checked { outcome: record.outcome, output: "remembered".to_owned() }) })
+    }
+
+    fn probe<'a>(
+        &'a self,
+        _: &'a CheckRequest,
+        _: &'a CheckOutcome,
+        _: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+        Box::pin(async { Ok(None) })
     }
 
     fn info<'a>(&'a self, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {

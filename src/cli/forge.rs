@@ -1,5 +1,6 @@
 //! What `run`, `demo` and `resume` share: a desk, a run, a display, and an end with its status.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use super::progress::{Display, result};
 use super::surroundings::{cancel_on_signals, clock, crash_point, env, limits, toolchain};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::journal::{JournalError, LockError, StoreError};
+use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::{Handoff, Provider, Recording, Replay};
 use crate::nodes::{Crew, Desk, Shelf};
-use crate::pipeline::{self, Outcome, Run, RunError, StopReason, Surroundings, drive};
-use crate::prompt::PromptLibrary;
+use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, drive};
+use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
 
 /// Flags over the environment over the file.
@@ -64,6 +65,12 @@ pub(super) fn desk(settings: &Settings, answers: Answers, out: &Path, display: &
         record: settings.given.record.clone(),
         shelf: Shelf::default(),
     })
+}
+
+/// The prompts, as they are journaled.
+pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, PromptInUse> {
+    let in_use = |t: &Template| (t.name.to_owned(), PromptInUse { sha: Sha::of(&t.text), own: t.own });
+    prompts.templates().iter().map(in_use).collect()
 }
 
 fn provider(settings: &Settings, answers: Answers, out: &Path) -> Result<Box<dyn Provider>, Failure> {
@@ -128,7 +135,6 @@ const RESTORE: &str = "what the run rests on is not as it was written: restore t
 
 /// Drives the run to its end and prints how it ended.
 pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format: Format) -> Result<Exit, Failure> {
-    let cancel = desk.cancel.clone();
     let crew = Crew { desk };
     let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
     display.finish();
@@ -145,9 +151,6 @@ pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format:
     let exit = status(finished.outcome, finished.reason);
     if finished.outcome == Outcome::Stopped {
         display.note(&format!("go on with: tlaforge resume {}", run.root().display()));
-    }
-    if cancel.is_cancelled() && exit == Exit::Interrupted {
-        return Ok(Exit::Interrupted);
     }
     Ok(exit)
 }

@@ -11,7 +11,9 @@ mod recording;
 mod replay;
 
 pub use caller::{Budget, Caller, Models, Note, Pace, RetryPolicy, Used};
-pub use contract::{Answer, Asking, FileRead, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage};
+pub use contract::{
+    Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage,
+};
 pub use failure::{CallFailure, FailureKind};
 pub use handoff::Handoff;
 pub use prices::{Price, PriceError, Prices};

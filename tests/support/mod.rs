@@ -7,8 +7,11 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+pub mod checking;
 pub mod counter;
+pub mod folder;
 pub mod handoff;
+pub mod ran;
 
 /// The project's own folder.
 pub fn project() -> PathBuf {
