@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 pub mod counter;
 pub mod handoff;
+pub mod model_server;
+pub mod model_wire;
+pub mod recorded_model;
 
 /// The project's own folder.
 pub fn project() -> PathBuf {
