@@ -2,20 +2,30 @@
 //!
 //! It knows no node and no tool: what is asked and what the answer means is the caller's.
 
+mod anthropic;
+mod anthropic_stream;
 mod caller;
 mod contract;
 mod failure;
 mod handoff;
+mod http;
+mod http_failure;
+mod openai;
+mod openai_stream;
 mod prices;
+mod reading;
 mod recording;
 mod replay;
 
+pub use anthropic::{Anthropic, DEFAULT_MODEL};
 pub use caller::{Budget, Caller, Models, Note, Pace, RetryPolicy, Used};
 pub use contract::{
     Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage,
 };
 pub use failure::{CallFailure, FailureKind};
 pub use handoff::Handoff;
+pub use http::{ApiKey, HttpSettings, SetupError};
+pub use openai::{OpenAi, OpenAiSettings};
 pub use prices::{Price, PriceError, Prices};
 pub use recording::{Recorded, Recording, RecordingError};
 pub use replay::Replay;

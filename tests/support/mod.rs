@@ -12,6 +12,9 @@ pub mod counter;
 pub mod folder;
 pub mod handoff;
 pub mod ran;
+pub mod model_server;
+pub mod model_wire;
+pub mod recorded_model;
 
 /// The project's own folder.
 pub fn project() -> PathBuf {

@@ -1,0 +1,555 @@
+//! A model server on loopback, scripted request by request: the Messages API (`POST /v1/messages`, streaming or not) and
+//! chat completions (`POST /v1/chat/completions`), with every way to fail. What it was sent is kept.
+//!
+//! ```ignore
+//! let server = ModelServer::start(|seen| match seen.tool_results().len() {
+//!     0 => Reply::reads(&["docs/a.md", "docs/b.md"]),
+//!     _ => Reply::text("done"),
+//! });
+//! // … a client talks to server.url() …
+//! assert_eq!(server.requests()[0].header("x-api-key"), Some("key"));
+//! ```
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// One request as it came.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Which request of the server it is, from 0; only those with a scripted answer count.
+    pub number: usize,
+    pub method: String,
+    /// With the query.
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    /// The parsed body; null where it is no JSON.
+    pub body: Value,
+    /// The body byte for byte.
+    pub raw: Vec<u8>,
+}
+
+impl Seen {
+    /// A header, by its lower-case name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+
+    pub fn is_chat_completion(&self) -> bool {
+        self.path.contains("chat/completions")
+    }
+
+    pub fn streams(&self) -> bool {
+        self.body["stream"] == true
+    }
+
+    fn messages(&self) -> &[Value] {
+        self.body["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// The system text, whichever way it was sent.
+    pub fn system(&self) -> String {
+        let of_chat = self.messages().iter().filter(|m| m["role"] == "system").map(|m| text_of(&m["content"]));
+        [text_of(&self.body["system"])].into_iter().chain(of_chat).filter(|t| !t.is_empty()).collect()
+    }
+
+    /// All text of the first user message.
+    pub fn prompt(&self) -> String {
+        self.messages().iter().find(|m| m["role"] == "user").map_or(String::new(), |m| text_of(&m["content"]))
+    }
+
+    /// The names of the tools that the model is given.
+    pub fn tools(&self) -> Vec<String> {
+        let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
+        let name = |t: &Value| t["name"].as_str().or(t["function"]["name"].as_str()).unwrap_or("?").to_owned();
+        tools.iter().map(name).collect()
+    }
+
+    /// All tool results in the conversation so far.
+    pub fn tool_results(&self) -> Vec<ToolResult> {
+        let mut results = Vec::new();
+        for message in self.messages() {
+            if message["role"] == "tool" {
+                let id = message["tool_call_id"].as_str().unwrap_or("").to_owned();
+                results.push(ToolResult { id, text: text_of(&message["content"]), is_error: false });
+            }
+            for block in message["content"].as_array().map_or(&[][..], Vec::as_slice) {
+                if block["type"] == "tool_result" {
+                    let id = block["tool_use_id"].as_str().unwrap_or("").to_owned();
+                    let is_error = block["is_error"] == true;
+                    results.push(ToolResult { id, text: text_of(&block["content"]), is_error });
+                }
+            }
+        }
+        results
+    }
+}
+
+/// What a tool said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    pub id: String,
+    pub text: String,
+    /// Chat completions have no such mark.
+    pub is_error: bool,
+}
+
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().filter_map(|b| b["text"].as_str()).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    }
+}
+
+/// A block of a model's turn.
+#[derive(Debug, Clone)]
+pub enum Block {
+    Text(String),
+    Thinking(String),
+    /// Tool, input. The input may also be a text that stands for broken JSON.
+    Tool(String, Value),
+}
+
+/// What a turn says it took.
+#[derive(Debug, Clone, Copy)]
+pub struct Tokens {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write: u64,
+}
+
+/// What ends a stream early.
+#[derive(Debug, Clone)]
+enum End {
+    Whole,
+    /// The connection breaks after so many events.
+    Cut(usize),
+    /// The body ends in good order after so many events.
+    Short(usize),
+    /// An error event stands after so many events, and nothing behind it.
+    Error(usize, Value),
+    /// Nothing more comes after so many events, the connection stays.
+    Stall(usize),
+}
+
+#[derive(Debug, Clone)]
+enum Body {
+    Turn(Vec<Block>),
+    /// Type and message; in the words of the API that was asked.
+    Error(String, String),
+    Text(String),
+    /// A text of so many bytes.
+    Huge(usize),
+    /// These bytes instead of HTTP, then the end.
+    Raw(Vec<u8>),
+    /// Nothing; the connection stays open.
+    Nothing,
+    /// Nothing; the connection is closed.
+    Close,
+}
+
+/// What a request is answered.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    body: Body,
+    status: u16,
+    headers: Vec<(String, String)>,
+    content_type: Option<String>,
+    stop: Option<String>,
+    tokens: Tokens,
+    end: End,
+    drip: Option<Duration>,
+    delay: Duration,
+    extra: Value,
+}
+
+impl Reply {
+    fn of(body: Body) -> Self {
+        Self {
+            body,
+            status: 200,
+            headers: Vec::new(),
+            content_type: None,
+            stop: None,
+            tokens: Tokens { input: 100, output: 10, cache_read: 0, cache_write: 0 },
+            end: End::Whole,
+            drip: None,
+            delay: Duration::ZERO,
+            extra: Value::Null,
+        }
+    }
+
+    /// A turn of these blocks. The stop reason follows from them unless [`Reply::stop`] says otherwise.
+    pub fn turn(blocks: Vec<Block>) -> Self {
+        Self::of(Body::Turn(blocks))
+    }
+
+    /// An answer.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::turn(vec![Block::Text(text.into())])
+    }
+
+    /// `Read` calls, all in one turn.
+    pub fn reads(paths: &[&str]) -> Self {
+        Self::turn(paths.iter().map(|p| Block::Tool("Read".into(), json!({ "file_path": p }))).collect())
+    }
+
+    /// One call of a tool.
+    pub fn tool(name: &str, input: Value) -> Self {
+        Self::turn(vec![Block::Tool(name.into(), input)])
+    }
+
+    /// An error status, with type and message in the words of the API that was asked.
+    pub fn error(status: u16, kind: &str, message: &str) -> Self {
+        Self { status, ..Self::of(Body::Error(kind.into(), message.into())) }
+    }
+
+    /// Any body with any status.
+    pub fn status(status: u16, body: impl Into<String>) -> Self {
+        Self { status, ..Self::of(Body::Text(body.into())) }
+    }
+
+    /// A body of so many bytes.
+    pub fn huge(status: u16, bytes: usize) -> Self {
+        Self { status, ..Self::of(Body::Huge(bytes)) }
+    }
+
+    /// These bytes instead of HTTP.
+    pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::of(Body::Raw(bytes.into()))
+    }
+
+    /// Nothing ever comes.
+    pub fn nothing() -> Self {
+        Self::of(Body::Nothing)
+    }
+
+    /// The connection is closed without a word.
+    pub fn close() -> Self {
+        Self::of(Body::Close)
+    }
+
+    /// The stop reason, in the words of the API that is asked.
+    pub fn stop(mut self, reason: &str) -> Self {
+        self.stop = Some(reason.into());
+        self
+    }
+
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    pub fn content_type(mut self, value: &str) -> Self {
+        self.content_type = Some(value.into());
+        self
+    }
+
+    pub fn tokens(mut self, tokens: Tokens) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// The connection breaks after so many events of the stream.
+    pub fn cut_after(mut self, events: usize) -> Self {
+        self.end = End::Cut(events);
+        self
+    }
+
+    /// The stream ends in good order, but after so many events.
+    pub fn short_after(mut self, events: usize) -> Self {
+        self.end = End::Short(events);
+        self
+    }
+
+    /// Nothing comes after so many events.
+    pub fn stall_after(mut self, events: usize) -> Self {
+        self.end = End::Stall(events);
+        self
+    }
+
+    /// An error event after so many events: the `error` object.
+    pub fn error_event_after(mut self, events: usize, error: Value) -> Self {
+        self.end = End::Error(events, error);
+        self
+    }
+
+    /// So much time before each event of the stream.
+    pub fn drip(mut self, pause: Duration) -> Self {
+        self.drip = Some(pause);
+        self
+    }
+
+    /// So much time before anything comes.
+    pub fn delay(mut self, time: Duration) -> Self {
+        self.delay = time;
+        self
+    }
+
+    /// Fields laid over the `error` object of the body.
+    pub fn error_fields(mut self, fields: Value) -> Self {
+        self.extra = fields;
+        self
+    }
+}
+
+type Script = Box<dyn FnMut(&Seen) -> Reply + Send>;
+
+struct Shared {
+    script: Mutex<Script>,
+    seen: Mutex<Vec<Seen>>,
+    stopped: AtomicBool,
+}
+
+/// A running server. It ends when it is dropped.
+pub struct ModelServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+impl ModelServer {
+    /// Starts on a free port of loopback. The script is asked once for each `POST`; `HEAD` and `GET` are answered 200.
+    pub fn start(script: impl FnMut(&Seen) -> Reply + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            script: Mutex::new(Box::new(script)),
+            seen: Mutex::new(Vec::new()),
+            stopped: AtomicBool::new(false),
+        });
+        let of_thread = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if of_thread.stopped.load(Ordering::SeqCst) {
+                    break;
+                }
+                let shared = Arc::clone(&of_thread);
+                // A client that goes away in the middle is no concern of the server.
+                std::thread::spawn(move || drop(serve(stream, &shared)));
+            }
+        });
+        Self { address, shared }
+    }
+
+    /// Gives these replies one after the other, and the last one for ever.
+    pub fn replies(replies: Vec<Reply>) -> Self {
+        let mut next = 0;
+        Self::start(move |_| {
+            let reply = replies[next.min(replies.len() - 1)].clone();
+            next += 1;
+            reply
+        })
+    }
+
+    /// `http://127.0.0.1:PORT`
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Everything that was sent so far, `HEAD` and `GET` included.
+    pub fn requests(&self) -> Vec<Seen> {
+        self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The requests that the script answered.
+    pub fn posts(&self) -> Vec<Seen> {
+        self.requests().into_iter().filter(|s| s.method == "POST").collect()
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for connections.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut stream = stream;
+    while let Some(mut seen) = read_request(&mut reader, &mut stream)? {
+        let posted = seen.method == "POST";
+        let reply = {
+            let mut all = shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.number = all.iter().filter(|s| s.method == "POST").count();
+            all.push(seen.clone());
+            drop(all);
+            let mut script = shared.script.lock().unwrap_or_else(PoisonError::into_inner);
+            if posted { script(&seen) } else { Reply::status(200, if seen.method == "HEAD" { "" } else { "{}" }) }
+        };
+        std::thread::sleep(reply.delay);
+        if !answer(&mut stream, &seen, &reply, shared)? {
+            return stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+    Ok(())
+}
+
+fn read_request(reader: &mut BufReader<TcpStream>, stream: &mut TcpStream) -> std::io::Result<Option<Seen>> {
+    let mut line = String::new();
+    if reader.read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    let mut words = line.split_whitespace();
+    let (method, path) = (words.next().unwrap_or("").to_owned(), words.next().unwrap_or("").to_owned());
+    let mut headers: Vec<(String, String)> = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        match line.trim_end().split_once(':') {
+            Some((name, value)) => headers.push((name.to_ascii_lowercase(), value.trim().to_owned())),
+            None => break,
+        }
+    }
+    let header = |name: &str| headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
+    if header("expect").is_some() {
+        stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+    }
+    let mut raw = Vec::new();
+    if header("transfer-encoding").is_some_and(|v| v.contains("chunked")) {
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line)?;
+            let size = usize::from_str_radix(line.trim(), 16).map_err(std::io::Error::other)?;
+            let mut chunk = vec![0; size + 2];
+            reader.read_exact(&mut chunk)?;
+            raw.extend_from_slice(&chunk[..size]);
+            if size == 0 {
+                break;
+            }
+        }
+    } else {
+        raw.resize(header("content-length").and_then(|v| v.parse().ok()).unwrap_or(0), 0);
+        reader.read_exact(&mut raw)?;
+    }
+    let body = serde_json::from_slice(&raw).unwrap_or(Value::Null);
+    Ok(Some(Seen { number: 0, method, path, headers, body, raw }))
+}
+
+/// Whether the connection can be used again.
+fn answer(stream: &mut TcpStream, seen: &Seen, reply: &Reply, shared: &Shared) -> std::io::Result<bool> {
+    let chat = seen.is_chat_completion();
+    match &reply.body {
+        Body::Close => return Ok(false),
+        Body::Nothing => {
+            stay(stream, shared);
+            return Ok(false);
+        }
+        Body::Raw(bytes) => {
+            stream.write_all(bytes)?;
+            return Ok(false);
+        }
+        Body::Turn(blocks) if seen.streams() && reply.status == 200 => {
+            return stream_events(stream, &super::model_wire::events(chat, blocks, reply, seen), reply, chat, shared);
+        }
+        _ => {}
+    }
+    let body = match &reply.body {
+        Body::Turn(blocks) => super::model_wire::whole(chat, blocks, reply, seen).to_string(),
+        Body::Error(kind, message) => error_body(chat, reply, kind, message).to_string(),
+        Body::Text(text) => text.clone(),
+        Body::Huge(bytes) => "x".repeat(*bytes),
+        Body::Raw(_) | Body::Nothing | Body::Close => unreachable!("answered above"),
+    };
+    let mut head = head(reply, "application/json");
+    let _ = write!(head, "content-length: {}\r\n\r\n", body.len());
+    stream.write_all(head.as_bytes())?;
+    if seen.method != "HEAD" {
+        stream.write_all(body.as_bytes())?;
+    }
+    Ok(true)
+}
+
+fn head(reply: &Reply, content_type: &str) -> String {
+    let content_type = reply.content_type.as_deref().unwrap_or(content_type);
+    let mut head = format!("HTTP/1.1 {} Scripted\r\ncontent-type: {content_type}\r\n", reply.status);
+    if !reply.headers.iter().any(|(n, _)| n == "request-id") {
+        head += "request-id: req_scripted\r\n";
+    }
+    for (name, value) in &reply.headers {
+        let _ = write!(head, "{name}: {value}\r\n");
+    }
+    head
+}
+
+fn error_body(chat: bool, reply: &Reply, kind: &str, message: &str) -> Value {
+    let mut error = if chat {
+        json!({"code": reply.status, "message": message, "type": kind})
+    } else {
+        json!({"type": kind, "message": message})
+    };
+    for (name, value) in reply.extra.as_object().into_iter().flatten() {
+        error[name] = value.clone();
+    }
+    if chat { json!({ "error": error }) } else { json!({"type": "error", "error": error, "request_id": "req_body"}) }
+}
+
+fn stream_events(
+    stream: &mut TcpStream,
+    events: &[String],
+    reply: &Reply,
+    chat: bool,
+    shared: &Shared,
+) -> std::io::Result<bool> {
+    let mut head = head(reply, "text/event-stream");
+    head += "transfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes())?;
+    let mut chunk = |text: &str| stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
+    let upto = match reply.end {
+        End::Whole => events.len(),
+        End::Cut(n) | End::Short(n) | End::Stall(n) | End::Error(n, _) => n.min(events.len()),
+    };
+    for event in &events[..upto] {
+        if let Some(pause) = reply.drip {
+            std::thread::sleep(pause);
+        }
+        chunk(event)?;
+    }
+    match &reply.end {
+        End::Cut(_) => return Ok(false),
+        End::Stall(_) => {
+            stay(stream, shared);
+            return Ok(false);
+        }
+        End::Error(_, error) if chat => chunk(&format!("data: {}\n\n", json!({ "error": error })))?,
+        End::Error(_, error) => {
+            chunk(&format!("event: error\ndata: {}\n\n", json!({"type": "error", "error": error})))?;
+        }
+        End::Whole | End::Short(_) => {}
+    }
+    stream.write_all(b"0\r\n\r\n")?;
+    Ok(true)
+}
+
+/// Keeps the connection until the client goes or the server ends.
+fn stay(stream: &mut TcpStream, shared: &Shared) {
+    let _ = stream.set_read_timeout(Some(Duration::from_millis(50)));
+    while !shared.stopped.load(Ordering::SeqCst) {
+        match stream.read(&mut [0; 64]) {
+            Ok(0) => return,
+            Err(e) if !matches!(e.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => return,
+            _ => {}
+        }
+    }
+}
+
+impl Reply {
+    pub(super) fn stop_reason(&self) -> Option<&str> {
+        self.stop.as_deref()
+    }
+
+    pub(super) fn used(&self) -> Tokens {
+        self.tokens
+    }
+}

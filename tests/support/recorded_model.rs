@@ -1,0 +1,113 @@
+//! A model that plays a run from a recording: it reads what the recorded one read and what the prompt names, all in one
+//! turn, goes on where a file has more to show, and then gives the recorded answer.
+//!
+//! ```ignore
+//! let model = RecordedModel::load(&project().join("evals/uniswap_swap/recording/run.jsonl"));
+//! let server = ModelServer::start(model.script());
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::model_server::{Block, Reply, Seen};
+
+/// The answers of a recording, in its order.
+pub struct RecordedModel {
+    answers: Vec<Value>,
+    folder: Option<PathBuf>,
+}
+
+impl RecordedModel {
+    pub fn load(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).unwrap();
+        Self { answers: text.lines().map(|l| serde_json::from_str(l).unwrap()).collect(), folder: None }
+    }
+
+    /// Reads by absolute paths below this folder, as the model of Claude Code does.
+    pub fn under(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_owned());
+        self
+    }
+
+    pub fn answers(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// What a server is started with. A conversation is about the first request of the recording that has no answer
+    /// yet: one that breaks off and is asked again is about the same.
+    pub fn script(self) -> impl FnMut(&Seen) -> Reply + Send + 'static {
+        let mut next = 0;
+        move |seen| {
+            let results = seen.tool_results();
+            let Some(recorded) = self.answers.get(next) else {
+                return Reply::error(400, "invalid_request_error", "the recording has no more answers");
+            };
+            if results.is_empty() && !seen.tools().is_empty() {
+                let blocks: Vec<Block> = self.to_read(recorded, &seen.prompt()).map(|p| read(&p, None)).collect();
+                if !blocks.is_empty() {
+                    return Reply::turn(blocks);
+                }
+            }
+            let more: Vec<Block> = unread(seen).iter().map(|(path, from)| read(path, Some(*from))).collect();
+            if !more.is_empty() {
+                return Reply::turn(more);
+            }
+            next += 1;
+            Reply::text(recorded["answer"].as_str().unwrap())
+        }
+    }
+
+    fn to_read<'a>(&'a self, recorded: &'a Value, prompt: &str) -> impl Iterator<Item = String> + 'a {
+        let mut paths: Vec<String> =
+            recorded["reads"].as_array().unwrap().iter().map(|r| r["path"].as_str().unwrap().to_owned()).collect();
+        for name in prompt.split('`').skip(1).step_by(2) {
+            let is_file = [".md", ".tla", ".cfg", ".txt"].iter().any(|e| name.ends_with(e)) && !name.contains(' ');
+            if is_file && !paths.iter().any(|p| p == name) {
+                paths.push(name.to_owned());
+            }
+        }
+        paths.into_iter().map(|p| match &self.folder {
+            Some(folder) => folder.join(p).display().to_string(),
+            None => p,
+        })
+    }
+}
+
+fn read(path: &str, offset: Option<u64>) -> Block {
+    let mut input = json!({ "file_path": path });
+    if let Some(offset) = offset {
+        input["offset"] = json!(offset);
+    }
+    Block::Tool("Read".into(), input)
+}
+
+/// Files whose last result says that there is more, with the line to go on at. A result says so by `offset N`.
+fn unread(seen: &Seen) -> Vec<(String, u64)> {
+    let mut calls: Vec<(String, String)> = Vec::new();
+    for message in seen.body["messages"].as_array().into_iter().flatten() {
+        for block in message["content"].as_array().into_iter().flatten().filter(|b| b["type"] == "tool_use") {
+            let path = block["input"]["file_path"].as_str().unwrap_or("");
+            calls.push((block["id"].as_str().unwrap_or("").to_owned(), path.to_owned()));
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let input: Value =
+                call["function"]["arguments"].as_str().and_then(|a| serde_json::from_str(a).ok()).unwrap_or_default();
+            let path = input["file_path"].as_str().unwrap_or("").to_owned();
+            calls.push((call["id"].as_str().unwrap_or("").to_owned(), path));
+        }
+    }
+    let mut open: Vec<(String, u64)> = Vec::new();
+    for result in seen.tool_results() {
+        let Some((_, path)) = calls.iter().find(|(id, _)| *id == result.id) else { continue };
+        open.retain(|(p, _)| p != path);
+        let tail = result.text.rsplit_once("offset ").map_or("", |(_, tail)| tail);
+        let digits: String = tail.chars().take_while(char::is_ascii_digit).collect();
+        // Only the last line of a result is the tool's own; the rest is the file.
+        let own = result.text.trim_end().lines().last().is_some_and(|l| l.starts_with('[') && l.contains("offset "));
+        if let (true, Ok(from)) = (own, digits.parse()) {
+            open.push((path.clone(), from));
+        }
+    }
+    open
+}
