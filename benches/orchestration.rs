@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use tlaforge::journal::{Clock, write_atomically};
-use tlaforge::llm::{Recording, Replay};
+use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
 use tlaforge::pipeline::{CheckRecord, Outcome, Run, RunView, Settings, Surroundings, drive};
 use tlaforge::process::Cancel;
@@ -120,12 +120,37 @@ impl Toolchain for Remembered {
     }
 }
 
+/// A replayed run waits for nothing.
+struct NoTime;
+
+impl Pace for NoTime {
+    fn pause(&self, _: std::time::Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
+    fn jitter(&self) -> f64 {
+        0.0
+    }
+
+    fn left(&self) -> Option<std::time::Duration> {
+        None
+    }
+}
+
 /// The swap case replayed in `dir` with tools that answer at once.
 fn replay(dir: &Path, learned: &[Value]) {
     let recording = Recording::load(&project().join("evals/uniswap_swap/recording/run.jsonl")).unwrap();
     let crew = Crew {
         desk: Desk {
-            provider: Box::new(Replay::new(recording, false)),
+            caller: Caller::new(
+                Box::new(Replay::new(recording, false)),
+                Models::default(),
+                RetryPolicy::default(),
+                Budget::default(),
+                Prices::load(None).unwrap(),
+                1,
+                Arc::new(NoTime),
+            ),
             toolchain: Box::new(Remembered::of(learned)),
             prompts: PromptLibrary::load(None).unwrap(),
             limits: Limits::default(),

@@ -49,7 +49,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         changed
     };
     if let Some(from) = &args.from {
-        let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display)?;
+        let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
         let changed = changed(&desk);
         branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
         return forge(&run, desk, &display, format).await;
@@ -66,7 +66,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         ));
         return Ok(status(finished.outcome, finished.reason));
     }
-    let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display)?;
+    let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
     pipeline::resume(&run, &changed(&desk)).map_err(|e| run_failure(&e))?;
     forge(&run, desk, &display, format).await
 }

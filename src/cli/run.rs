@@ -77,7 +77,7 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
     };
     let exemplars = exemplars(&settings)?;
     let display = Arc::new(Display::new(format));
-    let desk = desk(&settings, job.answers, &job.out, &display)?;
+    let desk = desk(&settings, job.answers, &job.out, &display).await?;
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);
     }

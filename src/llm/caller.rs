@@ -176,6 +176,11 @@ impl Caller {
         self.models.of(node)
     }
 
+    /// How long the run may still take; `None` where it has no limit.
+    pub fn left(&self) -> Option<Duration> {
+        self.pace.left()
+    }
+
     /// Asks until there is an answer, or none can be hoped for. `used` is what the run has used so far.
     pub async fn call(
         &self,

@@ -153,7 +153,8 @@ fn an_answer_is_never_taken_from_a_program_that_let_the_model_out() {
     assert!(failure.message.contains("/outside/outside.txt"), "{failure}");
     let ran = begun(&[asks("a", "Bash", ""), gets("a", "", "root"), says("x"), ends("x")]);
     assert!(play(&ran, false).unwrap_err().message.contains("Bash"));
-    let agent = begun(&[json!({"type": "assistant", "parent_tool_use_id": "t", "message": {"content": []}}), ends("x")]);
+    let agent =
+        begun(&[json!({"type": "assistant", "parent_tool_use_id": "t", "message": {"content": []}}), ends("x")]);
     assert_eq!(kind(&agent), Kind::NotConfined);
     let hook = begun(&[json!({"type": "system", "subtype": "hook_response"}), says("x"), ends("x")]);
     assert_eq!(kind(&hook), Kind::NotConfined);
@@ -281,7 +282,8 @@ fn an_answer_in_pieces_is_put_together() {
     assert_eq!(play(&pieces, false).unwrap().text, "MODULE one and two");
     let blocks = begun(&[says("one "), says("two"), ends("two")]);
     assert_eq!(play(&blocks, false).unwrap().text, "one two");
-    let before = begun(&[says("I will read."), asks("a", "Read", "a"), gets("a", "a", "x"), says("done"), ends("done")]);
+    let before =
+        begun(&[says("I will read."), asks("a", "Read", "a"), gets("a", "a", "x"), says("done"), ends("done")]);
     assert_eq!(play(&before, false).unwrap().text, "done");
     let mut withheld = told("Your response above was stopped by a safety classifier");
     withheld["refused_message_id"] = json!("m");

@@ -130,6 +130,13 @@ pub struct Usage {
 /// handled), and far below what would trouble memory and journal.
 pub const LONGEST_ANSWER: u64 = 8 << 20;
 
+impl Usage {
+    /// All tokens together.
+    pub fn total(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_write
+    }
+}
+
 /// One answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {

@@ -11,9 +11,9 @@ pub mod checking;
 pub mod counter;
 pub mod folder;
 pub mod handoff;
-pub mod ran;
 pub mod model_server;
 pub mod model_wire;
+pub mod ran;
 pub mod recorded_model;
 
 /// The project's own folder.
