@@ -22,10 +22,14 @@ const CFG: &str = "SPECIFICATION Spec\nCONSTANT Max = 1\nINVARIANT TypeOK\n\\* W
 
 /// One pass that ends in this claim, and a second reader who agrees with whatever he is shown.
 fn claimed(body: &str, property: &str, cfg: &str, flaw: &Value) -> Script {
+    claimed_of(&module(body), property, cfg, flaw)
+}
+
+fn claimed_of(module: &str, property: &str, cfg: &str, flaw: &Value) -> Script {
     let review = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": flaw});
     Script::default()
         .answer("informal_spec", 0, 1, "draft", INFORMAL)
-        .answer("formalize", 0, 1, "draft", &fenced(&module(body)))
+        .answer("formalize", 0, 1, "draft", &fenced(module))
         .answer(
             "generate_invariants",
             0,
@@ -68,12 +72,12 @@ fn refused(script: &Script, clause: &str) {
     assert_eq!(outcome(&journal), "not_approved");
 }
 
-/// The last file of that name that was offered, and to how many requests it was.
+/// The last file of that name that was offered.
 fn offered(bench: &Bench, path: &str) -> String {
     let journal = bench.journal("specs");
     let sent = journal.iter().filter(|e| name(e) == "request_sent");
-    let files = sent.flat_map(|e| e["data"]["offered"].as_array().unwrap().clone());
-    let last = files.filter(|file| file["path"] == path).last().expect("it was offered");
+    let mut files = sent.flat_map(|e| e["data"]["offered"].as_array().unwrap().clone());
+    let last = files.rfind(|file| file["path"] == path).expect("it was offered");
     bench.read(&format!("specs/artifacts/{}", last["sha"].as_str().unwrap()))
 }
 
@@ -104,6 +108,28 @@ fn a_loop_that_fairness_does_not_exclude_is_a_flaw() {
     let bench = found(&script);
     let facts = offered(&bench, "facts.md");
     assert!(facts.contains("still violated") && !facts.contains("\"unfair\""), "{facts}");
+}
+
+#[test]
+fn what_was_not_decided_under_fairness_is_no_flaw() {
+    let hidden = "---- MODULE Spec ----\nEXTENDS Naturals\nCONSTANT Max\nVARIABLE n\nInit == n = 0\n\
+        LOCAL Next == n' = IF n < Max THEN n + 1 ELSE n\nSpec == Init /\\ [][Next]_n\n====\n";
+    let claim = flaw("GetsFull", 1);
+    let script = |claim: &Value| claimed_of(hidden, FULL, "PROPERTY GetsFull\n", claim);
+    refused(&script(&claim), "not_unfair");
+    let facts = offered(&found(&script(&with(claim, "unfair", 3))), "facts.md");
+    assert!(facts.contains("not decided (`Next` is LOCAL to the module)"), "{facts}");
+}
+
+#[test]
+fn a_larger_bound_that_was_not_decided_is_shown_to_the_second_reader() {
+    let turn = module("    while TRUE do\n      n := 1 - n;\n    end while;\n");
+    let bounded = turn.replace("CONSTANT Max\n", "CONSTANT Max\nASSUME Max < 2\n");
+    let never = "\\* covers R1\nEnds == <>(n = Max + 4)\n";
+    let bench = found(&claimed_of(&bounded, never, "PROPERTY Ends\n", &flaw("Ends", 2)));
+    let claim = offered(&bench, "claim.md");
+    assert!(claim.contains("with Max = 2: not decided"), "{claim}");
+    bench.run(&["report", "specs"]).expect(0).prints(&["with Max = 2: not decided"]);
 }
 
 #[test]
@@ -169,7 +195,9 @@ fn a_journal_from_before_violations_were_checked_again_still_folds() {
     let mut events = read(&bench.path("specs/journal.jsonl")).unwrap();
     let now = RunView::of(&events).unwrap();
     assert!(now.check().unwrap().outcome.probes.is_some());
-    events.iter_mut().for_each(|event| aged(&mut event.data));
+    for event in &mut events {
+        aged(&mut event.data);
+    }
     let then = RunView::of(&events).unwrap();
     assert!(then.check().unwrap().outcome.probes.is_none());
     assert_eq!(then.finished, now.finished);

@@ -234,7 +234,8 @@ impl ApprovalClause {
                 let open: Vec<String> =
                     facts.weakening_lines.iter().filter(|l| !l.accepted).map(|l| l.line.clone()).collect();
                 format!(
-                    "the check is bounded by what no review accepted with a reason (`LINE: reason`): {}",
+                    "the check is bounded by what no review accepted: {} (each is accepted word for word and with a \
+                     reason, as `LINE: reason`)",
                     list(&open)
                 )
             }

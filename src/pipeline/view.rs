@@ -191,7 +191,8 @@ impl RunView {
         let mut all = checked.clone();
         for requirement in &self.requirements {
             let text = requirement.text.split_whitespace().collect::<Vec<_>>().join(" ");
-            all.entry(requirement.id.clone()).and_modify(|known| *known += &format!("\n{text}")).or_insert(text);
+            let both = all.remove(&requirement.id).map(|known| format!("{known}\n{text}"));
+            all.insert(requirement.id.clone(), both.unwrap_or(text));
         }
         all
     }

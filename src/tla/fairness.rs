@@ -2,6 +2,7 @@
 //! specification has none of its own. Lamport, "Specifying Systems", section 8.4.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
@@ -121,7 +122,7 @@ impl<'a> Derivation<'a> {
         let whole = format!("WF_{}({call})", self.variables);
         let formula = parts.map_or_else(|| whole.clone(), |parts| format!("{whole} /\\ {parts}"));
         let head = format!("{}{params}", self.name(&definition.name));
-        self.lines.push_str(&format!("{head} == {formula}\n"));
+        let _ = writeln!(self.lines, "{head} == {formula}");
         self.known.insert(definition.name.clone());
         self.actions.push(call);
     }

@@ -170,8 +170,14 @@ fn render(cfg: &Cfg, parts: &Parts<'_>) -> String {
         }
     }
     for (name, value) in &cfg.constants {
-        let assignment = if value.starts_with("<-") { format!("{name} {value}") } else { format!("{name} = {value}") };
-        line("CONSTANT", &assignment);
+        let (sign, value) = value.strip_prefix("<- ").map_or(("=", value.as_str()), |target| ("<-", target));
+        line(
+            "CONSTANT",
+            &match name.split_once('!') {
+                Some((module, name)) => format!("{name} {sign} [{module}] {value}"),
+                None => format!("{name} {sign} {value}"),
+            },
+        );
     }
     let symmetry: &[String] = if parts.symmetry { &cfg.symmetry } else { &[] };
     let lists = [
@@ -204,7 +210,7 @@ mod tests {
     fn cfg() -> Cfg {
         Cfg {
             specification: Some("Spec".to_owned()),
-            constants: [("N", "3"), ("P", "{p1, p2}"), ("Ballot", "<- Few"), ("X", "<- [Other] Y")]
+            constants: [("N", "3"), ("P", "{p1, p2}"), ("Ballot", "<- Few"), ("Other!X", "<- Y"), ("Other!Z", "4")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
             invariants: vec!["TypeOK".to_owned(), "Safe".to_owned()],
@@ -217,7 +223,8 @@ mod tests {
         }
     }
 
-    const CONSTANTS: &str = "CONSTANT Ballot <- Few\nCONSTANT N = 3\nCONSTANT P = {p1, p2}\nCONSTANT X <- [Other] Y\n";
+    const CONSTANTS: &str = "CONSTANT Ballot <- Few\nCONSTANT N = 3\nCONSTANT X <- [Other] Y\nCONSTANT Z = [Other] 4\n\
+        CONSTANT P = {p1, p2}\n";
 
     #[test]
     fn the_main_run_checks_no_temporal_property() {
