@@ -175,6 +175,26 @@ fn a_branch_is_measured_against_what_was_first_checked() {
 }
 
 #[test]
+fn what_a_later_revision_accepted_is_not_accepted_on_a_branch_from_an_earlier_one() {
+    let weak = sections(&INVARIANTS.replace("n <= Max", "n <= Max + 1"), "", WITNESSES, CFG);
+    let naming = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"NeverAbove\"]}";
+    let script = good()
+        .answer("review", 0, 1, "draft", &issue("major", "wrong_invariant", "too strong"))
+        .having_read_all()
+        .answer("generate_invariants", 1, 1, "repair", &weak)
+        .answer("review", 1, 1, "draft", naming)
+        .having_read_all();
+    let bench = bench();
+    bench.forge(&script, &[]).expect(0);
+    let spec = "specs/history/rev_0/Spec.tla";
+    bench.write(spec, bench.read(spec).replace("n <= Max", "n <= Max + 1"));
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--max-revisions", "0"]).expect(1);
+    let journal = bench.journal("specs");
+    let last = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
+    assert_eq!((&last["rev"], &last["data"]["clause"]), (&2.into(), &"changes_named".into()), "{last}");
+}
+
+#[test]
 fn what_deadlock_covers_is_read_on_a_branch_as_well() {
     let cfg = format!("{CFG}\\* Deadlock covers R2\n");
     let script = good().answer("informal_spec", 0, 1, "draft", &two_requirements()).answer(

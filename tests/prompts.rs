@@ -125,6 +125,18 @@ fn a_flaw_is_spoken_of_while_it_is_open_and_the_change_that_mends_it_afterwards(
 }
 
 #[test]
+fn a_branch_from_a_flaw_that_is_to_be_repaired_says_so() {
+    let bench = bench();
+    bench.write("docs/counter.md", FLAWED_DOC);
+    bench.forge(&flawed().answer("review", 0, 1, "second_reading", AGREES), &[]).expect(1);
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "informal_spec", "--repair"]).expect(NO_ANSWER);
+    asked(&bench, "informal_spec", 0, 1, "repair").says(FOUND);
+    let journal = bench.journal("specs");
+    let branch = journal.iter().find(|e| e["name"] == "branch_started").unwrap();
+    assert_eq!(branch["data"]["state"]["repaired"], true, "it can at best end as repaired");
+}
+
+#[test]
 fn nobody_is_told_of_changes_that_are_not_marked() {
     let bench = repaired(&INFORMAL.replace("The limit.", "The limit, to be kept."));
     asked(&bench, "formalize", 1, 1, "repair").never_says(ON_PURPOSE);

@@ -9,7 +9,9 @@ use super::surroundings::tool_failure;
 use crate::exit::Exit;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{Desk, covers};
-use crate::pipeline::{Branch, Carried, Changed, Position, Revision, Run, RunView, State, Station, begin_branch, file};
+use crate::pipeline::{
+    Branch, Carried, Changed, Feedback, Position, Revision, Run, RunView, State, Station, begin_branch, file,
+};
 use crate::prompt::requirements;
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
@@ -69,7 +71,11 @@ pub(super) async fn begin(
         informal: informal.is_some(),
         module_accepted: accepted.0,
         merged_accepted: accepted.1,
-        repaired: parent.repaired,
+        // A flaw that the run ended with is mended here, where that is asked for.
+        repaired: parent.repaired
+            || (changed.rules.unwrap_or(view.settings.rules).repair
+                && station == Station::InformalSpec
+                && parent.open.iter().any(Feedback::is_confirmed_flaw)),
     };
     let state = State::branch(station, carried);
     if state.position != Position::At(station) {

@@ -185,7 +185,9 @@ impl<'a> Subject<'a> {
             citation.as_ref().is_some_and(|c| is_a_line(&c.file, c.line, documents) && !c.why.trim().is_empty())
         };
         let bounds = check.map(|c| enlarged(c, cited(&flaw.bound))).unwrap_or_default();
-        let weakening = if temporal { self.weakening_lines() } else { Vec::new() };
+        let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
+        // It hides a violation and causes none.
+        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE");
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
         let still_there = fair.is_some_and(|f| matches!(f.again, Again::Still { .. }));

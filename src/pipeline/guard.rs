@@ -180,7 +180,8 @@ impl ApprovalClause {
             ApprovalClause::CheckIsFresh => facts.check_is_fresh && facts.verdict.is_some(),
             ApprovalClause::Evaluates => facts.verdict != Some(CheckVerdict::Invalid),
             ApprovalClause::NothingViolated => facts.verdict != Some(CheckVerdict::Violated),
-            ApprovalClause::Decided => facts.verdict == Some(CheckVerdict::Holds),
+            // What is violated or invalid is decided, and has clauses of its own.
+            ApprovalClause::Decided => facts.verdict.is_some_and(|v| v != CheckVerdict::Inconclusive),
             ApprovalClause::Complete => facts.complete,
             ApprovalClause::Moved => facts.moved,
             ApprovalClause::TypeOkChecked => facts.type_ok,
