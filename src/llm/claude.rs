@@ -254,7 +254,9 @@ impl ClaudeCode {
             return Err(self.no_result(&ended, &transcript, cancel));
         }
         if let Some(what) = malformed {
-            return Err(CallFailure { usage: transcript.usage(), ..CallFailure::new(FailureKind::Malformed, what) }.into());
+            return Err(
+                CallFailure { usage: transcript.usage(), ..CallFailure::new(FailureKind::Malformed, what) }.into()
+            );
         }
         let finished = transcript.finish().map_err(|failure| self.redacted(failure))?;
         Ok(Answer {
@@ -328,12 +330,9 @@ impl ClaudeCode {
 
     fn start_failure(&self, error: ProcessError) -> LlmError {
         match error {
-            ProcessError::Start { source, .. } => {
-                self.program_failure(&format!("cannot be started: {source}")).into()
-            }
+            ProcessError::Start { source, .. } => self.program_failure(&format!("cannot be started: {source}")).into(),
             ProcessError::Log { path, source } => LlmError::Io { what: "write the log", path, source },
             ProcessError::Follow { program, source } => LlmError::Io { what: "follow", path: program, source },
-            other => self.program_failure(&other.to_string()).into(),
         }
     }
 

@@ -35,7 +35,8 @@ pub(super) struct Transcript {
     /// Tool calls by id: the tool, and the path where it names one.
     calls: BTreeMap<String, (String, Option<String>)>,
     shown: Vec<Shown>,
-    refused: Vec<String>,
+    /// Paths outside of the workspace that the model asked for, by call.
+    refused: BTreeMap<String, String>,
     text: String,
     answered: bool,
     model: Option<String>,
@@ -70,7 +71,7 @@ impl Transcript {
             confined: false,
             calls: BTreeMap::new(),
             shown: Vec::new(),
-            refused: Vec::new(),
+            refused: BTreeMap::new(),
             text: String::new(),
             answered: false,
             model: None,
@@ -186,10 +187,20 @@ impl Transcript {
             self.text.clear();
         }
         for block in list(&line["message"], "content") {
-            if text(block, "type") != "tool_result" || block["is_error"] == true {
+            if text(block, "type") != "tool_result" {
                 continue;
             }
-            match self.calls.get(text(block, "tool_use_id")) {
+            let id = text(block, "tool_use_id");
+            match self.calls.get(id) {
+                Some((tool, path)) if block["is_error"] == true => {
+                    // Some paths it objects to for another reason before it asks where they lead.
+                    if let Some(path) = path
+                        && tool == TOOL
+                        && inside(path, &self.expected.workspace).is_none()
+                    {
+                        self.refused.insert(id.to_owned(), path.clone());
+                    }
+                }
                 Some((tool, path)) if tool == TOOL => {
                     let file = &line["tool_use_result"]["file"];
                     let named = file["filePath"].as_str().or(path.as_deref()).unwrap_or_default();
@@ -246,12 +257,11 @@ impl Transcript {
         if let Some(error) = claude_failure::of(&result, &self.failed) {
             return Err(failure(error));
         }
-        for denial in list(&result, "permission_denials") {
-            let asked = self.calls.get(text(denial, "tool_use_id")).and_then(|(_, path)| path.clone());
-            if text(denial, "tool_name") == TOOL {
-                let path = asked.or_else(|| denial["tool_input"]["file_path"].as_str().map(str::to_owned));
-                self.refused.push(path.unwrap_or_default());
-            }
+        for denial in list(&result, "permission_denials").iter().filter(|d| text(d, "tool_name") == TOOL) {
+            let id = text(denial, "tool_use_id");
+            let asked = self.calls.get(id).and_then(|(_, path)| path.as_deref());
+            let path = asked.unwrap_or_else(|| text(&denial["tool_input"], "file_path"));
+            self.refused.insert(id.to_owned(), path.to_owned());
         }
         let own = text(&result, "result");
         // It answers some prompts itself, like those that look like its own commands.
@@ -270,7 +280,7 @@ impl Transcript {
         Ok(Finished {
             text,
             shown: self.shown,
-            refused: self.refused,
+            refused: self.refused.into_values().collect(),
             usage,
             model: self.model,
             request_ids: self.request_ids,

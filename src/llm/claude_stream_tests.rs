@@ -132,6 +132,17 @@ fn reads_and_refusals_of_the_recordings() {
     assert!(bash.shown.is_empty() && bash.refused.is_empty());
 }
 
+/// Measured with `/dev/zero`: the program objects to the file itself, and its list of denials is empty.
+#[test]
+fn a_read_outside_counts_as_refused_whatever_the_program_objects_to() {
+    let mut error = gets("a", "", "Cannot read: this device file would block");
+    error["message"]["content"][0]["is_error"] = json!(true);
+    let end =
+        |path: &str| play(&begun(&[asks("a", "Read", path), error.clone(), says("x"), ends("x")]), false).unwrap();
+    assert_eq!(end("/dev/zero").refused, ["/dev/zero"]);
+    assert!(end("missing.md").refused.is_empty(), "a file that is not there is no attempt to leave");
+}
+
 #[test]
 fn an_answer_held_to_a_schema_is_the_object_and_otherwise_the_text() {
     let ok = play(&recorded("schema-ok"), true).unwrap();
@@ -153,7 +164,8 @@ fn an_answer_is_never_taken_from_a_program_that_let_the_model_out() {
     assert!(failure.message.contains("/outside/outside.txt"), "{failure}");
     let ran = begun(&[asks("a", "Bash", ""), gets("a", "", "root"), says("x"), ends("x")]);
     assert!(play(&ran, false).unwrap_err().message.contains("Bash"));
-    let agent = begun(&[json!({"type": "assistant", "parent_tool_use_id": "t", "message": {"content": []}}), ends("x")]);
+    let agent =
+        begun(&[json!({"type": "assistant", "parent_tool_use_id": "t", "message": {"content": []}}), ends("x")]);
     assert_eq!(kind(&agent), Kind::NotConfined);
     let hook = begun(&[json!({"type": "system", "subtype": "hook_response"}), says("x"), ends("x")]);
     assert_eq!(kind(&hook), Kind::NotConfined);
@@ -214,6 +226,7 @@ fn every_refusal_of_the_server_has_its_kind() {
         ("server_error", None, "API Error: Unable to connect to API (EPROTO)", Kind::Tls),
         ("server_error", None, "API Error: self-signed certificate", Kind::Tls),
         ("server_error", None, "API Error: Connection closed mid-response", Kind::CutStream),
+        ("unknown", None, "API Error: API returned an empty or malformed response (HTTP 200)", Kind::Malformed),
         ("server_error", None, "something else", Kind::Server),
         ("unknown", Some(400), "API Error: 400 effort not supported", Kind::BadRequest),
         ("unknown", Some(402), "API Error: 402 pay", Kind::Billing),
@@ -281,7 +294,8 @@ fn an_answer_in_pieces_is_put_together() {
     assert_eq!(play(&pieces, false).unwrap().text, "MODULE one and two");
     let blocks = begun(&[says("one "), says("two"), ends("two")]);
     assert_eq!(play(&blocks, false).unwrap().text, "one two");
-    let before = begun(&[says("I will read."), asks("a", "Read", "a"), gets("a", "a", "x"), says("done"), ends("done")]);
+    let before =
+        begun(&[says("I will read."), asks("a", "Read", "a"), gets("a", "a", "x"), says("done"), ends("done")]);
     assert_eq!(play(&before, false).unwrap().text, "done");
     let mut withheld = told("Your response above was stopped by a safety classifier");
     withheld["refused_message_id"] = json!("m");
