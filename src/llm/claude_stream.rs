@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::claude_failure::{self, Failed};
 use super::claude_program::ClaudeVersion;
 use super::claude_reads::{Piece, Shown, inside};
-use super::contract::Usage;
+use super::contract::{LONGEST_ANSWER, Usage};
 use super::failure::{CallFailure, FailureKind};
 
 /// The only tool. With a schema the program adds one of its own, which takes the answer.
@@ -276,6 +276,10 @@ impl Transcript {
         };
         if text.trim().is_empty() {
             return Err(failure(CallFailure::new(FailureKind::Empty, "Claude Code: the answer holds no text")));
+        }
+        if text.len() as u64 > LONGEST_ANSWER {
+            let what = format!("Claude Code: the answer is longer than {} MiB", LONGEST_ANSWER >> 20);
+            return Err(failure(CallFailure::new(FailureKind::Malformed, what)));
         }
         Ok(Finished {
             text,

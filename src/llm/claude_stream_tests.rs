@@ -286,6 +286,13 @@ fn a_result_is_an_answer_only_where_it_says_so() {
     assert_eq!(own.kind, Kind::Malformed, "the model was never asked");
 }
 
+#[test]
+fn an_answer_beyond_all_measure_is_none() {
+    let long = "x".repeat(usize::try_from(LONGEST_ANSWER).unwrap() + 1);
+    assert_eq!(kind(&begun(&[says(&long), ends(&long)])), Kind::Malformed);
+    assert_eq!(play(&begun(&[says(&long[1..]), ends("x")]), false).unwrap().text.len() as u64, LONGEST_ANSWER);
+}
+
 /// Measured: `result` holds the last block of text only.
 #[test]
 fn an_answer_in_pieces_is_put_together() {

@@ -2,6 +2,8 @@
 //!
 //! It knows no node and no tool: what is asked and what the answer means is the caller's.
 
+mod anthropic;
+mod anthropic_stream;
 mod caller;
 mod claude;
 mod claude_failure;
@@ -12,17 +14,27 @@ mod claude_stream;
 mod contract;
 mod failure;
 mod handoff;
+mod http;
+mod http_failure;
+mod openai;
+mod openai_stream;
 mod prices;
+mod reading;
 mod recording;
 mod replay;
 
+pub use anthropic::{Anthropic, DEFAULT_MODEL};
 pub use caller::{Budget, Caller, Models, Note, Pace, RetryPolicy, Used};
 pub use claude::{CLAUDE_SURROUNDINGS, ClaudeCode, ClaudeLimits};
 pub use claude_login::{ClaudeCredential, ClaudeKeyError, ClaudeLogin};
 pub use claude_program::{ClaudeStatus, ClaudeVersion};
-pub use contract::{Answer, Asking, FileRead, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage};
+pub use contract::{
+    Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage,
+};
 pub use failure::{CallFailure, FailureKind};
 pub use handoff::Handoff;
+pub use http::{ApiKey, HttpSettings, SetupError};
+pub use openai::{OpenAi, OpenAiSettings};
 pub use prices::{Price, PriceError, Prices};
 pub use recording::{Recorded, Recording, RecordingError};
 pub use replay::Replay;

@@ -1,0 +1,236 @@
+//! One turn of the Messages API, put together from its events. What is not known is passed over.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::contract::Usage;
+use super::failure::CallFailure;
+use super::http::Events;
+use super::reading::Reading;
+
+/// A turn of the model.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    pub blocks: BTreeMap<u64, Block>,
+    pub stop: Option<String>,
+    pub stop_details: Option<String>,
+    pub usage: Option<Usage>,
+    pub model: Option<String>,
+    pub request_id: Option<String>,
+}
+
+/// A block of a turn.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// As it began, with the text that came since.
+    value: Value,
+    /// The input of a tool, as far as it came.
+    input: String,
+}
+
+/// A call of a tool. `input` is null where it is no JSON.
+#[derive(Debug, PartialEq)]
+pub(super) struct ToolCall {
+    id: String,
+    name: String,
+    input: Value,
+}
+
+impl ToolCall {
+    /// Its result, as a block.
+    pub(super) fn answered(&self, reading: &mut Reading) -> Value {
+        let shown = reading.call(&self.name, &self.input);
+        let mut block = json!({"type": "tool_result", "tool_use_id": self.id, "content": shown.text});
+        if shown.is_error {
+            block["is_error"] = json!(true);
+        }
+        block
+    }
+}
+
+impl Turn {
+    pub(super) fn text(&self) -> String {
+        self.blocks.values().filter(|b| b.value["type"] == "text").filter_map(|b| b.value["text"].as_str()).collect()
+    }
+
+    pub(super) fn calls(&self) -> Vec<ToolCall> {
+        let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+        self.blocks
+            .values()
+            .filter(|b| b.value["type"] == "tool_use")
+            .map(|b| ToolCall { id: text(&b.value["id"]), name: text(&b.value["name"]), input: b.tool_input() })
+            .collect()
+    }
+
+    /// The turn as it is sent back, block by block as it came, thinking included.
+    pub(super) fn message(&self) -> Value {
+        let blocks: Vec<Value> = self
+            .blocks
+            .values()
+            // The API does not take an empty text back.
+            .filter(|b| b.value["type"] != "text" || b.value["text"].as_str().is_some_and(|t| !t.is_empty()))
+            .map(|b| {
+                let mut value = b.value.clone();
+                if value["type"] == "tool_use" {
+                    let input = b.tool_input();
+                    value["input"] = if input.is_object() { input } else { json!({}) };
+                }
+                value
+            })
+            .collect();
+        json!({"role": "assistant", "content": blocks})
+    }
+
+    fn count(&mut self, usage: &Value) {
+        if !usage.is_object() {
+            return;
+        }
+        // The numbers of later events are those of the whole turn so far.
+        let counts = self.usage.get_or_insert_with(Usage::default);
+        for (name, count) in [
+            ("input_tokens", &mut counts.input),
+            ("output_tokens", &mut counts.output),
+            ("cache_read_input_tokens", &mut counts.cache_read),
+            ("cache_creation_input_tokens", &mut counts.cache_write),
+        ] {
+            if let Some(number) = usage[name].as_u64() {
+                *count = number;
+            }
+        }
+    }
+
+    fn delta(&mut self, index: u64, delta: &Value) {
+        let Some(block) = self.blocks.get_mut(&index) else { return };
+        let kind = delta["type"].as_str().unwrap_or("");
+        let (field, more) = match kind {
+            "text_delta" => ("text", &delta["text"]),
+            "thinking_delta" => ("thinking", &delta["thinking"]),
+            "signature_delta" => ("signature", &delta["signature"]),
+            "input_json_delta" => {
+                block.input.push_str(delta["partial_json"].as_str().unwrap_or(""));
+                return;
+            }
+            _ => return,
+        };
+        let more = more.as_str().unwrap_or("");
+        match &mut block.value[field] {
+            Value::String(text) => text.push_str(more),
+            other => *other = json!(more),
+        }
+    }
+}
+
+impl Block {
+    /// The input as it began, or as it came in pieces.
+    fn tool_input(&self) -> Value {
+        if self.input.trim().is_empty() {
+            return self.value["input"].clone();
+        }
+        serde_json::from_str(&self.input).unwrap_or(Value::Null)
+    }
+}
+
+/// Reads a turn up to its last event. What came before a failure stays in `turn`.
+pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Result<(), CallFailure> {
+    while let Some(event) = events.next().await? {
+        let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
+            return Err(events.malformed("an event of the answer is not JSON"));
+        };
+        let index = data["index"].as_u64();
+        match data["type"].as_str().unwrap_or("") {
+            "message_start" => {
+                turn.model = data["message"]["model"].as_str().map(str::to_owned);
+                turn.count(&data["message"]["usage"]);
+            }
+            "content_block_start" => {
+                let Some(index) = index.filter(|_| data["content_block"].is_object()) else {
+                    return Err(events.malformed("a block of the answer has no number or no content"));
+                };
+                turn.blocks.insert(index, Block { value: data["content_block"].clone(), input: String::new() });
+            }
+            "content_block_delta" => turn.delta(index.unwrap_or(u64::MAX), &data["delta"]),
+            "message_delta" => {
+                turn.count(&data["usage"]);
+                if let Some(stop) = data["delta"]["stop_reason"].as_str() {
+                    turn.stop = Some(stop.to_owned());
+                }
+                let details = &data["delta"]["stop_details"];
+                if !details.is_null() {
+                    let words = details["explanation"].as_str().map_or_else(|| details.to_string(), str::to_owned);
+                    turn.stop_details = Some(words);
+                }
+            }
+            "message_stop" => return Ok(()),
+            "error" => return Err(events.error(&data)),
+            _ => {}
+        }
+    }
+    Err(events.cut())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(blocks: &[(Value, &[Value])]) -> Turn {
+        let mut turn = Turn::default();
+        for (i, (start, deltas)) in blocks.iter().enumerate() {
+            turn.blocks.insert(i as u64, Block { value: start.clone(), input: String::new() });
+            for delta in *deltas {
+                turn.delta(i as u64, delta);
+            }
+        }
+        turn
+    }
+
+    #[test]
+    fn a_turn_is_sent_back_as_it_came_with_its_thinking() {
+        let piece = |text: &str| json!({"type": "input_json_delta", "partial_json": text});
+        let turn = turn(&[
+            (
+                json!({"type": "thinking", "thinking": "", "signature": ""}),
+                &[
+                    json!({"type": "thinking_delta", "thinking": "hm"}),
+                    json!({"type": "signature_delta", "signature": "c2ln"}),
+                ],
+            ),
+            (json!({"type": "redacted_thinking", "data": "opaque"}), &[]),
+            (json!({"type": "text", "text": ""}), &[]),
+            (
+                json!({"type": "text", "text": ""}),
+                &[json!({"type": "text_delta", "text": "I look"}), json!({"type": "citations_delta"})],
+            ),
+            (
+                json!({"type": "tool_use", "id": "t1", "name": "Read", "input": {}}),
+                &[piece("{\"file_"), piece("path\":\"a\"}")],
+            ),
+            (json!({"type": "tool_use", "id": "t2", "name": "Read", "input": {}}), &[piece("{\"file_path")]),
+            (json!({"type": "tool_use", "id": "t3", "name": "Read", "input": {}}), &[]),
+        ]);
+        assert_eq!(
+            turn.message()["content"],
+            json!([
+                {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+                {"type": "redacted_thinking", "data": "opaque"},
+                {"type": "text", "text": "I look"},
+                {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a"}},
+                {"type": "tool_use", "id": "t2", "name": "Read", "input": {}},
+                {"type": "tool_use", "id": "t3", "name": "Read", "input": {}},
+            ])
+        );
+        let inputs: Vec<Value> = turn.calls().into_iter().map(|c| c.input).collect();
+        assert_eq!(inputs, [json!({"file_path": "a"}), Value::Null, json!({})]);
+        assert_eq!(turn.text(), "I look");
+    }
+
+    #[test]
+    fn later_counts_replace_earlier_ones_and_what_they_do_not_name_stays() {
+        let mut turn = Turn::default();
+        turn.count(&Value::Null);
+        assert_eq!(turn.usage, None);
+        turn.count(&json!({"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 7, "output_tokens": 1}));
+        turn.count(&json!({"output_tokens": 40, "input_tokens": null}));
+        assert_eq!(turn.usage, Some(Usage { input: 5, output: 40, cache_read: 100, cache_write: 7 }));
+    }
+}

@@ -1,0 +1,474 @@
+//! What the providers over HTTP share: where the server is, the key, one request whose answer is a stream of events, and
+//! limits on all that comes back.
+//!
+//! A key is sent to the server and to nobody else: no message, no log and no `Debug` shows it, redirects are not
+//! followed, and what a server echoes is scrubbed.
+
+use std::fmt;
+use std::pin::Pin;
+use std::time::Duration;
+
+use eventsource_stream::{Event, EventStreamError, Eventsource};
+use futures_util::{Stream, StreamExt};
+use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{Client, Response, Url};
+use serde_json::Value;
+
+use super::contract::Usage;
+use super::failure::{CallFailure, FailureKind};
+use super::http_failure::{self, Envelope};
+
+/// Bytes of an error body that are read.
+const ERROR_BYTES: usize = 64 << 10;
+/// Bytes of a stream that are read.
+const STREAM_BYTES: usize = 64 << 20;
+/// Bytes of one line of a stream.
+const LINE_BYTES: usize = 4 << 20;
+/// After the last event the server has so long to end the stream, so that the connection can be used again.
+const LAST_WORD: Duration = Duration::from_millis(250);
+/// A key shorter than this is a placeholder (`ollama`, `x`); pieces of it are not looked for.
+const REAL_KEY: usize = 8;
+
+/// Why a provider cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// The base URL has no scheme.
+    #[error(
+        "the base URL {url:?} has no scheme; write http://{url} for a server of your own, https://{url} for others"
+    )]
+    NoScheme {
+        /// What was given.
+        url: String,
+    },
+    /// The base URL cannot be used.
+    #[error("the base URL {url:?} cannot be used: {what}; it looks like https://host/path")]
+    BaseUrl {
+        /// What was given, without a password.
+        url: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The key cannot be sent.
+    #[error("the key {what}; set it again, without quotes and line breaks")]
+    Key {
+        /// What is wrong with it, without the key.
+        what: &'static str,
+    },
+    /// The HTTP client cannot be made.
+    #[error("the HTTP client cannot be made: {what}")]
+    Client {
+        /// Why not.
+        what: String,
+    },
+}
+
+/// A key. Its `Debug` shows nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// Takes a key as it was set. A key that cannot stand in a header is refused.
+    pub fn new(key: &str) -> Result<Self, SetupError> {
+        let what = if key.trim().is_empty() {
+            "is empty"
+        } else if key.contains(['\n', '\r']) {
+            "holds a line break"
+        } else if key.contains(char::is_whitespace) {
+            "holds a blank"
+        } else if !key.bytes().all(|b| b.is_ascii_graphic()) {
+            "holds a character that cannot be sent"
+        } else {
+            return Ok(Self(key.to_owned()));
+        };
+        Err(SetupError::Key { what })
+    }
+
+    /// For the one header that carries it.
+    pub(super) fn header(&self, before: &str) -> HeaderValue {
+        let mut value =
+            HeaderValue::from_str(&format!("{before}{}", self.0)).expect("`new` takes only visible ASCII characters");
+        value.set_sensitive(true);
+        value
+    }
+
+    /// The text without the key, and without pieces of it that are long enough to be of use to someone.
+    fn scrub(&self, text: &str) -> String {
+        const GONE: &str = "[key]";
+        let key = self.0.as_bytes();
+        let bytes = text.as_bytes();
+        let mut out = String::with_capacity(text.len());
+        let mut from = 0;
+        let mut at = 0;
+        while at < bytes.len() {
+            let length = if key.len() < REAL_KEY {
+                let alone = |b: Option<&u8>| b.is_none_or(|b| !b.is_ascii_alphanumeric());
+                let found = bytes[at..].starts_with(key)
+                    && alone(at.checked_sub(1).and_then(|i| bytes.get(i)))
+                    && alone(bytes.get(at + key.len()));
+                if found { key.len() } else { 0 }
+            } else {
+                (0..=key.len() - REAL_KEY).map(|i| common(&key[i..], &bytes[at..])).max().unwrap_or(0)
+            };
+            if length >= REAL_KEY.min(key.len()) {
+                // A key is ASCII, so both ends are ends of characters.
+                out.push_str(&text[from..at]);
+                out.push_str(GONE);
+                at += length;
+                from = at;
+            } else {
+                at += 1;
+            }
+        }
+        out.push_str(&text[from..]);
+        out
+    }
+}
+
+/// How many bytes both begin with.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone)]
+pub struct HttpSettings {
+    /// Its URL, with or without `/v1`.
+    pub base_url: String,
+    /// The key, where it wants one.
+    pub key: Option<ApiKey>,
+    /// How long connecting may take.
+    pub connect_timeout: Duration,
+    /// How long nothing may come. A call as a whole has no limit here.
+    pub idle_timeout: Duration,
+}
+
+impl HttpSettings {
+    /// A server with the usual limits: 15 s to connect, 120 s without a byte.
+    pub fn new(base_url: impl Into<String>, key: Option<ApiKey>) -> Self {
+        let (connect_timeout, idle_timeout) = (Duration::from_secs(15), Duration::from_secs(120));
+        Self { base_url: base_url.into(), key, connect_timeout, idle_timeout }
+    }
+}
+
+/// A server, ready to be asked.
+#[derive(Debug)]
+pub(super) struct Http {
+    client: Client,
+    url: Url,
+    key: Option<ApiKey>,
+    idle: Duration,
+    connect: Duration,
+}
+
+impl Http {
+    /// `endpoint` is what stands behind `/v1/`.
+    pub(super) fn new(settings: HttpSettings, endpoint: &str) -> Result<Self, SetupError> {
+        let url = join(&settings.base_url, endpoint)?;
+        let mut builder = Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(settings.connect_timeout)
+            .read_timeout(settings.idle_timeout)
+            .user_agent(concat!("tlaforge/", env!("CARGO_PKG_VERSION")));
+        if is_loopback(&url) {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|e| SetupError::Client { what: http_failure::chain(&e.without_url()) })?;
+        let HttpSettings { key, idle_timeout, connect_timeout, .. } = settings;
+        Ok(Self { client, url, key, idle: idle_timeout, connect: connect_timeout })
+    }
+
+    pub(super) fn key(&self) -> Option<&ApiKey> {
+        self.key.as_ref()
+    }
+
+    /// A text that came from the server, without the key.
+    pub(super) fn scrub(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text))
+    }
+
+    /// An answer of a model, without the key. Only the key as a whole is looked for: an answer is not bent for a piece.
+    pub(super) fn scrub_answer(&self, text: String) -> String {
+        match &self.key {
+            Some(key) if key.0.len() >= REAL_KEY => text.replace(&key.0, "[key]"),
+            _ => text,
+        }
+    }
+
+    fn clean(&self, mut failure: CallFailure) -> CallFailure {
+        failure.message = self.scrub(&failure.message);
+        failure.request_id = failure.request_id.map(|id| self.scrub(&id));
+        failure
+    }
+
+    /// Sends a request and gives the events of its answer. Everything but a stream of events is a failure.
+    pub(super) async fn post(&self, headers: HeaderMap, body: &Value) -> Result<Events<'_>, CallFailure> {
+        let sent = self.client.post(self.url.clone()).headers(headers).json(body).send().await;
+        let response = sent.map_err(|e| self.trouble(e))?;
+        let status = response.status();
+        let envelope = Envelope::of(status.as_u16(), response.headers());
+        if !status.is_success() {
+            let body = self.error_body(response).await;
+            return Err(self.clean(http_failure::of_status(&envelope, &self.scrub(&body), &self.url)));
+        }
+        if !envelope.content_type.starts_with("text/event-stream") {
+            let body = self.error_body(response).await;
+            return Err(self.clean(http_failure::of_other_content(&envelope, &self.scrub(&body))));
+        }
+        let request_id = envelope.request_id.as_ref().map(|id| self.scrub(id));
+        Ok(Events { http: self, inner: Box::pin(bounded(response).eventsource()), request_id })
+    }
+
+    /// The beginning of an error body; what cannot be read of it is left out.
+    async fn error_body(&self, response: Response) -> String {
+        let mut stream = response.bytes_stream();
+        let mut bytes = Vec::new();
+        while bytes.len() < ERROR_BYTES {
+            // A server that drips an error body is not waited for as one that drips an answer.
+            match tokio::time::timeout(self.connect.min(self.idle), stream.next()).await {
+                Ok(Some(Ok(chunk))) => bytes.extend_from_slice(&chunk),
+                _ => break,
+            }
+        }
+        bytes.truncate(ERROR_BYTES);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn trouble(&self, error: reqwest::Error) -> CallFailure {
+        self.clean(http_failure::of_transport(error, &self.url, self.connect, self.idle))
+    }
+}
+
+/// A stream of events that is read to its last.
+pub(super) struct Events<'a> {
+    http: &'a Http,
+    inner: Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<Broken>>> + Send>>,
+    /// The server's name of the request.
+    pub request_id: Option<String>,
+}
+
+impl Events<'_> {
+    /// The next event; `None` where the stream ends in good order.
+    pub(super) async fn next(&mut self) -> Result<Option<Event>, CallFailure> {
+        let failure = match self.inner.next().await {
+            None => return Ok(None),
+            Some(Ok(event)) => return Ok(Some(event)),
+            Some(Err(EventStreamError::Transport(Broken::Transport(error)))) => self.http.trouble(error),
+            Some(Err(EventStreamError::Transport(Broken::TooMuch(what)))) => {
+                CallFailure::new(FailureKind::Malformed, format!("the answer of the server has {what}"))
+            }
+            Some(Err(_)) => CallFailure::new(FailureKind::Malformed, "the answer of the server is not UTF-8 text"),
+        };
+        Err(self.named(failure))
+    }
+
+    /// The last event has come: the stream may end in good order.
+    pub(super) async fn finish(mut self) {
+        let rest = async { while matches!(self.inner.next().await, Some(Ok(_))) {} };
+        // A server that goes on costs a new connection for the next request, nothing else.
+        let _ = tokio::time::timeout(LAST_WORD, rest).await;
+    }
+
+    /// An event that the server sends instead of an answer.
+    pub(super) fn error(&self, event: &Value) -> CallFailure {
+        self.named(self.http.clean(http_failure::of_event(event)))
+    }
+
+    /// A failure with the server's name of the request.
+    pub(super) fn named(&self, failure: CallFailure) -> CallFailure {
+        CallFailure { request_id: failure.request_id.or_else(|| self.request_id.clone()), ..failure }
+    }
+
+    /// What came is not what the protocol says.
+    pub(super) fn malformed(&self, what: &str) -> CallFailure {
+        self.named(CallFailure::new(FailureKind::Malformed, self.http.scrub(what)))
+    }
+
+    /// The stream ended before its end.
+    pub(super) fn cut(&self) -> CallFailure {
+        self.named(CallFailure::new(FailureKind::CutStream, "the answer ended before its end"))
+    }
+}
+
+/// Why a stream ends.
+#[derive(Debug)]
+enum Broken {
+    Transport(reqwest::Error),
+    TooMuch(&'static str),
+}
+
+/// The bytes of an answer, as long as they and their lines stay within bounds.
+fn bounded(response: Response) -> impl Stream<Item = Result<impl AsRef<[u8]>, Broken>> + Send {
+    let (mut all, mut line) = (0, 0);
+    response.bytes_stream().map(move |chunk| {
+        let chunk = chunk.map_err(Broken::Transport)?;
+        all += chunk.len();
+        line = match chunk.iter().rposition(|b| *b == b'\n') {
+            Some(end) => chunk.len() - end - 1,
+            None => line + chunk.len(),
+        };
+        if all > STREAM_BYTES {
+            return Err(Broken::TooMuch("more than 64 MiB"));
+        }
+        if line > LINE_BYTES {
+            return Err(Broken::TooMuch("a line of more than 4 MiB"));
+        }
+        Ok(chunk)
+    })
+}
+
+/// The URL of an endpoint. The version is added where the base names none.
+fn join(base: &str, endpoint: &str) -> Result<Url, SetupError> {
+    let base = base.trim();
+    let has_scheme = base.split_once("://").is_some_and(|(s, _)| s.bytes().all(|b| b.is_ascii_alphanumeric()));
+    if !has_scheme {
+        // `user:password@host` is not repeated either.
+        let shown = base.rsplit('@').next().unwrap_or("");
+        return Err(SetupError::NoScheme { url: shown.to_owned() });
+    }
+    let bad = |what: &str| {
+        let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
+        let shown = format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or(""));
+        SetupError::BaseUrl { url: shown.split(['?', '#']).next().unwrap_or("").to_owned(), what: what.to_owned() }
+    };
+    let mut url = Url::parse(base).map_err(|e| bad(&e.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad("its scheme is neither http nor https"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(bad("it holds a user or password; give the key as a key"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(bad("it holds `?` or `#`"));
+    }
+    let path = url.path().trim_end_matches('/');
+    let path = path.strip_suffix(endpoint).unwrap_or(path).trim_end_matches('/');
+    let is_version =
+        |part: &str| part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let version = if path.split('/').any(is_version) { "" } else { "/v1" };
+    let path = format!("{path}{version}/{endpoint}");
+    url.set_path(&path);
+    Ok(url)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// What the requests of one attempt came to.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub usage: Option<Usage>,
+    pub request_ids: Vec<String>,
+    pub model: Option<String>,
+}
+
+impl Tally {
+    /// Adds what a request took.
+    pub(super) fn add(&mut self, more: Option<Usage>) {
+        if let Some(more) = more {
+            let sum = self.usage.get_or_insert_with(Usage::default);
+            sum.input += more.input;
+            sum.output += more.output;
+            sum.cache_read += more.cache_read;
+            sum.cache_write += more.cache_write;
+        }
+    }
+
+    /// Adds the server's name of a request.
+    pub(super) fn name(&mut self, request_id: Option<&String>) {
+        if let Some(id) = request_id.filter(|id| !self.request_ids.contains(id)) {
+            self.request_ids.push(id.clone());
+        }
+    }
+
+    /// A failure with all tokens that the attempt took.
+    pub(super) fn charge(&self, failure: CallFailure) -> CallFailure {
+        let request_id = failure.request_id.clone().or_else(|| self.request_ids.last().cloned());
+        CallFailure { usage: self.usage, request_id, ..failure }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_is_taken_with_or_without_version_and_slash() {
+        for (base, wanted) in [
+            ("http://localhost:11434", "http://localhost:11434/v1/chat/completions"),
+            (" http://localhost:11434/ ", "http://localhost:11434/v1/chat/completions"),
+            ("http://localhost:11434/v1", "http://localhost:11434/v1/chat/completions"),
+            ("https://host/api/v1/", "https://host/api/v1/chat/completions"),
+            ("https://host/v1beta/openai", "https://host/v1beta/openai/chat/completions"),
+            ("https://host/proxy", "https://host/proxy/v1/chat/completions"),
+            ("https://host/v1/chat/completions", "https://host/v1/chat/completions"),
+            ("http://[::1]:8080", "http://[::1]:8080/v1/chat/completions"),
+        ] {
+            assert_eq!(join(base, "chat/completions").unwrap().as_str(), wanted, "{base}");
+        }
+    }
+
+    #[test]
+    fn a_base_url_that_cannot_be_used_is_refused_with_what_to_do() {
+        for (base, word) in [
+            ("localhost:11434", "http://localhost:11434"),
+            ("api.example.com/v1", "https://api.example.com/v1"),
+            ("", "no scheme"),
+            ("ftp://host", "neither http nor https"),
+            ("http://", "cannot be used"),
+            ("http://host:port", "cannot be used"),
+            ("https://me:planted@host/v1", "user or password"),
+            ("me:planted@host/v1", "no scheme"),
+            ("https://host/v1?key=planted", "`?`"),
+            ("https://host:x/v1?key=planted", "cannot be used"),
+        ] {
+            let error = join(base, "messages").unwrap_err().to_string();
+            assert!(error.contains(word) && !error.contains("planted"), "{base}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_cannot_stand_in_a_header_is_refused_without_being_shown() {
+        for (key, word) in [
+            ("", "empty"),
+            (" ", "empty"),
+            ("planted\n", "line break"),
+            ("pl anted", "blank"),
+            ("planted\u{7f}", "cannot be sent"),
+            ("plänted", "cannot be sent"),
+        ] {
+            let error = ApiKey::new(key).unwrap_err().to_string();
+            assert!(error.contains(word) && !error.contains("anted"), "{error}");
+        }
+        let key = ApiKey::new("sk-planted").unwrap();
+        let settings = HttpSettings::new("http://localhost", Some(key.clone()));
+        let http = Http::new(settings.clone(), "messages").unwrap();
+        let shown = format!("{key:?} {settings:?} {http:?} {:?}", key.header("Bearer "));
+        assert!(!shown.contains("planted"), "{shown}");
+    }
+
+    #[test]
+    fn no_piece_of_a_key_is_left_in_a_text() {
+        let key = ApiKey::new("sk-ant-0123456789-abcdefghij").unwrap();
+        for (text, left) in [
+            ("key sk-ant-0123456789-abcdefghij!", "key [key]!"),
+            ("sk-ant-0123456789-abcdefghijsk-ant-0123456789-abcdefghij", "[key][key]"),
+            ("begins sk-ant-01234", "begins [key]"),
+            ("…56789-abcd", "…[key]"),
+            ("sk-ant-*** ends 9-ab", "sk-ant-*** ends 9-ab"),
+            ("", ""),
+        ] {
+            assert_eq!(key.scrub(text), left);
+        }
+        let placeholder = ApiKey::new("x").unwrap();
+        assert_eq!(placeholder.scrub("an example: x"), "an example: [key]");
+    }
+}

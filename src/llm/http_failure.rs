@@ -1,0 +1,400 @@
+//! What a server's refusal means: from status, headers, error body or a broken connection to a kind of failure.
+//!
+//! Servers word their errors differently; what they have in common is looked at here, once for all of them.
+
+use std::error::Error as _;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use jiff::fmt::rfc2822;
+use reqwest::Url;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::failure::{CallFailure, FailureKind};
+
+/// Characters of a server's own words that are kept.
+const KEPT_CHARS: usize = 600;
+/// Characters of a request's name that are kept.
+const NAME_CHARS: usize = 200;
+
+/// What stands outside of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Envelope {
+    pub status: u16,
+    pub content_type: String,
+    pub request_id: Option<String>,
+    pub wait: Option<Duration>,
+    location: Option<String>,
+}
+
+impl Envelope {
+    pub(super) fn of(status: u16, headers: &HeaderMap) -> Self {
+        let get = |name: &str| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
+        let request_id = get("request-id").or_else(|| get("x-request-id")).filter(|id| !id.is_empty());
+        Self {
+            status,
+            content_type: get("content-type").unwrap_or("").to_ascii_lowercase(),
+            request_id: request_id.map(|id| id.chars().take(NAME_CHARS).collect()),
+            wait: wait(get("retry-after-ms"), get("retry-after"), get("date")),
+            location: get("location").map(str::to_owned),
+        }
+    }
+}
+
+/// How long the server asks to wait. A time of day is read against the server's own clock.
+fn wait(millis: Option<&str>, after: Option<&str>, now: Option<&str>) -> Option<Duration> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|n| !n.is_nan());
+    if let Some(millis) = millis.and_then(number) {
+        return Duration::try_from_secs_f64(millis.max(0.0) / 1000.0).ok();
+    }
+    let after = after?;
+    if let Some(seconds) = number(after) {
+        return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
+    }
+    let moment = |text: &str| rfc2822::parse(text).ok().map(|at| at.timestamp());
+    let seconds = moment(after)?.as_second() - moment(now?)?.as_second();
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}
+
+/// What an error body says, in whichever words.
+#[derive(Debug, Default)]
+struct Said {
+    message: String,
+    /// Type, code and details in lower case: words to decide by.
+    words: String,
+    code: Option<u16>,
+    request_id: Option<String>,
+    numbers: Option<(u64, u64)>,
+}
+
+impl Said {
+    fn of(body: &Value) -> Self {
+        let error = body.get("error").unwrap_or(body);
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let message = text(error)
+            .or_else(|| text(&error["message"]))
+            .or_else(|| text(&body["message"]))
+            .or_else(|| text(&body["detail"]))
+            .unwrap_or_else(|| if error.is_null() { String::new() } else { error.to_string() });
+        let mut words = String::new();
+        for part in [&error["type"], &error["code"], &error["details"], &error["param"], &body["type"]] {
+            if !part.is_null() {
+                let _ = write!(words, "{part} ");
+            }
+        }
+        let number = |names: [&str; 2]| names.iter().find_map(|n| error[*n].as_u64());
+        Self {
+            code: status_of(&error["code"]).or_else(|| status_of(&body["code"])),
+            request_id: text(&body["request_id"]).map(|id| id.chars().take(NAME_CHARS).collect()),
+            numbers: number(["n_prompt_tokens", "prompt_tokens"]).zip(number(["n_ctx", "context_length"])),
+            words: words.to_ascii_lowercase(),
+            message,
+        }
+    }
+}
+
+/// A code that is an HTTP status, as a number or as a text.
+fn status_of(code: &Value) -> Option<u16> {
+    let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
+    u16::try_from(number).ok().filter(|n| (100..600).contains(n))
+}
+
+/// The failure that an error status means. `body` is its text, or the beginning of it.
+pub(super) fn of_status(envelope: &Envelope, body: &str, url: &Url) -> CallFailure {
+    let status = envelope.status;
+    let said = serde_json::from_str(body)
+        .map_or_else(|_| Said { message: plain(body), ..Said::default() }, |value| Said::of(&value));
+    let kind = kind_of(Some(status), &said);
+    let mut message = format!("the server answered {status}");
+    if let (300..400, Some(location)) = (status, &envelope.location) {
+        let host = Url::parse(location).ok().and_then(|u| u.host_str().map(str::to_owned));
+        let _ = write!(
+            message,
+            ": it sends the request on to {}, which is not followed; set the base URL to it",
+            host.as_deref().unwrap_or("another path")
+        );
+    }
+    if status == 404 && kind == FailureKind::BadRequest {
+        let _ = write!(message, ": it has nothing at {}; look at the base URL", url.path());
+    }
+    words(&mut message, &said);
+    CallFailure {
+        status: Some(status),
+        wait: envelope.wait.filter(|_| kind.is_passing()),
+        request_id: envelope.request_id.clone().or(said.request_id),
+        ..CallFailure::new(kind, message)
+    }
+}
+
+/// The failure that an error event inside a stream means.
+pub(super) fn of_event(event: &Value) -> CallFailure {
+    let said = Said::of(event);
+    let kind = kind_of(said.code, &said);
+    let mut message = "the server broke the answer off".to_owned();
+    words(&mut message, &said);
+    CallFailure { request_id: said.request_id, ..CallFailure::new(kind, message) }
+}
+
+/// A success that is no stream of events. Some servers say so that they failed.
+pub(super) fn of_other_content(envelope: &Envelope, body: &str) -> CallFailure {
+    if let Ok(value) = serde_json::from_str::<Value>(body)
+        && value.get("error").is_some_and(|e| !e.is_null())
+    {
+        return CallFailure { status: Some(envelope.status), wait: envelope.wait, ..named(of_event(&value), envelope) };
+    }
+    let kind = if envelope.content_type.is_empty() { "nothing that says what it is" } else { &envelope.content_type };
+    let message = format!(
+        "the server answered with {}, not with a stream of events; look at the base URL: {}",
+        excerpt(kind),
+        plain(body)
+    );
+    named(CallFailure { status: Some(envelope.status), ..CallFailure::new(FailureKind::Malformed, message) }, envelope)
+}
+
+fn named(failure: CallFailure, envelope: &Envelope) -> CallFailure {
+    CallFailure { request_id: failure.request_id.or_else(|| envelope.request_id.clone()), ..failure }
+}
+
+fn words(message: &mut String, said: &Said) {
+    if !said.message.trim().is_empty() {
+        let _ = write!(message, ": {}", excerpt(&said.message));
+    }
+    if let Some((prompt, context)) = said.numbers {
+        let _ = write!(message, " ({prompt} tokens, the context has {context})");
+    }
+}
+
+fn kind_of(status: Option<u16>, said: &Said) -> FailureKind {
+    let message = said.message.to_ascii_lowercase();
+    let code = |words: &[&str]| words.iter().any(|w| said.words.contains(w));
+    let says = |words: &[&str]| words.iter().any(|w| message.contains(w));
+    // An unreadable status (a stream, a gateway) is replaced by what type and code say.
+    let status = status.filter(|s| !(200..300).contains(s)).unwrap_or_else(|| {
+        let types = [
+            ("overloaded", 529),
+            ("rate_limit", 429),
+            ("authentication", 401),
+            ("permission", 403),
+            ("billing", 402),
+            ("not_found", 404),
+            ("request_too_large", 413),
+            ("invalid_request", 400),
+            ("timeout", 504),
+        ];
+        types.iter().find(|(word, _)| said.words.contains(word)).map_or(500, |(_, status)| *status)
+    });
+    let spend_cap = code(&["enforced_spend_limit_reached"])
+        || says(&["spend limit", "spending limit", "reached your specified api usage limits"]);
+    let billing = code(&["billing", "insufficient_quota", "insufficient_credits"])
+        || says(&["credit balance", "insufficient credits", "exceeded your current quota"]);
+    let too_long = code(&["exceed_context_size", "context_length_exceeded", "request_too_large"])
+        || says(&[
+            "prompt is too long",
+            "maximum context length",
+            "exceeds the available context",
+            "context window",
+            "context length",
+            "input is too long",
+            "too many tokens",
+        ]);
+    let no_model = code(&["model_not_found"])
+        || (says(&["model"])
+            && (code(&["not_found"]) || says(&["not found", "does not exist", "no such model", "not a valid model"])));
+    match status {
+        401 => FailureKind::Auth,
+        402 => FailureKind::Billing,
+        429 | 400 | 403 | 413 | 422 if spend_cap => FailureKind::SpendCap,
+        429 | 400 | 403 if billing => FailureKind::Billing,
+        429 => FailureKind::RateLimit,
+        403 => FailureKind::Permission,
+        413 => FailureKind::PromptTooLong,
+        400 | 422 | 500 if too_long => FailureKind::PromptTooLong,
+        400 | 404 | 422 if no_model => FailureKind::ModelNotFound,
+        404 if code(&["not_found_error"]) => FailureKind::ModelNotFound,
+        503 | 529 => FailureKind::Overloaded,
+        500.. if code(&["overloaded"]) => FailureKind::Overloaded,
+        501 => FailureKind::BadRequest,
+        408 | 409 | 425 | 500.. => FailureKind::Server,
+        _ => FailureKind::BadRequest,
+    }
+}
+
+/// The failure that a broken connection means.
+pub(super) fn of_transport(error: reqwest::Error, url: &Url, connect: Duration, idle: Duration) -> CallFailure {
+    let error = error.without_url();
+    let what = chain(&error);
+    let lower = what.to_ascii_lowercase();
+    let host = url.host_str().unwrap_or("the server");
+    let seconds = |time: Duration| time.as_secs_f64();
+    let has = |words: &[&str]| words.iter().any(|w| lower.contains(w));
+    let (kind, message) = if error.is_timeout() && error.is_connect() {
+        (FailureKind::Connect, format!("{host} did not take the connection within {} s", seconds(connect)))
+    } else if error.is_timeout() {
+        (FailureKind::Idle, format!("nothing came from {host} for {} s", seconds(idle)))
+    } else if error.is_connect() && has(&["certificate", "tls", "handshake", "corrupt message", "invalidcontenttype"]) {
+        (FailureKind::Tls, format!("no encrypted connection to {host}: {what}"))
+    } else if error.is_connect() {
+        (FailureKind::Connect, format!("{host} cannot be reached: {what}"))
+    } else if error.is_builder() {
+        (FailureKind::BadRequest, format!("the request cannot be made: {what}"))
+    } else if has(&["invalid http", "invalid header", "parsed", "message head is too large"]) {
+        (FailureKind::Malformed, format!("{host} does not speak HTTP: {what}"))
+    } else {
+        (FailureKind::CutStream, format!("the connection to {host} broke off: {what}"))
+    };
+    CallFailure::new(kind, message)
+}
+
+/// An error with its causes.
+pub(super) fn chain(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.ends_with(&more) {
+            let _ = write!(text, ": {more}");
+        }
+        cause = error.source();
+    }
+    excerpt(&text)
+}
+
+/// The beginning of a text, on one line.
+pub(super) fn excerpt(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    match line.char_indices().nth(KEPT_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// What a body that is no JSON says; of a page only that it is one.
+fn plain(body: &str) -> String {
+    let body = body.trim();
+    if body.starts_with('<') { "(a page of HTML)".to_owned() } else { excerpt(body) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn failure(status: u16, body: &Value) -> CallFailure {
+        let url = Url::parse("http://host/v1/messages").unwrap();
+        of_status(&Envelope::of(status, &HeaderMap::new()), &body.to_string(), &url)
+    }
+
+    #[test]
+    fn the_words_of_many_servers_come_to_the_same_kinds() {
+        use FailureKind as K;
+        let anthropic =
+            |kind: &str, message: &str| json!({"type": "error", "error": {"type": kind, "message": message}});
+        for (status, body, kind) in [
+            (
+                400,
+                anthropic("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+                K::PromptTooLong,
+            ),
+            (400, anthropic("invalid_request_error", "Your credit balance is too low to access the API"), K::Billing),
+            (400, anthropic("invalid_request_error", "You have reached your specified API usage limits."), K::SpendCap),
+            (400, anthropic("invalid_request_error", "temperature: range"), K::BadRequest),
+            (404, anthropic("not_found_error", "model: claude-none"), K::ModelNotFound),
+            (413, anthropic("request_too_large", "Request exceeds the maximum size"), K::PromptTooLong),
+            (402, anthropic("billing_error", "pay"), K::Billing),
+            (504, anthropic("timeout_error", "slow"), K::Server),
+            (500, anthropic("overloaded_error", "busy"), K::Overloaded),
+            (
+                400,
+                json!({"error": {"code": 400, "message": "the request exceeds the available context size", "type": "exceed_context_size_error", "n_prompt_tokens": 70000, "n_ctx": 16384}}),
+                K::PromptTooLong,
+            ),
+            (
+                400,
+                json!({"error": {"message": "This model's maximum context length is 8192 tokens.", "type": "invalid_request_error", "code": "context_length_exceeded"}}),
+                K::PromptTooLong,
+            ),
+            (
+                429,
+                json!({"error": {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}}),
+                K::Billing,
+            ),
+            (
+                404,
+                json!({"error": {"message": "model \"llama9\" not found, try pulling it first", "type": "api_error"}}),
+                K::ModelNotFound,
+            ),
+            (
+                404,
+                json!({"object": "error", "message": "The model `x` does not exist.", "type": "NotFoundError", "code": 404}),
+                K::ModelNotFound,
+            ),
+            (404, json!({"error": "File Not Found"}), K::BadRequest),
+            (404, json!({"detail": "Not Found"}), K::BadRequest),
+            (
+                503,
+                json!({"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}),
+                K::Overloaded,
+            ),
+            (501, json!({"error": {"code": 501, "message": "not implemented"}}), K::BadRequest),
+            (301, json!(null), K::BadRequest),
+        ] {
+            assert_eq!(failure(status, &body).kind, kind, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn the_numbers_of_a_prompt_that_is_too_long_are_told() {
+        let error = json!({"error": {"code": "400", "message": "too large", "type": "exceed_context_size_error", "n_prompt_tokens": 70000, "n_ctx": 16384}});
+        let message = failure(400, &error).message;
+        assert!(message.contains("70000 tokens, the context has 16384"), "{message}");
+    }
+
+    #[test]
+    fn events_are_judged_by_type_or_by_code_whichever_way_it_is_written() {
+        use FailureKind as K;
+        for (event, kind) in [
+            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}), K::Overloaded),
+            (json!({"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}), K::RateLimit),
+            (json!({"type": "error", "error": {"type": "api_error", "message": "Internal"}}), K::Server),
+            (json!({"type": "error", "error": {"type": "authentication_error", "message": "no"}}), K::Auth),
+            (json!({"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}), K::BadRequest),
+            (json!({"error": {"code": 429, "message": "later"}}), K::RateLimit),
+            (json!({"error": {"code": "502", "message": "gateway"}}), K::Server),
+            (json!({"error": {"code": "rate_limit_exceeded", "message": "later"}}), K::RateLimit),
+            (json!({"error": "what"}), K::Server),
+        ] {
+            assert_eq!(of_event(&event).kind, kind, "{event}");
+        }
+    }
+
+    #[test]
+    fn a_waiting_time_comes_in_seconds_in_milliseconds_or_as_a_time_of_day() {
+        let now = Some("Fri, 20 Nov 2026 18:00:00 GMT");
+        let at = |seconds: f64| Some(Duration::from_secs_f64(seconds));
+        assert_eq!(wait(None, Some("20"), None), at(20.0));
+        assert_eq!(wait(None, Some("1.5"), None), at(1.5));
+        assert_eq!(wait(Some("250"), Some("9"), None), at(0.25));
+        assert_eq!(wait(None, Some("Fri, 20 Nov 2026 18:01:30 GMT"), now), at(90.0));
+        assert_eq!(wait(None, Some("Fri, 20 Nov 2026 17:00:00 GMT"), now), at(0.0));
+        assert_eq!(wait(None, Some("-3"), None), at(0.0));
+        for bad in ["soon", "", "inf", "NaN", "1e300"] {
+            assert_eq!(wait(None, Some(bad), now), None, "{bad}");
+        }
+        assert_eq!(wait(None, Some("Fri, 20 Nov 2026 18:01:30 GMT"), None), None);
+    }
+
+    #[test]
+    fn a_message_stays_on_one_line_and_short() {
+        let long = format!("a\n\t{}\u{1b}[31m", "x".repeat(5000));
+        let message = failure(400, &json!({"error": {"message": long}})).message;
+        assert!(message.chars().count() < KEPT_CHARS + 50 && !message.contains(['\n', '\u{1b}']), "{message}");
+        let url = Url::parse("http://host/v1/messages").unwrap();
+        let page = of_status(&Envelope::of(502, &HeaderMap::new()), "<html>bad gateway</html>", &url);
+        assert_eq!(
+            (page.kind, page.message.as_str()),
+            (FailureKind::Server, "the server answered 502: (a page of HTML)")
+        );
+    }
+}

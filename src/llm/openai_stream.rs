@@ -1,0 +1,193 @@
+//! One turn of chat completions, put together from its chunks. What is not known is passed over.
+
+use serde_json::{Value, json};
+
+use super::contract::Usage;
+use super::failure::CallFailure;
+use super::http::Events;
+use super::reading::Reading;
+
+/// Calls of tools that are put together in one turn.
+const MAX_CALLS: usize = 256;
+
+/// A turn of the model.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    pub text: String,
+    pub refusal: String,
+    pub calls: Vec<ToolCall>,
+    pub finish: Option<String>,
+    pub usage: Option<Usage>,
+    pub model: Option<String>,
+    pub request_id: Option<String>,
+}
+
+/// A call of a tool, as far as it came.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct ToolCall {
+    index: u64,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl ToolCall {
+    fn input(&self) -> Value {
+        serde_json::from_str(&self.arguments).unwrap_or(Value::Null)
+    }
+
+    /// Its result, as a message.
+    pub(super) fn answered(&self, reading: &mut Reading) -> Value {
+        let shown = reading.call(&self.name, &self.input());
+        // This API has no mark for a result that is an error.
+        let content = if shown.is_error { format!("error: {}", shown.text) } else { shown.text };
+        json!({"role": "tool", "tool_call_id": self.id, "content": content})
+    }
+}
+
+impl Turn {
+    /// The turn as it is sent back.
+    pub(super) fn message(&self) -> Value {
+        let calls: Vec<Value> = self
+            .calls
+            .iter()
+            .map(|call| {
+                // Servers read the arguments again; what is no JSON would fail the whole conversation.
+                let arguments = if call.input().is_object() { call.arguments.as_str() } else { "{}" };
+                json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+            })
+            .collect();
+        json!({"role": "assistant", "content": self.text, "tool_calls": calls})
+    }
+
+    fn chunk(&mut self, data: &Value) {
+        if let Some(model) = data["model"].as_str() {
+            self.model = Some(model.to_owned());
+        }
+        self.count(&data["usage"]);
+        let choice = &data["choices"][0];
+        let delta = &choice["delta"];
+        self.text.push_str(delta["content"].as_str().unwrap_or(""));
+        self.refusal.push_str(delta["refusal"].as_str().unwrap_or(""));
+        for piece in delta["tool_calls"].as_array().map_or(&[][..], Vec::as_slice) {
+            self.call(piece);
+        }
+        if let Some(finish) = choice["finish_reason"].as_str() {
+            self.finish = Some(finish.to_owned());
+        }
+    }
+
+    /// A piece belongs to the call of its number; where servers give none, or the same to all, a new id is a new call.
+    fn call(&mut self, piece: &Value) {
+        let id = piece["id"].as_str().filter(|id| !id.is_empty());
+        let index = piece["index"].as_u64();
+        let known = self.calls.iter().rposition(|call| match (index, id) {
+            (Some(index), Some(id)) => call.index == index && call.id == id,
+            (Some(index), None) => call.index == index,
+            (None, Some(id)) => call.id == id,
+            (None, None) => true,
+        });
+        let at = known.unwrap_or_else(|| {
+            let number = self.calls.len() as u64;
+            let id = id.map_or_else(|| format!("call_{number}"), str::to_owned);
+            self.calls.push(ToolCall { index: index.unwrap_or(number), id, ..ToolCall::default() });
+            self.calls.len() - 1
+        });
+        if self.calls.len() > MAX_CALLS {
+            self.calls.truncate(MAX_CALLS);
+            return;
+        }
+        let call = &mut self.calls[at];
+        let function = &piece["function"];
+        call.name.push_str(function["name"].as_str().unwrap_or(""));
+        match &function["arguments"] {
+            Value::String(text) => call.arguments.push_str(text),
+            Value::Null => {}
+            other => call.arguments.push_str(&other.to_string()),
+        }
+    }
+
+    fn count(&mut self, usage: &Value) {
+        let (Some(prompt), Some(output)) = (usage["prompt_tokens"].as_u64(), usage["completion_tokens"].as_u64())
+        else {
+            return;
+        };
+        let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0).min(prompt);
+        self.usage = Some(Usage { input: prompt - cached, output, cache_read: cached, cache_write: 0 });
+    }
+}
+
+/// Reads a turn up to its last event. What came before a failure stays in `turn`.
+pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Result<(), CallFailure> {
+    while let Some(event) = events.next().await? {
+        if event.data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
+            return Err(events.malformed("an event of the answer is not JSON"));
+        };
+        if data.get("error").is_some_and(|e| !e.is_null()) || event.event == "error" {
+            return Err(events.error(&data));
+        }
+        turn.chunk(&data);
+    }
+    // Some servers leave the last mark out; one that has said why it stopped has said all.
+    if turn.finish.is_some() { Ok(()) } else { Err(events.cut()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(pieces: &[Value]) -> Turn {
+        let mut turn = Turn::default();
+        for piece in pieces {
+            turn.chunk(&json!({"choices": [{"delta": {"tool_calls": [piece]}}]}));
+        }
+        turn
+    }
+
+    fn seen(turn: &Turn) -> Vec<(&str, &str, &str)> {
+        turn.calls.iter().map(|c| (c.id.as_str(), c.name.as_str(), c.arguments.as_str())).collect()
+    }
+
+    #[test]
+    fn calls_are_put_together_however_a_server_numbers_them() {
+        let call = |index: Value, id: Value, name: Value, arguments: Value| json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}});
+        let null = Value::Null;
+        let wanted = vec![("a", "Read", "{\"x\":1}"), ("b", "Read", "{}")];
+        let by_index = turn(&[
+            call(json!(0), json!("a"), json!("Read"), json!("")),
+            call(json!(0), null.clone(), null.clone(), json!("{\"x\"")),
+            call(json!(1), json!("b"), json!("Read"), json!("{")),
+            call(json!(0), json!(""), null.clone(), json!(":1}")),
+            call(json!(1), null.clone(), null.clone(), json!("}")),
+        ]);
+        assert_eq!(seen(&by_index), wanted);
+        let all_zero = turn(&[
+            call(json!(0), json!("a"), json!("Read"), json!("{\"x\":1}")),
+            call(json!(0), json!("b"), json!("Read"), json!("{}")),
+        ]);
+        assert_eq!(seen(&all_zero), wanted);
+        let no_index = turn(&[
+            call(null.clone(), json!("a"), json!("Read"), json!("{\"x\"")),
+            call(null.clone(), null.clone(), null.clone(), json!(":1}")),
+            call(null.clone(), json!("b"), json!("Read"), json!({})),
+        ]);
+        assert_eq!(seen(&no_index), wanted);
+        let nameless = turn(&[call(json!(0), null.clone(), json!("Read"), json!("{\"x"))]);
+        assert_eq!(nameless.calls[0].id, "call_0");
+        assert_eq!(nameless.message()["tool_calls"][0]["function"]["arguments"], "{}");
+    }
+
+    #[test]
+    fn cached_tokens_are_counted_apart() {
+        let mut turn = Turn::default();
+        turn.count(
+            &json!({"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 60}}),
+        );
+        assert_eq!(turn.usage, Some(Usage { input: 40, output: 7, cache_read: 60, cache_write: 0 }));
+        turn.count(&json!(null));
+        assert!(turn.usage.is_some());
+    }
+}
