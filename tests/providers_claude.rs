@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use support::claude_code::{PINNED, PLANTED_KEY, Scene, ask, by_key, limits, provider, real_program, run, snapshot};
 use support::model_server::{Block, ModelServer, Reply};
+use support::recorded_model::RecordedModel;
 use tlaforge::llm::{CallFailure, ClaudeCode, ClaudeLimits, ClaudeLogin, FailureKind as Kind, LlmError, Provider as _};
 use tlaforge::process::Cancel;
 
@@ -583,4 +584,41 @@ fn a_finished_answer_is_not_lost_to_a_cancel_nor_to_its_length() {
     let answer = answer.unwrap();
     assert!(answer.text.len() > 2 << 20 && answer.text.ends_with("===="), "{}", answer.text.len());
     assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+/// The main job, as a user has it: documents in, the real Claude Code program answering, an approved specification out.
+#[test]
+fn the_swap_case_ends_approved_through_claude_code() {
+    let program = real!("the_swap_case_ends_approved_through_claude_code");
+    let bench = support::Bench::real();
+    let case = support::project().join("evals/uniswap_swap");
+    let recording = case.join("recording/run.jsonl");
+    let model = RecordedModel::load(&recording);
+    let answers = model.answers();
+    let server = ModelServer::start(model.script());
+    let args = ["run", "--case", case.to_str().unwrap(), "--provider", "claude", "--claude-api-key", "--out", "specs"];
+    let program = program.display().to_string();
+    let args = [&args[..], &["--claude-path", &program]].concat();
+    let url = server.url();
+    let env = [("ANTHROPIC_BASE_URL", url.as_str()), ("ANTHROPIC_API_KEY", PLANTED_KEY)];
+    let done = bench.run_with(&args, &env).expect(0).prints(&["Outcome: approved"]);
+    let received: Vec<Value> =
+        bench.journal("specs").into_iter().filter(|e| support::name(e) == "answer_received").collect();
+    assert_eq!(received.len(), answers);
+    for event in &received {
+        assert_eq!(event["data"]["provider"], "claude");
+        assert!(event["data"]["usage"]["input"].as_u64() > Some(0), "{event}");
+        assert!(!event["data"]["reads"].as_array().unwrap().is_empty(), "{event}");
+    }
+    // The same answers, replayed, make the same files.
+    let replay = support::Bench::real();
+    let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--out", "specs"];
+    replay.run(&args).expect(0);
+    for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md"] {
+        assert_eq!(bench.read(&format!("specs/{file}")), replay.read(&format!("specs/{file}")), "{file}");
+    }
+    for (path, bytes) in snapshot(bench.dir.path()) {
+        assert!(!String::from_utf8_lossy(&bytes).contains(PLANTED_KEY), "the key stands in {}", path.display());
+    }
+    assert!(!done.stderr.contains(PLANTED_KEY) && !done.stdout.contains(PLANTED_KEY));
 }
