@@ -245,7 +245,7 @@ impl Transcript {
         let request_id = self.request_id();
         let failure = |mut failure: CallFailure| {
             failure.usage = usage;
-            failure.request_id = request_id.clone();
+            failure.request_id.clone_from(&request_id);
             failure
         };
         if !self.confined {
