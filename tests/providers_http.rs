@@ -246,7 +246,13 @@ fn broken_answers(api: Api) -> Vec<Scenario> {
         new("unknown stop reason", Kind::Malformed, Reply::text("x").stop("tired")).usage(110).says("tired"),
         new("endless reading", Kind::ToolLoop, reads()).usage(41 * 110),
         new("event that is no JSON", Kind::Malformed, stream(format!("data: {{\"{KEY}\": \n\n"))),
-        new("bytes that are no text", Kind::Malformed, stream("data: x\n").header("x-bytes", "1")).says("JSON"),
+        new(
+            "bytes that are no text",
+            Kind::Malformed,
+            Reply::raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: \xff\xfe\n\n".to_vec()),
+        )
+        .unnamed()
+        .says("UTF-8"),
         new("a line without end", Kind::Malformed, stream(format!("data: {}", "x".repeat(5 << 20)))).says("4 MiB"),
         new(
             "a page instead of a stream",
