@@ -498,14 +498,14 @@ fn a_budget_that_does_not_allow_a_call_keeps_it_from_the_server() {
 fn the_deadline_ends_an_answer_that_drips() {
     for api in BOTH {
         let slow = Reply::text("so slow").drip(Duration::from_millis(400));
-        let done = call(api, vec![slow], None, Budget::default(), Some(Duration::from_millis(1000)));
+        let done = call(api, vec![slow], None, Budget::default(), Some(Duration::from_secs(1)));
         assert!(matches!(done.result, Err(LlmError::Deadline)), "{:?}", done.result);
         assert!(done.took < Duration::from_secs(2), "{:?}", done.took);
     }
 }
 
 #[test]
-fn a_signal_ends_a_call_within_a_second_and_an_answer_that_is_there_is_not_lost() {
+fn a_signal_ends_a_call_within_a_second() {
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
         for reply in [Reply::nothing(), Reply::text("x").stall_after(2), Reply::text("x").drip(Duration::from_secs(5))]
@@ -529,12 +529,35 @@ fn a_signal_ends_a_call_within_a_second_and_an_answer_that_is_there_is_not_lost(
 }
 
 #[test]
+fn an_answer_that_is_there_when_the_signal_comes_is_not_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    for api in BOTH {
+        // All events have come, only the connection stays.
+        let server = ModelServer::replies(vec![Reply::text("paid for").stall_after(usize::MAX)]);
+        let provider = api.provider(settings(&server.url()));
+        let cancel = Cancel::new();
+        runtime().block_on(async {
+            let request = request(&dir);
+            let later = async {
+                while server.posts().is_empty() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                tokio::time::sleep(Duration::from_millis(150)).await;
+                cancel.cancel();
+            };
+            let (result, ()) = tokio::join!(provider.ask(&request, &cancel), later);
+            assert_eq!(result.unwrap().text, "paid for", "{api:?}");
+        });
+    }
+}
+
+#[test]
 fn what_is_read_is_given_back_recorded_and_confined() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("ws")).unwrap();
     std::fs::write(dir.path().join("secret.txt"), "beyond the fence").unwrap();
     std::fs::write(dir.path().join("ws/a.md"), "alpha\n").unwrap();
-    let long: String = (0..3000).map(|n| format!("{n}\n")).collect();
+    let long = (0..3000).fold(String::new(), |text, n| text + &format!("{n}\n"));
     std::fs::write(dir.path().join("ws/long.md"), &long).unwrap();
     for api in BOTH {
         let server = ModelServer::start(|seen| match seen.tool_results().len() {
