@@ -159,7 +159,10 @@ impl Anthropic {
             tally.model.clone_from(&turn.model);
         }
         read?;
-        events.finish().await;
+        // Only where another turn follows: an answer that is complete is not kept waiting, nor lost to a signal.
+        if !turn.calls().is_empty() {
+            events.finish().await;
+        }
         Ok(turn)
     }
 }

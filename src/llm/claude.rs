@@ -16,7 +16,7 @@ use super::claude_reads::reads;
 use super::claude_stream::{Expected, Transcript};
 use super::contract::{Answer, Asking, LlmError, Provider, Request};
 use super::failure::{CallFailure, FailureKind};
-use crate::process::{Cancel, Command, Ended, ProcessError, Status};
+use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
 
 /// What the program may need of the user's environment besides home and login: how it finds programs and names, and
 /// how it reaches the network.
@@ -249,7 +249,7 @@ impl ClaudeCode {
         let command = self.call(request, &workspace, &private);
         let expected = Expected { workspace: workspace.clone(), schema: request.schema.is_some() };
         let ended = self.watched(&command, &expected, cancel).await?;
-        let (transcript, malformed) = read(&ended, expected)?;
+        let (transcript, malformed) = read(&ended, expected).map_err(|failure| self.redacted(failure))?;
         if !transcript.has_result() {
             return Err(self.no_result(&ended, &transcript, cancel));
         }
@@ -333,7 +333,6 @@ impl ClaudeCode {
             ProcessError::Start { source, .. } => self.program_failure(&format!("cannot be started: {source}")).into(),
             ProcessError::Log { path, source } => LlmError::Io { what: "write the log", path, source },
             ProcessError::Follow { program, source } => LlmError::Io { what: "follow", path: program, source },
-            other => self.program_failure(&other.to_string()).into(),
         }
     }
 
@@ -372,15 +371,16 @@ fn read(ended: &Ended, expected: Expected) -> Result<(Transcript, Option<String>
     Ok((transcript, malformed))
 }
 
-/// A folder outside of the workspace that lives as long as a call.
+/// A folder outside of the workspace that lives as long as a call, and is gone with our process.
 struct Private {
-    dir: tempfile::TempDir,
+    dir: Scratch,
 }
 
 impl Private {
     fn new(login: &ClaudeLogin) -> Result<Self, LlmError> {
-        let failed = |source| LlmError::Io { what: "create a folder in", path: std::env::temp_dir(), source };
-        let dir = tempfile::Builder::new().prefix("tlaforge-claude-").tempdir().map_err(failed)?;
+        let parent = std::env::temp_dir();
+        let failed = |source| LlmError::Io { what: "create a folder in", path: parent.clone(), source };
+        let dir = Scratch::new(&parent, "tlaforge-claude-").map_err(failed)?;
         std::fs::create_dir(dir.path().join("tmp")).map_err(failed)?;
         if matches!(login, ClaudeLogin::Given(_)) {
             std::fs::create_dir_all(dir.path().join("home/.claude")).map_err(failed)?;

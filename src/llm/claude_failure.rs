@@ -110,7 +110,9 @@ fn by_status(status: u16) -> FailureKind {
 fn by_words(said: &str) -> FailureKind {
     let said = said.to_lowercase();
     let any = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    if any(&["certificate", "eproto", "ssl", "tls"]) {
+    if any(&["malformed response"]) {
+        FailureKind::Malformed
+    } else if any(&["certificate", "eproto", "ssl", "tls"]) {
         FailureKind::Tls
     } else if any(&["timed out", "timeout"]) {
         FailureKind::Idle

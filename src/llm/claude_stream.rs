@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::claude_failure::{self, Failed};
 use super::claude_program::ClaudeVersion;
 use super::claude_reads::{Piece, Shown, inside};
-use super::contract::Usage;
+use super::contract::{LONGEST_ANSWER, Usage};
 use super::failure::{CallFailure, FailureKind};
 
 /// The only tool. With a schema the program adds one of its own, which takes the answer.
@@ -35,7 +35,8 @@ pub(super) struct Transcript {
     /// Tool calls by id: the tool, and the path where it names one.
     calls: BTreeMap<String, (String, Option<String>)>,
     shown: Vec<Shown>,
-    refused: Vec<String>,
+    /// Paths outside of the workspace that the model asked for, by call.
+    refused: BTreeMap<String, String>,
     text: String,
     answered: bool,
     model: Option<String>,
@@ -70,7 +71,7 @@ impl Transcript {
             confined: false,
             calls: BTreeMap::new(),
             shown: Vec::new(),
-            refused: Vec::new(),
+            refused: BTreeMap::new(),
             text: String::new(),
             answered: false,
             model: None,
@@ -186,10 +187,20 @@ impl Transcript {
             self.text.clear();
         }
         for block in list(&line["message"], "content") {
-            if text(block, "type") != "tool_result" || block["is_error"] == true {
+            if text(block, "type") != "tool_result" {
                 continue;
             }
-            match self.calls.get(text(block, "tool_use_id")) {
+            let id = text(block, "tool_use_id");
+            match self.calls.get(id) {
+                Some((tool, path)) if block["is_error"] == true => {
+                    // Some paths it objects to for another reason before it asks where they lead.
+                    if let Some(path) = path
+                        && tool == TOOL
+                        && inside(path, &self.expected.workspace).is_none()
+                    {
+                        self.refused.insert(id.to_owned(), path.clone());
+                    }
+                }
                 Some((tool, path)) if tool == TOOL => {
                     let file = &line["tool_use_result"]["file"];
                     let named = file["filePath"].as_str().or(path.as_deref()).unwrap_or_default();
@@ -234,7 +245,7 @@ impl Transcript {
         let request_id = self.request_id();
         let failure = |mut failure: CallFailure| {
             failure.usage = usage;
-            failure.request_id = request_id.clone();
+            failure.request_id.clone_from(&request_id);
             failure
         };
         if !self.confined {
@@ -246,12 +257,11 @@ impl Transcript {
         if let Some(error) = claude_failure::of(&result, &self.failed) {
             return Err(failure(error));
         }
-        for denial in list(&result, "permission_denials") {
-            let asked = self.calls.get(text(denial, "tool_use_id")).and_then(|(_, path)| path.clone());
-            if text(denial, "tool_name") == TOOL {
-                let path = asked.or_else(|| denial["tool_input"]["file_path"].as_str().map(str::to_owned));
-                self.refused.push(path.unwrap_or_default());
-            }
+        for denial in list(&result, "permission_denials").iter().filter(|d| text(d, "tool_name") == TOOL) {
+            let id = text(denial, "tool_use_id");
+            let asked = self.calls.get(id).and_then(|(_, path)| path.as_deref());
+            let path = asked.unwrap_or_else(|| text(&denial["tool_input"], "file_path"));
+            self.refused.insert(id.to_owned(), path.to_owned());
         }
         let own = text(&result, "result");
         // It answers some prompts itself, like those that look like its own commands.
@@ -267,10 +277,14 @@ impl Transcript {
         if text.trim().is_empty() {
             return Err(failure(CallFailure::new(FailureKind::Empty, "Claude Code: the answer holds no text")));
         }
+        if text.len() as u64 > LONGEST_ANSWER {
+            let what = format!("Claude Code: the answer is longer than {} MiB", LONGEST_ANSWER >> 20);
+            return Err(failure(CallFailure::new(FailureKind::Malformed, what)));
+        }
         Ok(Finished {
             text,
             shown: self.shown,
-            refused: self.refused,
+            refused: self.refused.into_values().collect(),
             usage,
             model: self.model,
             request_ids: self.request_ids,

@@ -132,6 +132,17 @@ fn reads_and_refusals_of_the_recordings() {
     assert!(bash.shown.is_empty() && bash.refused.is_empty());
 }
 
+/// Measured with `/dev/zero`: the program objects to the file itself, and its list of denials is empty.
+#[test]
+fn a_read_outside_counts_as_refused_whatever_the_program_objects_to() {
+    let mut error = gets("a", "", "Cannot read: this device file would block");
+    error["message"]["content"][0]["is_error"] = json!(true);
+    let end =
+        |path: &str| play(&begun(&[asks("a", "Read", path), error.clone(), says("x"), ends("x")]), false).unwrap();
+    assert_eq!(end("/dev/zero").refused, ["/dev/zero"]);
+    assert!(end("missing.md").refused.is_empty(), "a file that is not there is no attempt to leave");
+}
+
 #[test]
 fn an_answer_held_to_a_schema_is_the_object_and_otherwise_the_text() {
     let ok = play(&recorded("schema-ok"), true).unwrap();
@@ -215,6 +226,7 @@ fn every_refusal_of_the_server_has_its_kind() {
         ("server_error", None, "API Error: Unable to connect to API (EPROTO)", Kind::Tls),
         ("server_error", None, "API Error: self-signed certificate", Kind::Tls),
         ("server_error", None, "API Error: Connection closed mid-response", Kind::CutStream),
+        ("unknown", None, "API Error: API returned an empty or malformed response (HTTP 200)", Kind::Malformed),
         ("server_error", None, "something else", Kind::Server),
         ("unknown", Some(400), "API Error: 400 effort not supported", Kind::BadRequest),
         ("unknown", Some(402), "API Error: 402 pay", Kind::Billing),
@@ -272,6 +284,13 @@ fn a_result_is_an_answer_only_where_it_says_so() {
     assert_eq!(kind(&begun(&[says(" \n"), ends(" ")])), Kind::Empty);
     let own = play(&begun(&[ends("/help isn't available in this environment.")]), false).unwrap_err();
     assert_eq!(own.kind, Kind::Malformed, "the model was never asked");
+}
+
+#[test]
+fn an_answer_beyond_all_measure_is_none() {
+    let long = "x".repeat(usize::try_from(LONGEST_ANSWER).unwrap() + 1);
+    assert_eq!(kind(&begun(&[says(&long), ends(&long)])), Kind::Malformed);
+    assert_eq!(play(&begun(&[says(&long[1..]), ends("x")]), false).unwrap().text.len() as u64, LONGEST_ANSWER);
 }
 
 /// Measured: `result` holds the last block of text only.

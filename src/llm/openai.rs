@@ -1,4 +1,4 @@
-//! Any server that speaks OpenAI's chat completions: streaming, with the Read tool where the server has tools, else with
+//! Any server that speaks chat completions: streaming, with the Read tool where the server has tools, else with
 //! the files inside the request.
 //!
 //! Such servers differ in what they take. What one refuses is left out from then on: tools, the JSON schema, the counts of
@@ -234,7 +234,10 @@ impl OpenAi {
             tally.model.clone_from(&turn.model);
         }
         read?;
-        events.finish().await;
+        // Only where another turn follows: an answer that is complete is not kept waiting, nor lost to a signal.
+        if !turn.calls.is_empty() {
+            events.finish().await;
+        }
         Ok(turn)
     }
 }

@@ -344,7 +344,7 @@ impl Page {
             if self.next > self.first {
                 return false;
             }
-            let upto = line.floor_char_boundary(room - number.len() - 1);
+            let upto = boundary(line, room - number.len() - 1);
             let _ = writeln!(self.text, "{number}{}", &line[..upto]);
             self.cut = true;
         } else {
@@ -363,6 +363,11 @@ impl Page {
         }
         Shown { text: self.text, is_error: false }
     }
+}
+
+/// The last end of a character at or before `at`.
+fn boundary(line: &str, at: usize) -> usize {
+    (0..=at.min(line.len())).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0)
 }
 
 /// A file that is too large to be known as a whole: lines are shown as they come, and nothing is recorded, for what the
@@ -652,7 +657,7 @@ mod tests {
     #[test]
     fn a_long_file_comes_in_parts_and_is_whole_only_when_they_cover_it() {
         let dir = world();
-        let text: String = (1..=4500).map(|n| format!("line {n}\n")).collect();
+        let text = (1..=4500).fold(String::new(), |text, n| text + &format!("line {n}\n"));
         std::fs::write(dir.path().join("ws/long.txt"), &text).unwrap();
         let mut reading = reading(&dir);
         let first = read(&mut reading, "long.txt").text;

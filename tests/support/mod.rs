@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 pub mod checking;
+pub mod claude_code;
 pub mod counter;
 pub mod folder;
 pub mod handoff;

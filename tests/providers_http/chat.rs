@@ -1,0 +1,124 @@
+//! What only chat completions have: servers that take less than others.
+
+use super::*;
+use tlaforge::journal::Sha;
+use tlaforge::llm::Offered;
+
+fn openai(server: &ModelServer, settings: OpenAiSettings) -> OpenAi {
+    OpenAi::new(super::settings(&server.url()), settings).unwrap()
+}
+
+/// A request that offers two files, one of them a document.
+fn offering(dir: &tempfile::TempDir) -> Request {
+    let mut request = request(dir);
+    std::fs::create_dir_all(dir.path().join("docs")).unwrap();
+    for (path, text) in [("a.md", "alpha\n"), ("docs/b.md", "beta\n")] {
+        std::fs::write(dir.path().join(path), text).unwrap();
+        let shared = path.starts_with("docs/");
+        request.offered.push(Offered { path: path.into(), sha: Sha::of(text), bytes: text.len() as u64, shared });
+    }
+    request
+}
+
+#[test]
+fn a_server_that_refuses_tools_is_given_the_files() {
+    let dir = tempfile::tempdir().unwrap();
+    for (status, message) in [
+        (400, "registry/gemma:2b does not support tools"),
+        (404, "No endpoints found that support tool use"),
+        (501, "tools are not implemented"),
+        (500, "tools param requires --jinja flag"),
+    ] {
+        let server = ModelServer::start(move |seen| {
+            if seen.tools().is_empty() { Reply::text("x") } else { error(status, "invalid_request_error", message) }
+        });
+        let provider = openai(&server, OpenAiSettings::default());
+        let answer = ask(&provider, &offering(&dir)).unwrap();
+        let reads: Vec<(&str, bool)> = answer.reads.iter().map(|r| (r.path.as_str(), r.whole)).collect();
+        assert_eq!(reads, [("a.md", true), ("docs/b.md", true)], "{message}");
+        ask(&provider, &offering(&dir)).unwrap();
+        let posts = server.posts();
+        assert_eq!(posts.len(), 3, "tools are not offered again");
+        let prompt = posts[1].prompt();
+        assert!(prompt.contains("     1→alpha") && prompt.contains("     1→beta") && prompt.ends_with("Read `a.md`."));
+    }
+}
+
+#[test]
+fn a_server_that_breaks_while_it_uses_a_tool_has_not_refused_tools() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = ModelServer::replies(vec![error(500, "server_error", "the tool call parser crashed")]);
+    let got = failure(ask(&openai(&server, OpenAiSettings::default()), &offering(&dir)));
+    assert_eq!((got.kind, server.posts().len()), (Kind::Server, 1));
+}
+
+#[test]
+fn files_that_do_not_fit_are_an_error_with_the_numbers_before_anything_is_sent() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = ModelServer::replies(vec![Reply::text("x")]);
+    let without_tools = |context_tokens| OpenAiSettings { tools: Some(false), context_tokens };
+    let mut request = offering(&dir);
+    request.choice.max_output = Some(500);
+    std::fs::write(dir.path().join("a.md"), "x".repeat(30_000)).unwrap();
+    let got = failure(ask(&openai(&server, without_tools(Some(8192))), &request));
+    assert_eq!(got.kind, Kind::PromptTooLong);
+    for word in ["2 files", "30028 bytes", "10009 tokens", "500 more", "8192"] {
+        assert!(got.message.contains(word), "{word}: {got}");
+    }
+    assert!(server.posts().is_empty());
+    assert_eq!(ask(&openai(&server, without_tools(Some(20_000))), &request).unwrap().text, "x");
+    assert_eq!(ask(&openai(&server, without_tools(None)), &request).unwrap().text, "x");
+    std::fs::write(dir.path().join("a.md"), [0xff]).unwrap();
+    let got = failure(ask(&openai(&server, without_tools(None)), &request));
+    assert!(got.message.contains("a.md (6 bytes) cannot stand in a request"), "{got}");
+}
+
+#[test]
+fn what_a_server_does_not_know_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = ModelServer::start(|seen| {
+        let body = &seen.body;
+        if !body["stream_options"].is_null() {
+            return error(400, "invalid_request_error", "Unrecognized request argument supplied: stream_options");
+        }
+        if !body["max_tokens"].is_null() {
+            let message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
+            return error(400, "invalid_request_error", message);
+        }
+        Reply::text("x")
+    });
+    let mut request = request(&dir);
+    request.choice.max_output = Some(9);
+    let answer = ask(&openai(&server, OpenAiSettings::default()), &request).unwrap();
+    assert_eq!((answer.text.as_str(), answer.usage), ("x", None), "what is not counted is not claimed");
+    assert_eq!(server.posts()[2].body["max_completion_tokens"], 9);
+}
+
+#[test]
+fn a_stream_may_lack_its_last_mark_and_a_call_may_end_with_stop() {
+    let dir = tempfile::tempdir().unwrap();
+    // role, two pieces of text, finish; then usage and [DONE]
+    let server = ModelServer::replies(vec![Reply::text("both").short_after(4)]);
+    assert_eq!(ask(&openai(&server, OpenAiSettings::default()), &request(&dir)).unwrap().text, "both");
+    let server = ModelServer::start(|seen| match seen.tool_results().len() {
+        0 => Reply::reads(&["a.md"]).stop("stop"),
+        _ => Reply::text("read"),
+    });
+    let answer = ask(&openai(&server, OpenAiSettings::default()), &request(&dir)).unwrap();
+    assert_eq!((answer.text.as_str(), answer.reads.len()), ("read", 1));
+}
+
+#[test]
+fn a_model_must_be_named_and_a_model_that_declines_is_quoted() {
+    let dir = tempfile::tempdir().unwrap();
+    let chunk = json!({"choices": [{"delta": {"refusal": "I will not."}, "finish_reason": "stop"}]});
+    let server = ModelServer::replies(vec![stream(format!("data: {chunk}\n\ndata: [DONE]\n\n"))]);
+    let got = failure(ask(&openai(&server, OpenAiSettings::default()), &request(&dir)));
+    assert_eq!(got.kind, Kind::Refusal);
+    assert!(got.message.contains("I will not."));
+    let mut nameless = request(&dir);
+    nameless.choice.model = None;
+    let got = failure(ask(&openai(&server, OpenAiSettings::default()), &nameless));
+    assert!(got.to_string().contains("--model"), "{got}");
+    assert_eq!(server.posts().len(), 1);
+}

@@ -1,0 +1,100 @@
+//! The real llama.cpp server with a tiny random model: the wire as it is, whatever the model says.
+//!
+//! `scripts/tiny-model/install` fetches it. Without it these tests say that they were skipped.
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+
+use super::support::project;
+use super::*;
+use tlaforge::journal::Sha;
+use tlaforge::llm::Offered;
+
+/// The server; it ends when it is dropped, and also when this process dies, for its input ends then.
+struct Llama {
+    child: Child,
+    url: String,
+}
+
+impl Llama {
+    fn start() -> Option<Self> {
+        let dir = project().join("target/tiny-model");
+        let model = dir.join("model.gguf");
+        if !model.exists() {
+            // Past the harness, which keeps what a passing test prints.
+            let _ = writeln!(std::io::stderr(), "SKIPPED: no llama.cpp server; scripts/tiny-model/install fetches it");
+            return None;
+        }
+        let mut child = Command::new("python3")
+            .arg(project().join("scripts/tiny-model/serve.py"))
+            .arg(model)
+            .arg("0")
+            .env("PYTHONPATH", dir.join("packages"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        assert!(url.starts_with("http://"), "the server did not start: {url:?}");
+        Some(Self { child, url: url.trim().to_owned() })
+    }
+}
+
+impl Drop for Llama {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_real_server_answers_through_both_providers() {
+    let Some(llama) = Llama::start() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    for api in BOTH {
+        let provider = api.provider(HttpSettings::new(&*llama.url, None));
+        let mut request = request(&dir);
+        request.choice.max_output = Some(60);
+        let usage = match ask(&*provider, &request) {
+            Ok(answer) => {
+                assert!(!answer.text.trim().is_empty());
+                assert!(answer.model.unwrap().ends_with("model.gguf"), "the server names its model");
+                answer.usage
+            }
+            // A random model goes on to its limit, or ends at once.
+            Err(LlmError::Failed(failure)) => {
+                assert!(matches!(failure.kind, Kind::Truncated | Kind::Empty), "{api:?}: {failure:?}");
+                failure.usage
+            }
+            other => panic!("{api:?}: {other:?}"),
+        };
+        let usage = usage.expect("the server counts tokens");
+        assert!(usage.input + usage.cache_read > 10 && usage.output <= 61, "{api:?}: {usage:?}");
+        request.prompt = "x y z ".repeat(20_000);
+        let got = failure(ask(&*provider, &request));
+        assert_eq!((got.kind, got.status), (Kind::PromptTooLong, Some(400)), "{got:?}");
+        assert!(got.message.contains("the context has 16384"), "{got}");
+    }
+}
+
+#[test]
+fn a_real_server_holds_its_model_to_a_schema_and_is_given_the_files() {
+    let Some(llama) = Llama::start() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let mut request = request(&dir);
+    request.offered = vec![Offered { path: "a.md".into(), sha: Sha::of("alpha\n"), bytes: 6, shared: false }];
+    request.schema = Some(json!({
+        "type": "object", "properties": {"verdict": {"enum": ["approved", "revise"]}},
+        "required": ["verdict"], "additionalProperties": false,
+    }));
+    for tools in [true, false] {
+        let settings = OpenAiSettings { tools: Some(tools), context_tokens: Some(16_384) };
+        let provider = OpenAi::new(HttpSettings::new(&*llama.url, None), settings).unwrap();
+        let answer = ask(&provider, &request).unwrap();
+        let verdict: Value = serde_json::from_str(&answer.text).unwrap();
+        assert!(["approved", "revise"].contains(&verdict["verdict"].as_str().unwrap()), "{verdict}");
+        assert_eq!(answer.reads.len(), usize::from(!tools), "what stands in the request was read");
+    }
+}
