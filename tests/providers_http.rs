@@ -398,7 +398,6 @@ fn call(api: Api, replies: Vec<Reply>, fallback: Option<&str>, budget: Budget, l
     let started = Instant::now();
     let result = runtime().block_on(caller.call(&request(&dir), Used::default(), &Cancel::new(), &mut |note| {
         notes.push(note);
-        Ok(())
     }));
     let took = started.elapsed();
     let models = server.posts().iter().map(|s| s.body["model"].as_str().unwrap().to_owned()).collect();

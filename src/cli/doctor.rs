@@ -8,10 +8,12 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::args::{DoctorArgs, Format};
+use super::doctor_providers::conditions;
 use super::failure::Failure;
 use super::forge::settings;
 use super::progress::{advice, result};
 use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
+use crate::config::Layer;
 use crate::exit::Exit;
 use crate::toolchain::{ToolContext, ToolError, ToolPaths, Toolchain, fetch_tools};
 
@@ -33,8 +35,6 @@ const PIP_VARIABLES: [&str; 14] = [
     "no_proxy",
 ];
 
-const PROVIDERS: &str = "Providers: handoff and replay need nothing";
-
 /// Time for the download.
 const FETCH_DEADLINE: Duration = Duration::from_secs(180);
 
@@ -43,7 +43,8 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         let path = fetch().await.map_err(|e| tool_failure(&e))?;
         advice(&format!("tla2tools.jar is in {}", path.display()));
     }
-    let settings = settings(args.tools.layer())?;
+    let flags = Layer { base_url: args.base_url, claude_path: args.claude_path, ..args.tools.layer() };
+    let settings = settings(flags)?;
     let limits = limits(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
@@ -51,22 +52,31 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
     };
-    let text = match (args.format, &found) {
-        (Format::Json, Ok(info)) => json!({"schema": 1, "java_tools": {
-            "found": true, "runtime": info.runtime, "location": info.location, "version": info.version,
-        }})
-        .to_string(),
-        (Format::Json, Err(failure)) => json!({"schema": 1, "java_tools": {
-            "found": false, "problem": failure.message, "advice": failure.hints,
-        }})
-        .to_string(),
-        (Format::Text, Ok(info)) => format!(
-            "Java tools: found\n  runtime:  {}\n  tools:    {}\n  checker:  {}\n{PROVIDERS}",
-            info.runtime, info.location, info.version
-        ),
-        (Format::Text, Err(failure)) => {
-            let hints = failure.hints.iter().fold(String::new(), |all, hint| all + "  " + hint + "\n");
-            format!("Java tools: {}\n{hints}{PROVIDERS}", failure.message)
+    let providers = conditions(&settings, args.online, &cancel).await;
+    let text = match args.format {
+        Format::Json => {
+            let tools = match &found {
+                Ok(info) => json!({
+                    "found": true, "runtime": info.runtime, "location": info.location, "version": info.version,
+                }),
+                Err(failure) => json!({"found": false, "problem": failure.message, "advice": failure.hints}),
+            };
+            json!({"schema": 1, "java_tools": tools, "providers": providers}).to_string()
+        }
+        Format::Text => {
+            let mut text = match &found {
+                Ok(info) => format!(
+                    "Java tools: found\n  runtime:  {}\n  tools:    {}\n  checker:  {}\n",
+                    info.runtime, info.location, info.version
+                ),
+                Err(failure) => {
+                    let hints = failure.hints.iter().fold(String::new(), |all, hint| all + "  " + hint + "\n");
+                    format!("Java tools: {}\n{hints}", failure.message)
+                }
+            };
+            text.push_str("Providers:\n");
+            providers.iter().for_each(|p| text.push_str(&p.text()));
+            text.trim_end().to_owned()
         }
     };
     result(&format!("{text}\n"));

@@ -6,6 +6,7 @@ mod branch;
 mod check;
 mod demo;
 mod doctor;
+mod doctor_providers;
 mod failure;
 mod forge;
 mod program;

@@ -107,6 +107,14 @@ impl Display {
                     data["seconds"].as_f64().unwrap_or(0.0)
                 )
             }
+            "call_failed" => {
+                let then = match data["wait_seconds"].as_f64() {
+                    Some(wait) => format!("again in {wait:.0} s"),
+                    None => "not tried again".to_owned(),
+                };
+                format!("{station}call {} failed: {}; {then}", data["attempt"], one_line(&text("message")))
+            }
+            "model_switched" => format!("{station}asking {} from here on", text("to")),
             "read_refused" => format!("{station}read refused: {}", text("path")),
             "tool_finished" => {
                 let first = &data["diagnostics"][0];

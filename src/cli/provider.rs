@@ -105,7 +105,7 @@ async fn automatic(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn Provi
 }
 
 /// A variable of the environment that holds something.
-fn set(name: &str) -> Option<String> {
+pub(super) fn set(name: &str) -> Option<String> {
     env(name).filter(|v| !v.is_empty())
 }
 

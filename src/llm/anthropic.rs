@@ -40,6 +40,20 @@ impl Anthropic {
         Ok(Self { http: Http::new(settings, "messages")?, without_schema: Mutex::default() })
     }
 
+    /// Whether the server is there and takes the key. No model is asked.
+    pub async fn reach(&self) -> Result<(), CallFailure> {
+        self.http.reach(self.headers()).await
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert("anthropic-version", API_VERSION);
+        if let Some(key) = self.http.key().map(|key: &ApiKey| key.header("")) {
+            headers.insert("x-api-key", key);
+        }
+        headers
+    }
+
     async fn serve(&self, request: &Request, cancel: &Cancel) -> Result<Answer, LlmError> {
         let mut reading = Reading::open(&request.workspace)?;
         let mut tally = Tally::default();
@@ -144,12 +158,7 @@ impl Anthropic {
     }
 
     async fn send(&self, body: &Value, tally: &mut Tally) -> Result<Turn, CallFailure> {
-        let mut headers = HeaderMap::new();
-        headers.insert("anthropic-version", API_VERSION);
-        if let Some(key) = self.http.key().map(|key: &ApiKey| key.header("")) {
-            headers.insert("x-api-key", key);
-        }
-        let mut events = self.http.post(headers, body).await.inspect_err(|f| tally.name(f.request_id.as_ref()))?;
+        let mut events = self.http.post(self.headers(), body).await.inspect_err(|f| tally.name(f.request_id.as_ref()))?;
         tally.name(events.request_id.as_ref());
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
         let read = read_turn(&mut events, &mut turn).await;

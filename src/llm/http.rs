@@ -162,6 +162,7 @@ impl HttpSettings {
 pub(super) struct Http {
     client: Client,
     url: Url,
+    models: Url,
     key: Option<ApiKey>,
     idle: Duration,
     connect: Duration,
@@ -171,6 +172,7 @@ impl Http {
     /// `endpoint` is what stands behind `/v1/`.
     pub(super) fn new(settings: HttpSettings, endpoint: &str) -> Result<Self, SetupError> {
         let url = join(&settings.base_url, endpoint)?;
+        let models = join(&settings.base_url, "models")?;
         let mut builder = Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(settings.connect_timeout)
@@ -181,7 +183,7 @@ impl Http {
         }
         let client = builder.build().map_err(|e| SetupError::Client { what: http_failure::chain(&e.without_url()) })?;
         let HttpSettings { key, idle_timeout, connect_timeout, .. } = settings;
-        Ok(Self { client, url, key, idle: idle_timeout, connect: connect_timeout })
+        Ok(Self { client, url, models, key, idle: idle_timeout, connect: connect_timeout })
     }
 
     pub(super) fn key(&self) -> Option<&ApiKey> {
@@ -223,6 +225,19 @@ impl Http {
         }
         let request_id = envelope.request_id.as_ref().map(|id| self.scrub(id));
         Ok(Events { http: self, inner: Box::pin(bounded(response).eventsource()), request_id })
+    }
+
+    /// Asks for the list of models: whether the server is there and takes the key. No model is asked.
+    pub(super) async fn reach(&self, headers: HeaderMap) -> Result<(), CallFailure> {
+        let sent = self.client.get(self.models.clone()).headers(headers).timeout(self.connect).send().await;
+        let response = sent.map_err(|e| self.trouble(e))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(());
+        }
+        let envelope = Envelope::of(status.as_u16(), response.headers());
+        let body = self.error_body(response).await;
+        Err(self.clean(http_failure::of_status(&envelope, &self.scrub(&body), &self.models)))
     }
 
     /// The beginning of an error body; what cannot be read of it is left out.

@@ -58,6 +58,19 @@ impl OpenAi {
         Ok(Self { http, context_tokens: settings.context_tokens, takes: Mutex::new(takes) })
     }
 
+    /// Whether the server is there and takes the key. No model is asked.
+    pub async fn reach(&self) -> Result<(), CallFailure> {
+        self.http.reach(self.headers()).await
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = self.http.key() {
+            headers.insert(AUTHORIZATION, key.header("Bearer "));
+        }
+        headers
+    }
+
     async fn serve(&self, request: &Request, cancel: &Cancel) -> Result<Answer, LlmError> {
         let mut tally = Tally::default();
         let answered = tokio::select! {
@@ -220,11 +233,7 @@ impl OpenAi {
     }
 
     async fn send(&self, body: &Value, tally: &mut Tally) -> Result<Turn, CallFailure> {
-        let mut headers = HeaderMap::new();
-        if let Some(key) = self.http.key() {
-            headers.insert(AUTHORIZATION, key.header("Bearer "));
-        }
-        let mut events = self.http.post(headers, body).await.inspect_err(|f| tally.name(f.request_id.as_ref()))?;
+        let mut events = self.http.post(self.headers(), body).await.inspect_err(|f| tally.name(f.request_id.as_ref()))?;
         tally.name(events.request_id.as_ref());
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
         let read = read_turn(&mut events, &mut turn).await;

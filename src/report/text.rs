@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::pipeline::{Outcome, Position, Revision, RunView};
+use crate::pipeline::{Outcome, Position, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{bounds_sentence, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence};
 
@@ -83,10 +83,9 @@ pub fn report(view: &RunView, width: usize) -> String {
     for (station, spent) in &view.spent {
         let _ = writeln!(
             text,
-            "  {station}: {} answers, {} tokens, {}",
-            spent.answers,
-            spent.tokens,
-            dollars(spent.cost_usd, spent.unpriced, spent.answers)
+            "  {station}: {}, {:.0} s",
+            amounts(spent),
+            spent.seconds
         );
     }
     let docs = &view.settings.docs;
@@ -174,20 +173,23 @@ fn cost(view: &RunView) -> String {
         0 => String::new(),
         n => format!("; {n} of them recorded for another wording of the prompt (stale)"),
     };
-    format!(
-        "Cost: {} answers, {} tokens, {}{stale}",
-        spent.answers,
-        spent.tokens,
-        dollars(spent.cost_usd, spent.unpriced, spent.answers)
-    )
+    format!("Cost: {}{stale}", amounts(&spent))
 }
 
-fn dollars(cost: f64, unpriced: u32, answers: u32) -> String {
-    match unpriced {
-        0 => format!("{cost:.2} USD"),
-        n if n == answers => "price unknown".to_owned(),
-        n => format!("{cost:.2} USD and {n} answers of unknown price"),
-    }
+/// Answers, tokens and money.
+fn amounts(spent: &Spent) -> String {
+    let failed = match spent.failed {
+        0 => String::new(),
+        1 => ", 1 failed call".to_owned(),
+        n => format!(", {n} failed calls"),
+    };
+    let cached = if spent.cached > 0 { format!(" ({} from the cache)", spent.cached) } else { String::new() };
+    let cost = match spent.unpriced {
+        0 => format!("{:.2} USD", spent.cost_usd),
+        n if n >= spent.answers => "price unknown".to_owned(),
+        n => format!("{:.2} USD and {n} calls of unknown price", spent.cost_usd),
+    };
+    format!("{} answers{failed}, {} tokens{cached}, {cost}", spent.answers, spent.tokens)
 }
 
 fn first_line(text: &str) -> String {
