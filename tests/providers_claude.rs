@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -499,7 +500,10 @@ fn the_child_gets_what_it_needs_and_nothing_else() {
     let does = format!("{{ env | cut -d= -f1 | sort; echo ARGS \"$@\"; cat; }} > {}", report.display());
     let program = scene.script(PINNED, &does);
     let names = ["SECRET_OF_THE_USER", "ANTHROPIC_API_KEY", "CLAUDE_CODE_USE_BEDROCK", "LANG", "PATH"];
-    let variables = names.map(|name| (name.into(), "/usr/bin:/bin".into()));
+    std::fs::create_dir(scene.path("temporary")).unwrap();
+    let temporary = (OsString::from("TMPDIR"), scene.path("temporary").into_os_string());
+    let mut variables = names.map(|name| (OsString::from(name), OsString::from("/usr/bin:/bin"))).to_vec();
+    variables.push(temporary);
     let asked = |login: ClaudeLogin| {
         let claude = ClaudeCode::new(program.clone(), login).surroundings(variables.clone());
         assert_eq!(failure(ask(&claude, &scene.request("THE-PROMPT"))).kind, Kind::Killed);
@@ -523,7 +527,11 @@ fn the_child_gets_what_it_needs_and_nothing_else() {
     let token = asked(token());
     let folder = token.split_whitespace().skip_while(|word| *word != "--system-prompt-file").nth(1).unwrap();
     let folder = Path::new(folder).parent().unwrap();
-    assert!(folder.is_absolute() && !folder.starts_with(scene.workspace()) && !folder.exists(), "{}", folder.display());
+    assert!(
+        folder.starts_with(scene.path("temporary")) && !folder.starts_with(scene.workspace()) && !folder.exists(),
+        "{}",
+        folder.display()
+    );
     assert!(token.contains("CLAUDE_CODE_OAUTH_TOKEN\n") && !token.contains("--bare"));
 }
 
