@@ -19,8 +19,9 @@ use super::failure::{CallFailure, FailureKind};
 use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
 
 /// What the program may need of the user's environment besides home and login: how it finds programs and names, and
-/// how it reaches the network.
-pub const CLAUDE_SURROUNDINGS: [&str; 17] = [
+/// how it reaches the network. Its temporary files go into a private folder below `TMPDIR`, or below `/tmp`.
+pub const CLAUDE_SURROUNDINGS: [&str; 18] = [
+    "TMPDIR",
     "PATH",
     "USER",
     "LOGNAME",
@@ -165,7 +166,7 @@ impl ClaudeCode {
 
     /// Runs the program for a short answer about itself.
     async fn question(&self, args: &[&str], cancel: &Cancel) -> Result<Ended, LlmError> {
-        let private = Private::new(&self.login)?;
+        let private = self.private()?;
         let command = self.child(&private).args(args).deadline(QUESTION_DEADLINE).output_cap(1 << 20);
         let ended = command.run(cancel, &mut |_| {}).await.map_err(|e| self.start_failure(e))?;
         match ended.status {
@@ -173,6 +174,12 @@ impl ClaudeCode {
             Status::Exited(_) => Ok(ended),
             other => Err(self.program_failure(&format!("ended without an answer ({other:?})")).into()),
         }
+    }
+
+    fn private(&self) -> Result<Private, LlmError> {
+        let given = self.surroundings.iter().find(|(name, value)| name == "TMPDIR" && !value.is_empty());
+        let parent = given.map_or_else(|| PathBuf::from("/tmp"), |(_, value)| PathBuf::from(value));
+        Private::new(&parent, &self.login)
     }
 
     fn child(&self, private: &Private) -> Command {
@@ -244,7 +251,7 @@ impl ClaudeCode {
             path: request.workspace.clone(),
             source,
         })?;
-        let private = Private::new(&self.login)?;
+        let private = self.private()?;
         private.write_role(&request.role)?;
         let command = self.call(request, &workspace, &private);
         let expected = Expected { workspace: workspace.clone(), schema: request.schema.is_some() };
@@ -377,10 +384,10 @@ struct Private {
 }
 
 impl Private {
-    fn new(login: &ClaudeLogin) -> Result<Self, LlmError> {
-        let parent = std::env::temp_dir();
-        let failed = |source| LlmError::Io { what: "create a folder in", path: parent.clone(), source };
-        let dir = Scratch::new(&parent, "tlaforge-claude-").map_err(failed)?;
+    /// Below `parent`.
+    fn new(parent: &Path, login: &ClaudeLogin) -> Result<Self, LlmError> {
+        let failed = |source| LlmError::Io { what: "create a folder in", path: parent.to_owned(), source };
+        let dir = Scratch::new(parent, "tlaforge-claude-").map_err(failed)?;
         std::fs::create_dir(dir.path().join("tmp")).map_err(failed)?;
         if matches!(login, ClaudeLogin::Given(_)) {
             std::fs::create_dir_all(dir.path().join("home/.claude")).map_err(failed)?;
