@@ -158,7 +158,8 @@ impl Anthropic {
     }
 
     async fn send(&self, body: &Value, tally: &mut Tally) -> Result<Turn, CallFailure> {
-        let mut events = self.http.post(self.headers(), body).await.inspect_err(|f| tally.name(f.request_id.as_ref()))?;
+        let mut events =
+            self.http.post(self.headers(), body).await.inspect_err(|f| tally.name(f.request_id.as_ref()))?;
         tally.name(events.request_id.as_ref());
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
         let read = read_turn(&mut events, &mut turn).await;

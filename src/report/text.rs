@@ -81,12 +81,7 @@ pub fn report(view: &RunView, width: usize) -> String {
     }
     text.push_str("\nAnswers by station:\n");
     for (station, spent) in &view.spent {
-        let _ = writeln!(
-            text,
-            "  {station}: {}, {:.0} s",
-            amounts(spent),
-            spent.seconds
-        );
+        let _ = writeln!(text, "  {station}: {}, {:.0} s", amounts(spent), spent.seconds);
     }
     let docs = &view.settings.docs;
     let bytes: u64 = docs.iter().map(|d| d.bytes).sum();
