@@ -319,6 +319,17 @@ fn a_server_that_is_not_there_and_one_without_encryption_are_told_apart() {
 }
 
 #[test]
+fn of_a_huge_error_body_only_the_beginning_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    for api in BOTH {
+        let server = ModelServer::replies(vec![Reply::huge(500, 200 << 20)]);
+        assert_eq!(failure(ask(&*api.provider(settings(&server.url())), &request(&dir))).kind, Kind::Server);
+        // What the system holds for a connection is some MiB.
+        assert!(server.body_bytes() < 50 << 20, "{} bytes were taken", server.body_bytes());
+    }
+}
+
+#[test]
 fn a_redirect_is_not_followed_and_the_key_goes_nowhere_else() {
     let dir = tempfile::tempdir().unwrap();
     for api in BOTH {
