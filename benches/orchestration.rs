@@ -16,14 +16,15 @@ use std::sync::{Arc, Mutex};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use tlaforge::journal::{Clock, write_atomically};
-use tlaforge::llm::{Recording, Replay};
+use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
 use tlaforge::pipeline::{CheckRecord, Outcome, Run, RunView, Settings, Surroundings, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
+use tlaforge::tla::CheckOutcome;
 use tlaforge::toolchain::{
-    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation,
+    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
 fn project() -> PathBuf {
@@ -105,8 +106,34 @@ impl Toolchain for Remembered {
         Box::pin(async move { Ok(Checked { outcome: record.outcome, output: "remembered".to_owned() }) })
     }
 
+    fn probe<'a>(
+        &'a self,
+        _: &'a CheckRequest,
+        _: &'a CheckOutcome,
+        _: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
+
     fn info<'a>(&'a self, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
         Box::pin(async { unreachable!("no one asks") })
+    }
+}
+
+/// A replayed run waits for nothing.
+struct NoTime;
+
+impl Pace for NoTime {
+    fn pause(&self, _: std::time::Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
+    fn jitter(&self) -> f64 {
+        0.0
+    }
+
+    fn left(&self) -> Option<std::time::Duration> {
+        None
     }
 }
 
@@ -115,7 +142,15 @@ fn replay(dir: &Path, learned: &[Value]) {
     let recording = Recording::load(&project().join("evals/uniswap_swap/recording/run.jsonl")).unwrap();
     let crew = Crew {
         desk: Desk {
-            provider: Box::new(Replay::new(recording, false)),
+            caller: Caller::new(
+                Box::new(Replay::new(recording, false)),
+                Models::default(),
+                RetryPolicy::default(),
+                Budget::default(),
+                Prices::load(None).unwrap(),
+                1,
+                Arc::new(NoTime),
+            ),
             toolchain: Box::new(Remembered::of(learned)),
             prompts: PromptLibrary::load(None).unwrap(),
             limits: Limits::default(),

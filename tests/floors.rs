@@ -46,46 +46,170 @@ fn floor(module: &str) -> u8 {
     FLOORS.iter().find(|(name, _)| *name == module).unwrap_or_else(|| panic!("{module} has no floor")).1
 }
 
-/// The part of a file before its unit tests, without comments.
+/// The part of a file before its unit tests, with comments and the inside of strings blanked out.
 fn code(text: &str) -> String {
-    let end = text.find("#[cfg(test)]").unwrap_or(text.len());
-    text[..end].lines().map(|l| l.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
+    blanked(before_tests(text))
 }
 
-/// Modules named by `crate::…`, also inside `use crate::{a, b}`.
-fn imports(code: &str) -> Vec<String> {
-    let word = |s: &str| s.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices("crate::") {
-        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-            continue;
-        }
-        let rest = &code[at + "crate::".len()..];
-        match rest.strip_prefix('{') {
-            None => found.push(word(rest)),
-            Some(group) => {
-                let mut depth = 0;
-                let mut start = 0;
-                for (i, c) in group.char_indices() {
-                    match c {
-                        '{' => depth += 1,
-                        '}' if depth == 0 => {
-                            found.push(word(group[start..i].trim()));
-                            break;
-                        }
-                        '}' => depth -= 1,
-                        ',' if depth == 0 => {
-                            found.push(word(group[start..i].trim()));
-                            start = i + 1;
-                        }
-                        _ => {}
-                    }
+/// What is for tests alone among the rest stays: it is held to the same rules.
+fn before_tests(text: &str) -> &str {
+    text.find("#[cfg(test)]\nmod ").map_or(text, |end| &text[..end])
+}
+
+/// Rust without its comments and literals; line ends stay.
+fn blanked(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let starts = |at: usize, what: &str| what.chars().enumerate().all(|(i, c)| chars.get(at + i) == Some(&c));
+    let mut out = String::new();
+    let mut at = 0;
+    while at < chars.len() {
+        let end = if starts(at, "//") {
+            (at..chars.len()).find(|i| chars[*i] == '\n').unwrap_or(chars.len())
+        } else if starts(at, "/*") {
+            let (mut depth, mut i) = (0, at);
+            while i < chars.len() {
+                match () {
+                    () if starts(i, "/*") => (depth, i) = (depth + 1, i + 2),
+                    () if starts(i, "*/") => (depth, i) = (depth - 1, i + 2),
+                    () => i += 1,
+                }
+                if depth == 0 {
+                    break;
                 }
             }
+            i
+        } else if let Some(hashes) = raw_string(&chars, at) {
+            let close = format!("\"{}", "#".repeat(hashes));
+            let from = at + 2 + hashes;
+            (from..chars.len()).find(|i| starts(*i, &close)).map_or(chars.len(), |i| i + close.len())
+        } else if chars[at] == '"' {
+            literal_end(&chars, at, '"')
+        } else if chars[at] == '\'' && (chars.get(at + 1) == Some(&'\\') || chars.get(at + 2) == Some(&'\'')) {
+            // A character, and not a lifetime.
+            literal_end(&chars, at, '\'')
+        } else {
+            out.push(chars[at]);
+            at += 1;
+            continue;
+        };
+        out.extend(chars[at..end].iter().map(|c| if *c == '\n' { '\n' } else { ' ' }));
+        at = end;
+    }
+    out
+}
+
+/// The number of hashes of a raw string that begins here.
+fn raw_string(chars: &[char], at: usize) -> Option<usize> {
+    let begins = chars[at] == 'r' && !(at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_'));
+    let hashes = chars[at + 1..].iter().take_while(|c| **c == '#').count();
+    (begins && chars.get(at + 1 + hashes) == Some(&'"')).then_some(hashes)
+}
+
+fn literal_end(chars: &[char], at: usize, mark: char) -> usize {
+    let mut i = at + 1;
+    while i < chars.len() && chars[i] != mark {
+        i += if chars[i] == '\\' { 2 } else { 1 };
+    }
+    (i + 1).min(chars.len())
+}
+
+/// Every path of the code, those of a `use` one by one, written from its root: `crate::…`, `std::…`. `file` is the
+/// place below `src/`.
+fn paths(file: &Path, code: &str) -> Vec<String> {
+    let mut module: Vec<String> =
+        file.with_extension("").components().map(|c| c.as_os_str().to_str().unwrap().to_owned()).collect();
+    if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
+        module.pop();
+    }
+    let tokens = tokens(code);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let begins = is_word(tokens[at]) && tokens.get(at + 1) == Some(&"::");
+        let is_use = tokens[at] == "use";
+        if begins || is_use {
+            at = tree(&tokens, at + usize::from(is_use), "", &mut found);
+        } else {
+            at += 1;
         }
     }
-    found.retain(|m| !m.is_empty());
+    found.iter().map(|path| absolute(&module, path)).collect()
+}
+
+fn is_word(token: &str) -> bool {
+    token.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn tokens(code: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let length = match word {
+            0 if rest.starts_with("::") => 2,
+            0 => first.len_utf8(),
+            word => word,
+        };
+        if !first.is_whitespace() {
+            found.push(&rest[..length]);
+        }
+        rest = &rest[length..];
+    }
     found
+}
+
+/// Reads a path or a tree of them from `at` on, behind `before`; answers where it ends.
+fn tree(tokens: &[&str], mut at: usize, before: &str, found: &mut Vec<String>) -> usize {
+    let mut path = before.to_owned();
+    loop {
+        match tokens.get(at).copied() {
+            Some("{") if path.is_empty() || path.ends_with("::") => {
+                at += 1;
+                while !matches!(tokens.get(at).copied(), None | Some("}")) {
+                    let next = tree(tokens, at, &path, found);
+                    // Whatever is no path here is passed over.
+                    at = if tokens.get(next) == Some(&",") || next == at { next + 1 } else { next };
+                }
+                return at + 1;
+            }
+            Some("::") => path.push_str("::"),
+            Some(word) if (path.is_empty() || path.ends_with("::")) && (is_word(word) || word == "*") => {
+                path.push_str(word);
+            }
+            _ => break,
+        }
+        at += 1;
+    }
+    if !path.is_empty() {
+        found.push(path.trim_start_matches("::").to_owned());
+    }
+    if tokens.get(at) == Some(&"as") {
+        at += 2;
+    }
+    at
+}
+
+/// A path of `module` with `self` and `super` resolved.
+fn absolute(module: &[String], path: &str) -> String {
+    let mut parts: Vec<&str> = path.split("::").collect();
+    if !["self", "super"].contains(&parts[0]) {
+        return path.to_owned();
+    }
+    let mut root: Vec<&str> = std::iter::once("crate").chain(module.iter().map(String::as_str)).collect();
+    while let Some(first) = parts.first().filter(|first| ["self", "super"].contains(first)) {
+        if *first == "super" {
+            root.pop();
+        }
+        parts.remove(0);
+    }
+    root.extend(parts);
+    root.join("::")
+}
+
+/// Modules of the crate that a file names.
+fn imports(file: &Path, code: &str) -> Vec<String> {
+    let second = |path: String| path.strip_prefix("crate::").map(|rest| rest.split("::").next().unwrap().to_owned());
+    paths(file, code).into_iter().filter_map(second).collect()
 }
 
 #[test]
@@ -93,7 +217,7 @@ fn every_arrow_between_modules_points_down() {
     let mut arrows = 0;
     for (path, text) in sources() {
         let from = module_of(&path);
-        for to in imports(&code(&text)) {
+        for to in imports(&path, &code(&text)) {
             if to == from {
                 continue;
             }
@@ -111,8 +235,31 @@ fn every_arrow_between_modules_points_down() {
 }
 
 #[test]
-fn the_test_of_the_floors_sees_grouped_imports() {
-    assert_eq!(imports("use crate::{tla::{Cfg, Module}, exit};\ncrate::cli::main()"), ["tla", "exit", "cli"]);
+fn the_test_of_the_floors_sees_every_way_to_name_a_module() {
+    let of = |file: &str, code: &str| imports(Path::new(file), code);
+    let grouped = "use crate::{tla::{Cfg, Module}, exit};\ncrate::cli::main()";
+    assert_eq!(of("llm/replay.rs", grouped), ["tla", "tla", "exit", "cli"]);
+    // Two floors up by `super`, alone, in a group, and in an expression.
+    assert_eq!(of("llm/replay.rs", "use super::super::cli::Args;"), ["cli"]);
+    assert_eq!(of("llm/replay.rs", "use super::{contract::Answer, super::cli};"), ["llm", "cli"]);
+    assert_eq!(of("llm/mod.rs", "use super::cli::Args;"), ["cli"]);
+    assert_eq!(of("llm/deep/er.rs", "fn f() { super::super::super::nodes::x() }"), ["nodes"]);
+    assert_eq!(of("llm/replay.rs", "use super::contract::{Answer as A, *};"), ["llm", "llm"]);
+    assert_eq!(
+        of("llm/replay.rs", "pub use crate::tla::{\n    Cfg as Configuration,\n    Module,\n};"),
+        ["tla", "tla"]
+    );
+    assert_eq!(of("llm/replay.rs", "pub(crate) fn f(x: &crate::exit::Exit) -> Vec<crate::tla::Cfg>"), ["exit", "tla"]);
+    assert_eq!(of("llm/replay.rs", "my_crate::x(); use a::crate_::b;"), [""; 0]);
+}
+
+#[test]
+fn what_stands_in_comments_and_strings_is_no_code_and_what_stands_behind_them_is() {
+    let text = "let u = \"https://x\"; use crate::cli; // use crate::nodes;\n/* crate::a /* crate::b */ crate::c */ crate::tla\n\
+                let s = \"\\\" crate::d\"; let r = r#\"\" crate::e\"#; let c = '\"'; crate::exit; fn f<'a>(x: &'a str) {}";
+    assert_eq!(imports(Path::new("x.rs"), &code(text)), ["cli", "tla", "exit"]);
+    assert_eq!(code("a\n#[cfg(test)]\nmod tests {}").trim_end(), "a");
+    assert_eq!(imports(Path::new("x.rs"), &code("#[cfg(test)]\nfn f() {}\nuse crate::cli;")), ["cli"]);
 }
 
 #[test]
@@ -121,8 +268,9 @@ fn nodes_never_import_each_other() {
     for (path, text) in sources().iter().filter(|(p, _)| p.starts_with("nodes")) {
         let own = path.file_stem().unwrap().to_str().unwrap();
         if names.contains(&own) {
-            for other in names.iter().filter(|n| **n != own) {
-                assert!(!code(text).contains(&format!("super::{other}")), "{own} imports {other}");
+            for named in paths(path, &code(text)) {
+                let node = named.strip_prefix("crate::nodes::").and_then(|rest| rest.split("::").next());
+                assert!(node.is_none_or(|n| n == own || !names.contains(&n)), "{own} imports {named}");
             }
         }
     }
@@ -131,8 +279,7 @@ fn nodes_never_import_each_other() {
 #[test]
 fn no_file_has_grown_past_its_room() {
     for (path, text) in sources() {
-        let end = text.find("#[cfg(test)]").unwrap_or(text.len());
-        let lines = text[..end].lines().count();
+        let lines = before_tests(&text).lines().count();
         assert!(lines <= ROOM, "{} has {lines} lines", path.display());
         if path == Path::new("main.rs") {
             assert!(lines < 20);
@@ -150,15 +297,59 @@ fn no_file_has_grown_past_its_room() {
     }
 }
 
+/// What only the command line may do: names from their root, and macros.
+fn reserved(file: &Path, code: &str) -> Vec<String> {
+    // What these two do with a text asks nobody.
+    const PURE: [&str; 2] = ["std::env::split_paths", "std::env::join_paths"];
+    const NAMES: [&str; 2] = ["std::env", "std::process::exit"];
+    // However they were imported, and under whichever name of their parent.
+    const ENDS: [&str; 4] = ["SystemTime::now", "Timestamp::now", "process::exit", "env::var"];
+    const MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
+    let is = |path: &str, name: &str| path == name || path.starts_with(&format!("{name}::"));
+    let ends = |path: &str, name: &str| path == name || path.ends_with(&format!("::{name}"));
+    let tokens = tokens(code);
+    let mut found: Vec<String> = paths(file, code)
+        .into_iter()
+        .filter(|path| !PURE.contains(&path.as_str()))
+        .filter(|path| NAMES.iter().any(|name| is(path, name)) || ENDS.iter().any(|name| ends(path, name)))
+        .collect();
+    found.extend(tokens.windows(2).filter(|w| w[1] == "!" && MACROS.contains(&w[0])).map(|w| format!("{}!", w[0])));
+    // A clock under another name would be read in silence.
+    let renamed = tokens.windows(2).filter(|w| w[1] == "as" && ["SystemTime", "Timestamp"].contains(&w[0]));
+    found.extend(renamed.map(|w| format!("{} as", w[0])));
+    found
+}
+
+#[test]
+fn what_is_reserved_is_seen_however_it_is_imported() {
+    for (code, expected) in [
+        ("use std::env;\nfn f() { env::var(x) }", &["std::env", "env::var"][..]),
+        ("use std::{env, fs};", &["std::env"]),
+        ("use std::env::{self, var_os};", &["std::env::self", "std::env::var_os"]),
+        ("use std::env as e;", &["std::env"]),
+        ("std::env::temp_dir()", &["std::env::temp_dir"]),
+        ("std::env::split_paths(&x); env!(y); std::fs::read(z)", &[]),
+        ("use std::process; process::exit(1)", &["process::exit"]),
+        ("use std::process::exit;", &["std::process::exit"]),
+        ("std::time::SystemTime::now()", &["std::time::SystemTime::now"]),
+        ("use std::time::SystemTime as Now;", &["SystemTime as"]),
+        ("jiff::Timestamp::now()", &["jiff::Timestamp::now"]),
+        ("eprint!(x); let print = 1; std::println!()", &["eprint!", "println!"]),
+        ("use tokio::process::Command; std::process::id()", &[]),
+    ] {
+        assert_eq!(reserved(Path::new("llm/x.rs"), code), expected, "{code}");
+    }
+}
+
 #[test]
 fn only_the_command_line_prints_reads_the_environment_and_exits() {
     for (path, text) in sources() {
         if module_of(&path) == "cli" {
             continue;
         }
-        for word in ["println!", "std::env::var", "process::exit", "SystemTime::now", "Timestamp::now"] {
-            let allowed = word == "SystemTime::now" && path.ends_with("llm/handoff.rs");
-            assert!(allowed || !code(&text).contains(word), "{} uses {word}", path.display());
+        for name in reserved(&path, &code(&text)) {
+            let allowed = name == "SystemTime::now" && path.ends_with("llm/handoff.rs");
+            assert!(allowed, "{} uses {name}", path.display());
         }
     }
 }

@@ -95,6 +95,26 @@ fn an_answer_that_is_written_slowly_is_taken_whole() {
 }
 
 #[test]
+fn an_answer_beyond_all_measure_is_refused_before_it_is_read_and_can_be_replaced() {
+    let bench = bench();
+    let mut waiting = Waiting::start(&bench, &RUN);
+    let answer = waiting.folder.join("answer.md");
+    let file = std::fs::File::create(waiting.folder.join("draft")).unwrap();
+    // Sparse: a file that was read whole would still take its size in memory.
+    file.set_len(50 << 20).unwrap();
+    std::fs::rename(waiting.folder.join("draft"), &answer).unwrap();
+    std::thread::sleep(Duration::from_millis(2100));
+    waiting.end().expect(5).says(&["answer.md is longer than 8 MiB", "put a shorter one in its place"]);
+    assert_eq!(bench.journal("specs").iter().filter(|e| name(e) == "answer_received").count(), 0);
+    assert_eq!(outcome(&bench.journal("specs")), "stopped");
+    std::fs::remove_file(answer).unwrap();
+    let mut waiting = Waiting::start(&bench, &["resume", "specs"]);
+    waiting.answer(INFORMAL);
+    waiting.next();
+    waiting.kill();
+}
+
+#[test]
 fn an_empty_answer_is_no_answer_yet() {
     let bench = bench();
     let mut waiting = Waiting::start(&bench, &RUN);

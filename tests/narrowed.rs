@@ -4,8 +4,10 @@
 
 mod support;
 
-use support::counter::{CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, review, sections};
-use support::{Script, name, outcome, reasons};
+use support::counter::{
+    CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
+};
+use support::{Bench, Script, name, outcome, reasons};
 
 /// One pass with these answers and a review that approves.
 fn pass(module: &str, invariants: &str, witnesses: &str, cfg: &str) -> Script {
@@ -67,6 +69,152 @@ fn randomness_through_an_instance_is_seen() {
         .replace("CONSTANT Max\n", "CONSTANT Max\nT == INSTANCE TLC\n")
         .replace("n := n + 1", "n := T!RandomElement({n + 1})");
     refused(&pass(&module, INVARIANTS, WITNESSES, CFG), "cfg_accepted");
+}
+
+#[test]
+fn randomness_in_the_text_of_a_definition_is_seen() {
+    let extended = MODULE.replace("EXTENDS Naturals", "EXTENDS Naturals, TLC");
+    let step = extended.replace("n := n + 1", "n := RandomElement({n + 1})");
+    refused(&pass(&step, INVARIANTS, WITNESSES, CFG), "cfg_accepted");
+    let invariants = format!("Some == RandomElement({{0, 0}})\n{}", INVARIANTS.replace("n <= Max", "n <= Max + Some"));
+    refused(&pass(&extended, &invariants, WITNESSES, CFG), "cfg_accepted");
+}
+
+#[test]
+fn a_bound_is_accepted_with_a_reason_only() {
+    let constrained = |acceptance: &str| {
+        let review = format!("{{\"verdict\":\"approved\",\"issues\":[],\"accepted_cfg\":[\"{acceptance}\"]}}");
+        pass(MODULE, &format!("{INVARIANTS}Small == n < 5\n"), WITNESSES, &format!("{CFG}CONSTRAINT Small\n"))
+            .answer("review", 0, 1, "draft", &review)
+            .having_read_all()
+    };
+    refused(&constrained("CONSTRAINT Small"), "cfg_accepted");
+    bench().forge(&constrained("CONSTRAINT Small: no worker adds more"), &[]).expect(0);
+}
+
+/// A second requirement, of progress.
+fn two_requirements() -> String {
+    format!("{INFORMAL}R2 [docs/counter.md:3] It never\n  gets   stuck below the limit.\n")
+}
+
+/// Runs the script, then asserts the last word of the approval guard.
+#[track_caller]
+fn last_clause(bench: &Bench, clause: &str, named: &str) {
+    let journal = bench.journal("specs");
+    let last = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
+    assert_eq!(last["data"]["clause"], clause, "{:#?}", reasons(&journal));
+    assert!(reasons(&journal).last().unwrap().contains(named), "{:#?}", reasons(&journal));
+}
+
+#[test]
+fn a_softened_requirement_is_a_change_that_a_review_must_name() {
+    let revised = |requirement: &str| {
+        good()
+            .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "a step is missing"))
+            .having_read_all()
+            .answer("informal_spec", 1, 1, "repair", &INFORMAL.replace("is never above the limit", requirement))
+            .answer("formalize", 1, 1, "repair", &fenced(MODULE))
+            .answer("generate_invariants", 1, 1, "draft", &good_sections())
+            .answer("review", 1, 1, "draft", &review("approved"))
+            .having_read_all()
+    };
+    let soft = revised("is rarely above the limit");
+    let refused = bench();
+    refused.forge(&soft, &["--max-revisions", "1"]).expect(1);
+    last_clause(&refused, "changes_named", "R1");
+    let naming = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"R01: the document says so\"]}";
+    let accepted = bench();
+    accepted.forge(&soft.answer("review", 2, 1, "repair", naming).having_read_all(), &[]).expect(0);
+    let facts = accepted.read("specs/workspace/facts.md");
+    let shown = "`R1` CHANGED from `The counter is never above the limit.` to `The counter is rarely above the limit.`";
+    assert!(facts.contains(shown), "{facts}");
+    // White space is no change.
+    bench().forge(&revised("is  never above  the limit"), &["--max-revisions", "1"]).expect(0);
+}
+
+#[test]
+fn coverage_that_moves_to_another_property_is_a_change_that_a_review_must_name() {
+    let cfg = CFG.replace("NeverAbove", "NeverAbove Weak");
+    let covering = |first: &str, second: &str| {
+        sections(
+            &format!("{}\\* covers {second}\nWeak == n < 9\n", INVARIANTS.replace("R1", first)),
+            "",
+            WITNESSES,
+            &cfg,
+        )
+    };
+    let script = good()
+        .answer("informal_spec", 0, 1, "draft", &two_requirements())
+        .answer("generate_invariants", 0, 1, "draft", &covering("R1, R2", "R1"))
+        .answer("review", 0, 1, "draft", &issue("major", "cfg_mismatch", "split it"))
+        .having_read_all()
+        .answer("generate_invariants", 1, 1, "repair", &covering("R1", "R1, R2"))
+        .answer("review", 1, 1, "draft", &review("approved"))
+        .having_read_all();
+    let bench = bench();
+    bench.forge(&script, &["--max-revisions", "1"]).expect(1);
+    last_clause(&bench, "changes_named", "covers NeverAbove, covers Weak");
+}
+
+#[test]
+fn a_branch_is_measured_against_what_was_first_checked() {
+    for (file, first, edited, named) in [
+        ("Spec.tla", "n <= Max", "n <= Max + 1", "NeverAbove"),
+        ("Spec.cfg", "Max = 2", "Max = 1", "Max"),
+        ("informal_spec.md", "never above", "rarely above", "R1"),
+    ] {
+        let bench = bench();
+        bench.forge(&good(), &[]).expect(0);
+        let path = format!("specs/history/rev_0/{file}");
+        let text = bench.read(&path);
+        assert!(text.contains(first), "{text}");
+        bench.write(&path, text.replace(first, edited));
+        bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--max-revisions", "0"]).expect(1);
+        last_clause(&bench, "changes_named", named);
+    }
+}
+
+#[test]
+fn what_a_later_revision_accepted_is_not_accepted_on_a_branch_from_an_earlier_one() {
+    let weak = sections(&INVARIANTS.replace("n <= Max", "n <= Max + 1"), "", WITNESSES, CFG);
+    let naming = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_changes\":[\"NeverAbove\"]}";
+    let script = good()
+        .answer("review", 0, 1, "draft", &issue("major", "wrong_invariant", "too strong"))
+        .having_read_all()
+        .answer("generate_invariants", 1, 1, "repair", &weak)
+        .answer("review", 1, 1, "draft", naming)
+        .having_read_all();
+    let bench = bench();
+    bench.forge(&script, &[]).expect(0);
+    let spec = "specs/history/rev_0/Spec.tla";
+    bench.write(spec, bench.read(spec).replace("n <= Max", "n <= Max + 1"));
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--max-revisions", "0"]).expect(1);
+    let journal = bench.journal("specs");
+    let last = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
+    assert_eq!((&last["rev"], &last["data"]["clause"]), (&2.into(), &"changes_named".into()), "{last}");
+}
+
+#[test]
+fn what_deadlock_covers_is_read_on_a_branch_as_well() {
+    let cfg = format!("{CFG}\\* Deadlock covers R2\n");
+    let script = good().answer("informal_spec", 0, 1, "draft", &two_requirements()).answer(
+        "generate_invariants",
+        0,
+        1,
+        "draft",
+        &sections(INVARIANTS, "", WITNESSES, &cfg),
+    );
+    for (first, edited, clause, named) in [
+        ("Deadlock covers R2", "Deadlock", "requirements_covered", "R2"),
+        ("Max = 2", "Max = 1", "changes_named", "Max"),
+        ("Deadlock covers R2", "Deadlock covers R2, R1", "changes_named", "covers Deadlock"),
+    ] {
+        let bench = bench();
+        bench.forge(&script, &[]).expect(0);
+        bench.write("specs/history/rev_0/Spec.cfg", cfg.replace(first, edited));
+        bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--max-revisions", "0"]).expect(1);
+        last_clause(&bench, clause, named);
+    }
 }
 
 #[test]

@@ -53,6 +53,10 @@ fn events() -> Vec<Event> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Seen {
     state: State,
+    /// There is an informal specification.
+    informal: bool,
+    /// A confirmed flaw was to be repaired.
+    repaired: bool,
     /// The present module passed a parse since it last changed.
     module: bool,
     /// The present merge passed a parse since it last changed.
@@ -62,15 +66,22 @@ struct Seen {
 }
 
 fn starts() -> Vec<Seen> {
-    let mut all = vec![Seen { state: State::start(), module: false, merge: false, flaw_guard: false }];
+    let nothing = Seen {
+        state: State::start(),
+        informal: false,
+        repaired: false,
+        module: false,
+        merge: false,
+        flaw_guard: false,
+    };
+    let mut all = vec![nothing];
     for at in Station::ALL {
-        for bits in 0..8u8 {
+        for bits in 0..16u8 {
             let (informal, module, merge) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0 && bits & 2 != 0);
-            let state = State::branch(
-                at,
-                Carried { informal, module_accepted: module, merged_accepted: merge, repaired: false },
-            );
-            all.push(Seen { state, module, merge, flaw_guard: false });
+            let repaired = bits & 8 != 0;
+            let carried = Carried { informal, module_accepted: module, merged_accepted: merge, repaired };
+            let state = State::branch(at, carried);
+            all.push(Seen { state, informal, repaired, module, merge, flaw_guard: false });
         }
     }
     all
@@ -79,6 +90,13 @@ fn starts() -> Vec<Seen> {
 fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
     let mut seen = Seen { state: t.state, ..from };
     match (from.state.position, event) {
+        (Position::At(Station::InformalSpec), Event::Answered) => {
+            // What was accepted before was made from another specification.
+            (seen.informal, seen.module, seen.merge) = (true, false, false);
+        }
+        (Position::SecondReading, Event::SecondRead { agrees: true, .. }) => {
+            seen.repaired |= t.row == Row::FlawRepaired;
+        }
         (Position::At(Station::Formalize), Event::Answered) => {
             seen.module = false;
             seen.merge = false;
@@ -126,7 +144,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                     Outcome::Approved | Outcome::ApprovedRepaired => {
                         let Event::Reviewed(r) = event else { panic!("approved by {event:?}") };
                         assert!(r.verdict == ReviewVerdict::Approved && r.approval.is_none() && r.earliest.is_none());
-                        assert_eq!(outcome == Outcome::ApprovedRepaired, from.state.repaired);
+                        assert_eq!(outcome == Outcome::ApprovedRepaired, from.repaired, "repaired is never forgotten");
                     }
                     Outcome::FlawFound => {
                         assert!(matches!(event, Event::SecondRead { agrees: true, .. }));
@@ -143,6 +161,10 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                     from = from.state
                 );
             }
+            if let Position::At(Station::Formalize | Station::Validate) = s.position {
+                assert!(to.informal, "a module from no specification: {from:?} {event:?}", from = from.state);
+            }
+            assert_eq!((s.informal, s.repaired), (to.informal, to.repaired));
             if s.repaired && !from.state.repaired {
                 assert!(rules.repair && matches!(event, Event::SecondRead { agrees: true, .. }));
             }

@@ -40,6 +40,7 @@ fn coverage_is_read_from_the_comments_directly_above() {
     .collect();
     assert_eq!(found, expected);
     assert_eq!(coverage_of("\\* covers R1\nSafe == TRUE")["Safe"], ["R1"]);
+    assert_eq!(coverage_of("\\* covers R04, R4, R10\nSafe == TRUE")["Safe"], ["R4", "R10"]);
 }
 
 #[test]
@@ -75,6 +76,21 @@ fn a_property_that_is_true_whatever_happens_is_told() {
         "P == 1 = 2",
         "P == x /= x => FALSE",
         "P == \\A z \\in 1..N : z \\in Nat",
+        "P == x \\in {1} \\/ x \\notin {1}",
+        "P == x \\notin {1} \\/ y = 1 \\/ (x \\in {1})",
+        "P == \\/ ~(x \\in {1})\n     \\/ y = 2\n     \\/ ~(x \\notin {1})",
+        "P == x = y \\/ x # y",
+        "P == x /= y \\/ y = x",
+        "P == x < y \\/ x >= y",
+        "P == x > y \\/ x \\leq y",
+        "P == x < y \\/ y =< x",
+        "P == x < 1 \\/ x = 1 \\/ x > 1",
+        "P == x <= y \\/ y <= x",
+        "P == x < y => x <= y",
+        "P == x \\in {1} => ~(x \\notin {1})",
+        "P == x \\in {1} <=> ~(x \\notin {1})",
+        "P == ~(x \\in {1} /\\ x \\notin {1})",
+        "P == ~(/\\ x < 1\n       /\\ x > 1)",
     ] {
         assert!(constantly_true(&module(body), "P").is_some(), "{body}");
     }
@@ -107,6 +123,14 @@ fn a_property_that_says_something_is_left_alone() {
         "P == ~TRUE \\/ x = 1",
         "P == /\\ x = 1\n        \\/ ~(x = 1)\n     /\\ y = 2",
         "P == <<x, y>> = <<y, x>>",
+        "P == x \\in {1} \\/ x \\notin {2}",
+        "P == x \\in {1} \\/ y \\notin {1}",
+        "P == x < y \\/ x > y",
+        "P == x < 1 \\/ x >= 2",
+        "P == x <= y => x < y",
+        "P == ~(x <= 1 /\\ x >= 1)",
+        "P == x \\in {1} <=> x \\notin {1}",
+        "P == x < y => y < x",
     ] {
         assert_eq!(constantly_true(&module(body), "P"), None, "{body}");
     }
@@ -115,6 +139,8 @@ fn a_property_that_says_something_is_left_alone() {
     assert!(constantly_true_under(&replaced, &cfg("CONSTANT Q <- R"), "P").is_none());
     let other = Module::parse("---- MODULE M ----\nEXTENDS Base\nP == Known > 1\n====").expect("a module");
     assert_eq!(constantly_true(&other, "P"), None);
+    let own_order = Module::parse("---- MODULE M ----\nVARIABLES x\na < b == b = 1\nP == x < 1 \\/ x >= 1\n====");
+    assert_eq!(constantly_true(&own_order.expect("a module"), "P"), None);
 }
 
 #[test]
@@ -170,6 +196,65 @@ fn nothing_is_weakened_in_silence() {
     assert_eq!(changes(&baseline), left.map(|(name, kind)| (name.to_owned(), kind)));
     let text = serde_json::to_string(&baseline).expect("serialises");
     assert_eq!(serde_json::from_str::<Baseline>(&text).expect("reads back"), baseline);
+}
+
+/// The names of what changed.
+fn names(baseline: &Baseline, checked: &BTreeMap<String, String>) -> Vec<String> {
+    baseline.changes(checked).into_iter().map(|change| change.name).collect()
+}
+
+#[test]
+fn which_requirements_a_property_covers_is_no_secret_change() {
+    let config = cfg("INVARIANT Inv\n\\* Deadlock covers R3");
+    let of = |body: &str| Checked::of(&module(body), &config);
+    let first = of("\\* covers R2, R1\nInv == x = 1");
+    assert_eq!((first["covers Inv"].as_str(), first["covers Deadlock"].as_str()), ("R1, R2", "R3"));
+    let mut baseline = Baseline::default();
+    baseline.absorb(&first);
+    assert_eq!(names(&baseline, &of("\\* covers R01 and R2: both\nInv == x = 1")), [""; 0]);
+    let moved = of("\\* covers R1\nInv == x = 1");
+    let change = &baseline.changes(&moved)[0];
+    assert_eq!(
+        (change.name.as_str(), change.was.as_deref(), change.now.as_deref()),
+        ("covers Inv", Some("R1, R2"), Some("R1"))
+    );
+    assert_eq!(names(&baseline, &of("Inv == x = 1")), ["covers Inv"]);
+    assert_eq!(names(&baseline, &Checked::of(&module("x1 == 1"), &cfg("INIT x1"))), ["Inv", "covers Deadlock"]);
+    baseline.accept(["Inv"], &Checked::of(&module("x1 == 1"), &cfg("INIT x1")));
+    assert_eq!(names(&baseline, &moved), ["covers Deadlock"; 0], "a property that comes back is a new one");
+    baseline.absorb(&moved);
+    assert_eq!(names(&baseline, &first), ["covers Inv"]);
+}
+
+#[test]
+fn the_configuration_says_what_deadlock_and_assertions_cover() {
+    let read = cfg("INIT A\n\\* Deadlock covers R4, R05 because nothing may stop\n\\*  Assertion covers: R6\n\
+         \\* Deadlock may cover R7\n\\* Deadlocked covers R8\n\\* Assertion R9\n");
+    let expected = [("Assertion", vec!["R6"]), ("Deadlock", vec!["R4", "R5"])];
+    let expected: BTreeMap<String, Vec<String>> = expected
+        .into_iter()
+        .map(|(name, ids)| (name.to_owned(), ids.into_iter().map(str::to_owned).collect()))
+        .collect();
+    assert_eq!(read.covers, expected);
+}
+
+#[test]
+fn an_assertion_that_is_dropped_is_a_change() {
+    let algorithm = |statement: &str| {
+        let text = format!(
+            "---- MODULE M ----\nEXTENDS TLC\n(* --algorithm A\nvariables x = 0;\nbegin\n  a: x := 1;\n  {statement}\nend algorithm; *)\n===="
+        );
+        Checked::of(&Module::parse(&text).expect("a module"), &cfg("SPECIFICATION Spec"))
+    };
+    let first = algorithm("assert x = 1;");
+    assert_eq!(first["Assertion"], "assert x = 1");
+    let mut baseline = Baseline::default();
+    baseline.absorb(&first);
+    assert_eq!(names(&baseline, &algorithm("assert  x = 1; \\* the same")), [""; 0]);
+    assert_eq!(names(&baseline, &algorithm("assert x > 0;")), ["Assertion"]);
+    assert_eq!(names(&baseline, &algorithm("skip;")), ["Assertion"]);
+    let by_hand = Checked::of(&module("A == Assert(x = 1, \"\")\nB == x = 1"), &cfg("INIT A"));
+    assert!(by_hand["Assertion"].starts_with("A == Assert"), "{by_hand:?}");
 }
 
 #[test]

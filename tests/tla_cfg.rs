@@ -102,8 +102,12 @@ fn cfg() -> impl Strategy<Value = Cfg> {
     let one = || prop::option::of(name());
     let singles = (one(), one(), one(), one(), one(), one(), prop::option::of(any::<bool>()));
     let lists = (names(), names(), names(), names(), names(), names());
-    (singles, lists, prop::collection::btree_map("([A-Z][a-z]{1,3}!)?[a-z][a-z0-9_]{0,6}", constant, 0..4)).prop_map(
-        |(singles, lists, constants)| {
+    let id = (1..30u32).prop_map(|number| format!("R{number}"));
+    let ids = prop::collection::btree_set(id, 1..3).prop_map(|ids| ids.into_iter().collect::<Vec<_>>());
+    let covers = prop::collection::btree_map(prop::sample::select(vec!["Deadlock", "Assertion"]), ids, 0..3);
+    let covers = covers.prop_map(|map| map.into_iter().map(|(name, ids)| (name.to_owned(), ids)).collect());
+    (singles, lists, covers, prop::collection::btree_map("([A-Z][a-z]{1,3}!)?[a-z][a-z0-9_]{0,6}", constant, 0..4))
+        .prop_map(|(singles, lists, covers, constants)| {
             let (specification, init, next, view, alias, postcondition, check_deadlock) = singles;
             let (invariants, properties, constraints, action_constraints, symmetry, witnesses) = lists;
             Cfg {
@@ -121,9 +125,9 @@ fn cfg() -> impl Strategy<Value = Cfg> {
                 alias,
                 postcondition,
                 witnesses,
+                covers,
             }
-        },
-    )
+        })
 }
 
 proptest! {

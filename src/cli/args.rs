@@ -54,12 +54,35 @@ pub(super) enum Format {
 /// Flags of everything that forges.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct ForgeArgs {
-    /// What answers prompts: handoff (a person or another agent, through files) or replay (a recording).
+    /// What answers prompts: claude (the Claude Code program), anthropic (the Messages API), openai (any compatible
+    /// server), handoff (a person or another agent, through files) or replay (a recording) [default: claude where it is
+    /// logged in, else anthropic where a key is set].
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
-    /// The model's name.
+    /// The model's name [env: `CLAUDE_MODEL`] [default for claude and anthropic: claude-sonnet-4-5].
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
+    /// The model that answers where the first is overloaded.
+    #[arg(long, value_name = "NAME")]
+    pub fallback_model: Option<String>,
+    /// Where the server of `openai` or `anthropic` is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The Claude Code program [default: `claude` on the path].
+    #[arg(long, value_name = "FILE")]
+    pub claude_path: Option<PathBuf>,
+    /// Let Claude Code use `ANTHROPIC_API_KEY` instead of your login.
+    #[arg(long)]
+    pub claude_api_key: bool,
+    /// US dollars that the run may cost; it stops before a call that would go beyond.
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<f64>,
+    /// Tokens that the run may use.
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+    /// Time that the run may take from now on, e.g. 90s, 45m, 2h.
+    #[arg(long, value_name = "TIME", value_parser = super::provider::seconds)]
+    pub max_time: Option<NonZeroU64>,
     /// The recording that `--provider replay` answers from.
     #[arg(long, value_name = "FILE")]
     pub recording: Option<PathBuf>,
@@ -223,6 +246,13 @@ impl ForgeArgs {
         Layer {
             provider: self.provider.clone().or(replay),
             model: self.model.clone(),
+            fallback_model: self.fallback_model.clone(),
+            base_url: self.base_url.clone(),
+            claude_path: self.claude_path.clone(),
+            claude_api_key: self.claude_api_key.then_some(true),
+            max_cost: self.max_cost,
+            max_tokens: self.max_tokens,
+            max_time: self.max_time,
             recording: self.recording.clone(),
             strict_replay: self.strict_replay.then_some(true),
             record: self.record.clone(),

@@ -9,7 +9,9 @@ use super::surroundings::tool_failure;
 use crate::exit::Exit;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{Desk, covers};
-use crate::pipeline::{Branch, Carried, Changed, Revision, Run, RunView, State, Station, begin_branch, file};
+use crate::pipeline::{
+    Branch, Carried, Changed, Feedback, Position, Revision, Run, RunView, State, Station, begin_branch, file,
+};
 use crate::prompt::requirements;
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
@@ -34,11 +36,14 @@ pub(super) async fn begin(
     let is_edited = |name: &str| edited.iter().any(|e| e == name);
 
     let mut accepted = (parent.standing.parses, parent.standing.parses);
-    let mut covers = coverage_before(&view, parent);
+    let mut covers = coverage_before(parent);
     if is_edited(file::MODULE) || is_edited(file::CFG) {
         // A person's module becomes the source that everything later starts from.
-        let edited_text = module.clone().unwrap_or_default();
-        let source = without_translation(&edited_text);
+        let Some(edited_text) = &module else {
+            return Err(Failure::usage(format!("{from} has no module, so its {} belongs to nothing", file::CFG))
+                .hint(format!("put a {} beside it, or remove it and begin at formalize", file::MODULE)));
+        };
+        let source = without_translation(edited_text);
         artifacts.insert(file::SOURCE.into(), put(run, &source)?);
         accepted = (false, false);
         if station > Station::Validate {
@@ -66,9 +71,17 @@ pub(super) async fn begin(
         informal: informal.is_some(),
         module_accepted: accepted.0,
         merged_accepted: accepted.1,
-        repaired: parent.repaired,
+        // A flaw that the run ended with is mended here, where that is asked for.
+        repaired: parent.repaired
+            || (changed.rules.unwrap_or(view.settings.rules).repair
+                && station == Station::InformalSpec
+                && parent.open.iter().any(Feedback::is_confirmed_flaw)),
     };
     let state = State::branch(station, carried);
+    if state.position != Position::At(station) {
+        let has_source = artifacts.contains_key(file::SOURCE);
+        return Err(lacking(from, station, carried, has_source));
+    }
     let branch = Branch {
         from: parent.revision,
         state,
@@ -135,14 +148,29 @@ fn put(run: &Run, text: &str) -> Result<Sha, Failure> {
     run.store().put(text).map_err(|e| Failure::new(Exit::Defect, e.to_string()))
 }
 
-fn coverage_before(view: &RunView, parent: &Revision) -> BTreeMap<String, Vec<String>> {
+/// A station that cannot begin for want of what comes before it, with the latest one before it that can.
+fn lacking(from: &str, station: Station, carried: Carried, has_source: bool) -> Failure {
+    let missing = match station {
+        Station::ModelCheck => "merged module and configuration that were accepted",
+        Station::GenerateInvariants => "module that was accepted",
+        _ => "informal specification",
+    };
+    let begins = |s: &Station| {
+        State::branch(*s, carried).position == Position::At(*s) && (*s <= Station::Formalize || has_source)
+    };
+    let instead = Station::ALL.into_iter().rev().filter(|s| *s < station).find(begins).unwrap_or(Station::InformalSpec);
+    Failure::usage(format!("{from} has no {missing}, so a branch cannot begin at {station}"))
+        .hint(format!("begin earlier: --at {instead}"))
+}
+
+fn coverage_before(parent: &Revision) -> BTreeMap<String, Vec<String>> {
     let mut covers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for r in &parent.requirements {
-        for name in &r.covered_by {
+        for name in r.claims() {
             covers.entry(name.clone()).or_default().push(r.requirement.id.clone());
         }
     }
-    if covers.is_empty() { view.covers.clone() } else { covers }
+    covers
 }
 
 /// Translates and parses the edited module; a rejection is shown and nothing begins.

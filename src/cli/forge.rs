@@ -1,19 +1,21 @@
 //! What `run`, `demo` and `resume` share: a desk, a run, a display, and an end with its status.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::Format;
 use super::failure::{Fails, Failure};
 use super::progress::{Display, result};
+use super::provider::caller;
 use super::surroundings::{cancel_on_signals, clock, crash_point, env, limits, toolchain};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::journal::{JournalError, LockError, StoreError};
-use crate::llm::{Handoff, Provider, Recording, Replay};
+use crate::journal::{JournalError, LockError, Sha, StoreError};
+use crate::llm::Recording;
 use crate::nodes::{Crew, Desk, Shelf};
-use crate::pipeline::{self, Outcome, Run, RunError, StopReason, Surroundings, drive};
-use crate::prompt::PromptLibrary;
+use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, drive};
+use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
 
 /// Flags over the environment over the file.
@@ -38,8 +40,14 @@ pub(super) enum Answers {
 }
 
 /// Builds the desk. Everything that can be wrong is found out here, before a folder is made or a model is asked.
-pub(super) fn desk(settings: &Settings, answers: Answers, out: &Path, display: &Arc<Display>) -> Result<Desk, Failure> {
-    let provider = provider(settings, answers, out)?;
+pub(super) async fn desk(
+    settings: &Settings,
+    answers: Answers,
+    out: &Path,
+    display: &Arc<Display>,
+) -> Result<Desk, Failure> {
+    let cancel = cancel_on_signals();
+    let caller = caller(settings, answers, out, &cancel).await?;
     let prompts_dir = match &settings.given.prompts {
         Some(dir) => Some(dir.clone()),
         None => Some(PathBuf::from("prompts")).filter(|p| p.is_dir()),
@@ -55,39 +63,21 @@ pub(super) fn desk(settings: &Settings, answers: Answers, out: &Path, display: &
     let toolchain = toolchain(settings)?;
     let watcher = display.clone();
     Ok(Desk {
-        provider,
+        caller,
         toolchain: Box::new(toolchain),
         prompts,
         limits: limits(settings),
-        cancel: cancel_on_signals(),
+        cancel,
         progress: Box::new(move |p| watcher.checking(&p)),
         record: settings.given.record.clone(),
         shelf: Shelf::default(),
     })
 }
 
-fn provider(settings: &Settings, answers: Answers, out: &Path) -> Result<Box<dyn Provider>, Failure> {
-    let choices = "`--provider handoff` (a person or another agent answers through files) and `--provider replay \
-                   --recording FILE` are available in this version";
-    match (settings.provider.as_str(), answers) {
-        (_, Answers::Built(recording)) => Ok(Box::new(Replay::new(recording, settings.strict_replay))),
-        ("handoff", _) => {
-            let out = std::path::absolute(out).fails(Exit::Usage)?;
-            Ok(Box::new(Handoff::new(out.join("handoff"))))
-        }
-        ("replay", _) => {
-            let Some(path) = &settings.given.recording else {
-                return Err(Failure::usage("`--provider replay` needs a recording").hint("add --recording FILE"));
-            };
-            let recording = Recording::load(path).fails(Exit::Usage)?;
-            Ok(Box::new(Replay::new(recording, settings.strict_replay)))
-        }
-        ("auto", _) => Err(Failure::usage("no provider was chosen, and none was found").hint(choices)),
-        (other @ ("claude" | "anthropic" | "openai"), _) => {
-            Err(Failure::usage(format!("the provider {other} is not built into this version")).hint(choices))
-        }
-        (other, _) => Err(Failure::usage(format!("unknown provider {other:?}")).hint(choices)),
-    }
+/// The prompts, as they are journaled.
+pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, PromptInUse> {
+    let in_use = |t: &Template| (t.name.to_owned(), PromptInUse { sha: Sha::of(&t.text), own: t.own });
+    prompts.templates().iter().map(in_use).collect()
 }
 
 /// Opens the run folder with everything that watches it.
@@ -128,7 +118,6 @@ const RESTORE: &str = "what the run rests on is not as it was written: restore t
 
 /// Drives the run to its end and prints how it ended.
 pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format: Format) -> Result<Exit, Failure> {
-    let cancel = desk.cancel.clone();
     let crew = Crew { desk };
     let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
     display.finish();
@@ -145,9 +134,6 @@ pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format:
     let exit = status(finished.outcome, finished.reason);
     if finished.outcome == Outcome::Stopped {
         display.note(&format!("go on with: tlaforge resume {}", run.root().display()));
-    }
-    if cancel.is_cancelled() && exit == Exit::Interrupted {
-        return Ok(Exit::Interrupted);
     }
     Ok(exit)
 }

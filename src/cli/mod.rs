@@ -10,6 +10,7 @@ mod failure;
 mod forge;
 mod program;
 mod progress;
+mod provider;
 mod report;
 mod resume;
 mod run;

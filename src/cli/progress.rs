@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Format;
 use crate::journal::Event;
-use crate::tla::{CheckOutcome, statistics_sentence, verdict_sentence};
+use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
 /// The display of one run.
@@ -29,7 +29,7 @@ impl Display {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { format, bar, last: Mutex::new(Instant::now()), width: 100 }
+        Self { format, bar, last: Mutex::new(Instant::now()), width: DEFAULT_WIDTH }
     }
 
     /// Columns for tables.

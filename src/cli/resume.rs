@@ -1,5 +1,6 @@
 //! `tlaforge resume`: go on where the journal ends, or branch off from a revision.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -8,13 +9,14 @@ use serde_json::Value;
 use super::args::{Format, ResumeArgs};
 use super::branch;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, absolute, desk, forge, open, run_failure, status};
+use super::forge::{Answers, absolute, desk, forge, open, prompts_in_use, run_failure, status};
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::env;
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Outcome, Rules, Run, RunError};
+use crate::nodes::Desk;
+use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError};
 use crate::report::summary;
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
@@ -40,9 +42,15 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         *path = absolute(path.take());
     }
     let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };
-    let changed = view.settings.changed(rules, surroundings(&settings));
+    let changed = |desk: &Desk| {
+        let prompts = prompts_in_use(&desk.prompts);
+        let changed = view.settings.changed(rules, surroundings(&settings), prompts);
+        say_of_prompts(&view.settings.prompts, &changed.prompts, &display);
+        changed
+    };
     if let Some(from) = &args.from {
-        let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display)?;
+        let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
+        let changed = changed(&desk);
         branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
         return forge(&run, desk, &display, format).await;
     }
@@ -58,9 +66,20 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         ));
         return Ok(status(finished.outcome, finished.reason));
     }
-    let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display)?;
-    pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
+    let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
+    pipeline::resume(&run, &changed(&desk)).map_err(|e| run_failure(&e))?;
     forge(&run, desk, &display, format).await
+}
+
+/// A person may have edited prompts on purpose, so they are used; but never in silence.
+fn say_of_prompts(before: &BTreeMap<String, PromptInUse>, changed: &BTreeMap<String, PromptInUse>, display: &Display) {
+    // A journal of an earlier version does not tell which were used.
+    if before.is_empty() || changed.is_empty() {
+        return;
+    }
+    let now = |prompt: &PromptInUse| if prompt.own { "now your own" } else { "now the built-in one" };
+    let list: Vec<String> = changed.iter().map(|(name, prompt)| format!("{name} ({})", now(prompt))).collect();
+    display.note(&format!("these prompts differ from those that the run has used so far: {}", list.join(", ")));
 }
 
 /// The demo's recording is built in: a run that began by replaying none goes on with it. Every other is a file.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{Format, RunArgs};
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, absolute, desk, forge, open, run_failure, settings};
+use super::forge::{Answers, absolute, desk, forge, open, prompts_in_use, run_failure, settings};
 use super::progress::Display;
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
@@ -77,13 +77,13 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
     };
     let exemplars = exemplars(&settings)?;
     let display = Arc::new(Display::new(format));
-    let desk = desk(&settings, job.answers, &job.out, &display)?;
+    let desk = desk(&settings, job.answers, &job.out, &display).await?;
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);
     }
-    let overridden = desk.prompts.overridden();
-    if !overridden.is_empty() {
-        display.note(&format!("prompts of your own: {}", overridden.join(", ")));
+    let own: Vec<&str> = desk.prompts.templates().iter().filter(|t| t.own).map(|t| t.name).collect();
+    if !own.is_empty() {
+        display.note(&format!("prompts of your own: {}", own.join(", ")));
     }
     let run = open(&job.out, &display)?;
     // Between the look above and the lock another process may have begun a run here.
@@ -98,6 +98,7 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
         docs: Vec::new(),
         skipped: documents.skipped.clone(),
         exemplars: Vec::new(),
+        prompts: prompts_in_use(&desk.prompts),
         surroundings: surroundings(&settings),
     };
     for document in &documents.files {

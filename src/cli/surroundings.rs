@@ -25,9 +25,13 @@ pub(super) fn env(name: &str) -> Option<String> {
 
 /// Finds the Java tools; a missing one ends with status 4 and says how to get it.
 pub(super) fn toolchain(settings: &Settings) -> Result<JavaToolchain, Failure> {
+    discover(settings).map_err(|e| tool_failure(&e))
+}
+
+pub(super) fn discover(settings: &Settings) -> Result<JavaToolchain, ToolError> {
     let env = |name: &str| std::env::var_os(name);
     let paths = ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env };
-    JavaToolchain::discover(&paths).map_err(|e| tool_failure(&e))
+    JavaToolchain::discover(&paths)
 }
 
 pub(super) fn tool_failure(error: &ToolError) -> Failure {
@@ -36,6 +40,7 @@ pub(super) fn tool_failure(error: &ToolError) -> Failure {
         ToolError::Missing { tool, advice } => {
             Failure::new(Exit::Tool, format!("{tool} was not found")).hint(advice.clone())
         }
+        ToolError::NoJar { advice } => Failure::new(Exit::Tool, "tla2tools.jar was not found").hint(advice.clone()),
         other => Failure::new(Exit::Tool, other.to_string()),
     }
 }

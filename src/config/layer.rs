@@ -1,6 +1,7 @@
 //! One source of settings, and what all of them make together.
 
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::collections::BTreeMap;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub enum ConfigError {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Layer {
-    /// `handoff` or `replay`.
+    /// `claude`, `anthropic`, `openai`, `handoff` or `replay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// The model's name.
@@ -86,9 +87,81 @@ pub struct Layer {
     /// Heap of the checker in MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heap_mib: Option<NonZeroU64>,
+    /// Where `openai` and `anthropic` are reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The Claude Code program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claude_path: Option<PathBuf>,
+    /// Let the Claude Code program use `ANTHROPIC_API_KEY` instead of the login.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claude_api_key: Option<bool>,
+    /// The model that answers where the first is overloaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_model: Option<String>,
+    /// How hard the model thinks, in the provider's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// The model's temperature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Tokens that an answer may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<NonZeroU32>,
+    /// What single nodes say of their model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub nodes: BTreeMap<String, NodeModel>,
+    /// US dollars that a run may cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
+    /// Tokens that a run may use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// Seconds that a run may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<NonZeroU64>,
+    /// Tries after the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_retries: Option<u32>,
+    /// Seconds before the first retry; times the attempt before later ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_delay: Option<u32>,
+    /// Calls to the provider at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<NonZeroUsize>,
+    /// Seconds of silence after which a call counts as failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout: Option<NonZeroU64>,
+    /// Tokens that an `openai` server's model reads, where files are sent with the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// Whether an `openai` server's model calls tools; without it files are sent with the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<bool>,
+    /// A table of prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prices: Option<PathBuf>,
     /// Modules such as `IOUtils` that may be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_modules: Vec<String>,
+}
+
+/// What one node says of its model; what it leaves out is as for all.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NodeModel {
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How hard it thinks, in the provider's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Its temperature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Tokens that an answer may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<NonZeroU32>,
 }
 
 impl Layer {
@@ -103,20 +176,17 @@ impl Layer {
         toml::from_str(&text).map_err(|e| ConfigError::File { path, what: e.to_string().trim().to_owned() })
     }
 
-    /// Reads `CLAUDE_MODEL` and `TLC_TIMEOUT`. An empty variable counts as not set.
+    /// Reads the variables that have settings of their own: `CLAUDE_MODEL`, `CLAUDE_MAX_RETRIES`, `CLAUDE_RETRY_DELAY`,
+    /// `TLC_TIMEOUT`. An empty variable counts as not set.
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let get = |name: &str| env(name).filter(|v| !v.trim().is_empty());
-        let tlc_timeout = match get("TLC_TIMEOUT") {
-            None => None,
-            Some(value) => match value.trim().parse() {
-                Ok(seconds) => Some(seconds),
-                Err(_) => {
-                    let wanted = "a whole number of seconds above 0";
-                    return Err(ConfigError::Env { name: "TLC_TIMEOUT", value, wanted });
-                }
-            },
-        };
-        Ok(Self { model: get("CLAUDE_MODEL"), tlc_timeout, ..Self::default() })
+        Ok(Self {
+            model: get("CLAUDE_MODEL"),
+            max_retries: number(env, "CLAUDE_MAX_RETRIES", "a whole number from 0")?,
+            retry_delay: number(env, "CLAUDE_RETRY_DELAY", "a whole number of seconds from 0")?,
+            tlc_timeout: number(env, "TLC_TIMEOUT", "a whole number of seconds above 0")?,
+            ..Self::default()
+        })
     }
 
     /// This layer over another: what it says wins.
@@ -137,6 +207,24 @@ impl Layer {
             tlc_timeout: self.tlc_timeout.or(below.tlc_timeout),
             workers: self.workers.or(below.workers),
             heap_mib: self.heap_mib.or(below.heap_mib),
+            base_url: self.base_url.or(below.base_url),
+            claude_path: self.claude_path.or(below.claude_path),
+            claude_api_key: self.claude_api_key.or(below.claude_api_key),
+            fallback_model: self.fallback_model.or(below.fallback_model),
+            effort: self.effort.or(below.effort),
+            temperature: self.temperature.or(below.temperature),
+            max_output: self.max_output.or(below.max_output),
+            nodes: if self.nodes.is_empty() { below.nodes } else { self.nodes },
+            max_cost: self.max_cost.or(below.max_cost),
+            max_tokens: self.max_tokens.or(below.max_tokens),
+            max_time: self.max_time.or(below.max_time),
+            max_retries: self.max_retries.or(below.max_retries),
+            retry_delay: self.retry_delay.or(below.retry_delay),
+            concurrency: self.concurrency.or(below.concurrency),
+            idle_timeout: self.idle_timeout.or(below.idle_timeout),
+            context_tokens: self.context_tokens.or(below.context_tokens),
+            tools: self.tools.or(below.tools),
+            prices: self.prices.or(below.prices),
             allow_modules: if self.allow_modules.is_empty() { below.allow_modules } else { self.allow_modules },
         }
     }
@@ -152,6 +240,15 @@ impl Layer {
             given: self,
         }
     }
+}
+
+fn number<T: std::str::FromStr>(
+    env: &dyn Fn(&str) -> Option<String>,
+    name: &'static str,
+    wanted: &'static str,
+) -> Result<Option<T>, ConfigError> {
+    let Some(value) = env(name).filter(|v| !v.trim().is_empty()) else { return Ok(None) };
+    value.trim().parse().map(Some).map_err(|_| ConfigError::Env { name, value, wanted })
 }
 
 /// Settings with their defaults.

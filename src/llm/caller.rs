@@ -176,13 +176,18 @@ impl Caller {
         self.models.of(node)
     }
 
+    /// How long the run may still take; `None` where it has no limit.
+    pub fn left(&self) -> Option<Duration> {
+        self.pace.left()
+    }
+
     /// Asks until there is an answer, or none can be hoped for. `used` is what the run has used so far.
     pub async fn call(
         &self,
         request: &Request,
         mut used: Used,
         cancel: &Cancel,
-        note: &mut (dyn FnMut(Note) -> Result<(), LlmError> + Send),
+        note: &mut (dyn FnMut(Note) + Send),
     ) -> Result<Answer, LlmError> {
         let _slot = tokio::select! {
             slot = self.slots.acquire() => slot.map_err(|_| LlmError::Cancelled)?,
@@ -226,12 +231,12 @@ impl Caller {
                 model: request.choice.model.clone(),
                 attempt,
                 wait_seconds: wait.map(|w| w.as_secs_f64()),
-            })?;
+            });
             used.tokens += failure.usage.map_or(0, |u| u.total());
             used.cost_usd += cost_usd.unwrap_or(0.0);
             let Some(wait) = wait else { return Err(failure.into()) };
             if let Some(to) = switch {
-                note(Note::Switched { from: request.choice.model.clone(), to: to.clone() })?;
+                note(Note::Switched { from: request.choice.model.clone(), to: to.clone() });
                 request.choice.model = Some(to.clone());
                 (attempt, crowded) = (1, 0);
                 continue;

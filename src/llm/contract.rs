@@ -126,6 +126,10 @@ pub struct Usage {
     pub cache_write: u64,
 }
 
+/// The longest answer that is read, in bytes: far beyond what a specification needs (a module of two megabytes is
+/// handled), and far below what would trouble memory and journal.
+pub const LONGEST_ANSWER: u64 = 8 << 20;
+
 impl Usage {
     /// All tokens together.
     pub fn total(&self) -> u64 {
@@ -203,6 +207,12 @@ pub enum LlmError {
     /// The run's time is up.
     #[error("the time of --max-time is up; resume with more")]
     Deadline,
+    /// An answer beyond [`LONGEST_ANSWER`].
+    #[error("{path} is longer than {} MiB, which no answer needs; put a shorter one in its place", LONGEST_ANSWER >> 20)]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+    },
     /// An answer file that is not text.
     #[error("{path} is not UTF-8 text; save it as UTF-8")]
     NotText {

@@ -4,10 +4,11 @@
 //! path; who answers may list what was opened in `files_read.txt`.
 
 use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::contract::{Answer, Asking, FileRead, LlmError, Offered, Provider, Request};
+use super::contract::{Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, Offered, Provider, Request};
 use crate::journal::write_atomically;
 use crate::process::Cancel;
 
@@ -153,7 +154,12 @@ fn complete_answer(path: &Path) -> Result<Option<String>, LlmError> {
     if meta.len() == 0 || !(came_by_rename(&meta) || still(&meta)) {
         return Ok(None);
     }
-    let bytes = std::fs::read(path).map_err(io)?;
+    // The file may have grown since, so its size then is not what bounds the reading.
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(io)?;
+    if file.take(LONGEST_ANSWER + 1).read_to_end(&mut bytes).map_err(io)? as u64 > LONGEST_ANSWER {
+        return Err(LlmError::TooLong { path: path.to_owned() });
+    }
     let text = String::from_utf8(bytes).map_err(|_| LlmError::NotText { path: path.to_owned() })?;
     Ok((!text.trim().is_empty()).then_some(text))
 }

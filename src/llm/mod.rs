@@ -5,6 +5,12 @@
 mod anthropic;
 mod anthropic_stream;
 mod caller;
+mod claude;
+mod claude_failure;
+mod claude_login;
+mod claude_program;
+mod claude_reads;
+mod claude_stream;
 mod contract;
 mod failure;
 mod handoff;
@@ -19,7 +25,12 @@ mod replay;
 
 pub use anthropic::{Anthropic, DEFAULT_MODEL};
 pub use caller::{Budget, Caller, Models, Note, Pace, RetryPolicy, Used};
-pub use contract::{Answer, Asking, FileRead, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage};
+pub use claude::{CLAUDE_SURROUNDINGS, ClaudeCode, ClaudeLimits};
+pub use claude_login::{ClaudeCredential, ClaudeKeyError, ClaudeLogin};
+pub use claude_program::{ClaudeStatus, ClaudeVersion};
+pub use contract::{
+    Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage,
+};
 pub use failure::{CallFailure, FailureKind};
 pub use handoff::Handoff;
 pub use http::{ApiKey, HttpSettings, SetupError};

@@ -1,11 +1,20 @@
 //! A recording: the answers of a run, one JSON object a line, in the order in which they came.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::contract::{FileRead, RequestKey, Usage};
+use super::contract::{FileRead, LONGEST_ANSWER, RequestKey, Usage};
 use crate::journal::Sha;
+
+/// The longest line: JSON writes most characters as they are, and some of them longer.
+const LONGEST_LINE: u64 = 2 * LONGEST_ANSWER;
+
+fn too_long() -> String {
+    format!("an answer of more than {} MiB, which no answer needs", LONGEST_ANSWER >> 20)
+}
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,12 +91,30 @@ pub struct Recording {
 impl Recording {
     /// Reads a recording's text.
     pub fn parse(name: &str, text: &str) -> Result<Self, RecordingError> {
+        Self::read(name, text.as_bytes())
+    }
+
+    fn read(name: &str, mut from: impl BufRead) -> Result<Self, RecordingError> {
+        let io = |source| RecordingError::Io { what: "read", path: name.into(), source };
         let mut answers: Vec<Recorded> = Vec::new();
-        for (i, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
-            let bad = |what: String| RecordingError::Line { name: name.to_owned(), line: i + 1, what };
-            let recorded: Recorded = serde_json::from_str(line).map_err(|e| bad(e.to_string()))?;
+        for number in 1.. {
+            let bad = |what: String| RecordingError::Line { name: name.to_owned(), line: number, what };
+            let mut line = Vec::new();
+            if from.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line).map_err(io)? == 0 {
+                break;
+            }
+            if line.len() as u64 > LONGEST_LINE {
+                return Err(bad(too_long()));
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let recorded: Recorded = serde_json::from_slice(&line).map_err(|e| bad(e.to_string()))?;
             if recorded.v != 1 {
                 return Err(bad(format!("format version {} is not 1", recorded.v)));
+            }
+            if recorded.answer.len() as u64 > LONGEST_ANSWER {
+                return Err(bad(too_long()));
             }
             if answers.iter().any(|a| a.key == recorded.key) {
                 return Err(RecordingError::Twice { name: name.to_owned(), key: recorded.key.to_string() });
@@ -102,12 +129,9 @@ impl Recording {
 
     /// Reads a recording from a file.
     pub fn load(path: &Path) -> Result<Self, RecordingError> {
-        let text = std::fs::read_to_string(path).map_err(|source| RecordingError::Io {
-            what: "read",
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::parse(&path.display().to_string(), &text)
+        let io = |source| RecordingError::Io { what: "read", path: path.to_owned(), source };
+        let file = File::open(path).map_err(io)?;
+        Self::read(&path.display().to_string(), BufReader::new(file))
     }
 
     /// Its text.

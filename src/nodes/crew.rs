@@ -2,7 +2,8 @@
 
 use super::desk::Desk;
 use super::{formalize, generate_invariants, informal_spec, model_check, review, second_reading, validate};
-use crate::pipeline::{Attempt, Job, RunView, Station, Stations, Working};
+use crate::llm::LlmError;
+use crate::pipeline::{Attempt, Halt, Job, RunView, Station, Stations, StopReason, Working};
 
 /// All six stations and the second reader, at one desk.
 pub struct Crew {
@@ -13,7 +14,7 @@ pub struct Crew {
 impl Stations for Crew {
     fn perform<'a>(&'a self, job: Job, view: &'a RunView, attempt: &'a Attempt<'a>) -> Working<'a> {
         let desk = &self.desk;
-        match job {
+        let work: Working<'a> = match job {
             Job::At(Station::InformalSpec) => Box::pin(informal_spec::perform(desk, view, attempt)),
             Job::At(Station::Formalize) => Box::pin(formalize::perform(desk, view, attempt)),
             Job::At(Station::Validate) => Box::pin(validate::perform(desk, view, attempt)),
@@ -21,6 +22,12 @@ impl Stations for Crew {
             Job::At(Station::ModelCheck) => Box::pin(model_check::perform(desk, view, attempt)),
             Job::At(Station::Review) => Box::pin(review::perform(desk, view, attempt)),
             Job::SecondReading => Box::pin(second_reading::perform(desk, view, attempt)),
-        }
+        };
+        Box::pin(async move {
+            let Some(left) = desk.caller.left() else { return work.await };
+            let late = |_| Halt { reason: StopReason::Deadline, message: LlmError::Deadline.to_string() };
+            // What is durable when the time is up is recalled by a resumed run.
+            tokio::time::timeout(left, work).await.map_err(late)?
+        })
     }
 }

@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use super::recording::recording_of;
 use super::shelf::Shelf;
 use crate::journal::{Kind, Sha, write_atomically};
-use crate::llm::{FileRead, LlmError, ModelChoice, Offered, Provider, Request, RequestKey};
-use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, StationError, StopReason};
+use crate::llm::{Answer, Caller, FileRead, LlmError, Note, Offered, Request, RequestKey, Used};
+use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, Station, StationError, StopReason, file};
 use crate::process::Cancel;
-use crate::prompt::{Document, PromptError, PromptLibrary, index, index_path};
-use crate::tla::Diagnostic;
+use crate::prompt::{Document, PromptError, PromptLibrary, Readable, changes, index, index_path};
+use crate::tla::{Diagnostic, UNCUT, outcome_text};
 use crate::toolchain::{Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain, Translation};
 
 /// Everything that a station works with.
 pub struct Desk {
     /// What answers prompts.
-    pub provider: Box<dyn Provider>,
+    pub caller: Caller,
     /// What decides.
     pub toolchain: Box<dyn Toolchain>,
     /// The prompts.
@@ -45,7 +45,7 @@ pub(super) struct Ask<'a> {
     /// The node in the request's key.
     pub node: &'static str,
     /// The template of the role.
-    pub role: &'static str,
+    pub role: String,
     /// The template of the prompt.
     pub prompt: String,
     /// What the prompt is rendered with.
@@ -56,8 +56,29 @@ pub(super) struct Ask<'a> {
     pub docs: bool,
     /// Whether the exemplars are offered.
     pub exemplars: bool,
+    /// The JSON schema of the answer, for models that can be held to one.
+    pub schema: Option<Value>,
     /// The attempt.
     pub attempt: &'a Attempt<'a>,
+}
+
+impl<'a> Ask<'a> {
+    /// A question with the station's own role and its prompt of that purpose. Nothing is offered with it yet.
+    pub(super) fn at(station: Station, purpose: &'static str, attempt: &'a Attempt<'a>) -> Self {
+        let node = station.name();
+        Self {
+            purpose,
+            node,
+            role: format!("{node}/role"),
+            prompt: format!("{node}/{purpose}"),
+            data: json!({}),
+            files: Vec::new(),
+            docs: false,
+            exemplars: false,
+            schema: None,
+            attempt,
+        }
+    }
 }
 
 /// An answer that is durable.
@@ -93,7 +114,7 @@ impl Desk {
         if ask.docs {
             data["index"] = json!(index_path(view.settings.docs.iter().map(|d| d.path.as_str())));
         }
-        let role = self.prompts.render(ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?;
+        let role = self.prompts.render(&ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?;
         let prompt = self.prompts.render(&ask.prompt, &data).map_err(|e| prompt_trouble(&e))?;
         let key = RequestKey {
             node: ask.node.to_owned(),
@@ -109,20 +130,20 @@ impl Desk {
             prompt,
             workspace: attempt.run.workspace(),
             offered,
-            choice: ModelChoice::default(),
-            schema: None,
+            choice: self.caller.choice(ask.node),
+            schema: ask.schema,
         };
         let wording = to_json(&request.wording());
         // A request that was sent before a crash and not answered goes on under its number.
         let sent = attempt.recall("request_sent", |data| {
-            is_this(data) && data["wording"] == wording && data["provider"] == self.provider.name()
+            is_this(data) && data["wording"] == wording && data["provider"] == self.caller.name()
         });
         request.seq = match sent {
             Some(event) => event.seq,
             None => self.send(&request, attempt)?,
         };
         let started = std::time::Instant::now();
-        let answer = self.provider.ask(&request, &self.cancel).await.map_err(|e| self.provider_trouble(&e))?;
+        let answer = self.call(view, &request, attempt).await?;
         for path in &answer.refused_reads {
             attempt.record(Kind::Act, "read_refused", json!({"path": path, "why": "outside the workspace"}))?;
         }
@@ -132,13 +153,35 @@ impl Desk {
             "answer_received",
             json!({
                 "purpose": ask.purpose, "candidate": 0, "request": request.seq, "artifact": sha,
-                "provider": self.provider.name(), "model": answer.model, "usage": answer.usage,
+                "provider": self.caller.name(), "model": answer.model, "usage": answer.usage,
                 "cost_usd": answer.cost_usd, "stale": answer.stale, "reads": answer.reads,
-                "seconds": started.elapsed().as_secs_f64(),
+                "seconds": started.elapsed().as_secs_f64(), "request_ids": answer.request_ids,
             }),
         )?;
         self.write_record(attempt)?;
         Ok(Reply { text: answer.text, sha, reads: answer.reads })
+    }
+
+    /// Calls the model; what fails on the way is journaled before it is tried again.
+    async fn call(&self, view: &RunView, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
+        let spent = view.spent_total();
+        let used = Used { cost_usd: spent.cost_usd, tokens: spent.tokens };
+        let mut trouble = None;
+        let mut note = |note: Note| {
+            let (kind, name) = match note {
+                Note::Failed { .. } => (Kind::Recv, "call_failed"),
+                Note::Switched { .. } => (Kind::Choice, "model_switched"),
+            };
+            let mut data = to_json(&note);
+            data["purpose"] = json!(request.key.purpose);
+            data["request"] = json!(request.seq);
+            trouble = trouble.take().or(attempt.record(kind, name, data).err());
+        };
+        let answer = self.caller.call(request, used, &self.cancel, &mut note).await;
+        match trouble {
+            Some(trouble) => Err(trouble.into()),
+            None => Ok(answer.map_err(|e| self.provider_trouble(&e))?),
+        }
     }
 
     /// Brings the recording up to date with the journal.
@@ -162,7 +205,7 @@ impl Desk {
             "request_sent",
             json!({
                 "purpose": request.key.purpose, "candidate": request.key.candidate, "key": request.key,
-                "provider": self.provider.name(), "prompt": prompt, "prompt_start": start,
+                "provider": self.caller.name(), "choice": request.choice, "prompt": prompt, "prompt_start": start,
                 "wording": request.wording(), "offered": request.offered,
             }),
         )?;
@@ -190,7 +233,7 @@ impl Desk {
         let mut offered = Vec::new();
         for (path, text) in files {
             let at = root.join(&path);
-            let sha = Sha::of(&text);
+            let sha = ask.attempt.keep(&text)?;
             if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
                 let dir = at.parent().unwrap_or(&root);
                 std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
@@ -231,7 +274,9 @@ impl Desk {
     fn provider_trouble(&self, error: &LlmError) -> Halt {
         match error {
             LlmError::Cancelled => Halt::interrupted(),
-            _ => Halt { reason: StopReason::Provider, message: format!("{}: {error}", self.provider.name()) },
+            LlmError::Budget { .. } => Halt { reason: StopReason::Budget, message: error.to_string() },
+            LlmError::Deadline => Halt { reason: StopReason::Deadline, message: error.to_string() },
+            _ => Halt { reason: StopReason::Provider, message: format!("{}: {error}", self.caller.name()) },
         }
     }
 }
@@ -251,16 +296,29 @@ struct Inspected {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Journals an inspection; the module itself goes into the store.
+/// What was read of an answer; what had to be set aside for that is journaled.
+pub(super) fn as_read<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, StationError> {
+    let is_there = attempt.recall("answer_normalised", |_| true).is_some();
+    if !read.normalised.is_empty() && !is_there {
+        attempt.record(Kind::Act, "answer_normalised", json!({"what": read.normalised}))?;
+    }
+    Ok(read.value)
+}
+
+/// Journals an inspection, with `more` about it; the module itself goes into the store.
 pub(super) fn record_inspection(
     attempt: &Attempt<'_>,
     tool: &str,
     inspection: &Inspection,
+    more: &[(&str, &[String])],
 ) -> Result<(), StationError> {
     let module = inspection.module.as_ref().map(|text| attempt.keep(text)).transpose()?;
-    let data = json!({
+    let mut data = json!({
         "tool": tool, "accepted": module.is_some(), "module": module, "diagnostics": inspection.diagnostics,
     });
+    for (what, names) in more {
+        data[*what] = json!(names);
+    }
     attempt.record(Kind::Act, "tool_finished", data)?;
     Ok(())
 }
@@ -330,6 +388,29 @@ pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, otherw
         let _ = writeln!(text, "\n{otherwise}");
     }
     text
+}
+
+/// Offers the last check as `check.md`, and says to the prompt whether there is one and whether it is of what stands now.
+pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(String, String)>) {
+    let fresh = view.fresh_check();
+    data["has_check"] = json!(view.check().is_some());
+    data["check_is_older"] = json!(view.check().is_some() && fresh.is_none());
+    let text = match (fresh, view.check()) {
+        (Some(outcome), _) => outcome_text(outcome, UNCUT),
+        (None, Some(check)) => format!(
+            "This check was of an earlier version: the module, its properties or the configuration have changed since, \
+             and that was not checked.\n\n{}",
+            outcome_text(&check.outcome, UNCUT)
+        ),
+        (None, None) => return,
+    };
+    files.push(("check.md".to_owned(), text));
+}
+
+/// Whether the protocol in the current informal specification is marked as changed after a flaw, as `changed`.
+pub(super) fn is_changed(view: &RunView, attempt: &Attempt<'_>) -> Result<bool, StationError> {
+    let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
+    Ok(view.state.repaired && !changes(&informal).is_empty())
 }
 
 /// Diagnostics as a list.

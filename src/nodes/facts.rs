@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::desk::diagnostics_text;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawFacts, Review, RunView, Standing, WitnessState, file,
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing, WitnessState,
 };
 use crate::prompt::Document;
 use crate::tla::{
-    Cfg, Change, ChangeKind, CheckOutcome, Module, Reached, TERMINATING, Verdict, ViolationKind, WitnessOutcome,
-    constantly_true_under,
+    ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, DEADLOCK, Larger, Module, Reached, TERMINATING, Verdict,
+    Violation, ViolationKind, WitnessOutcome, constantly_true_under, probe_lines,
 };
 
 /// What is under review.
@@ -31,15 +31,7 @@ impl<'a> Subject<'a> {
 
     /// The last check, where it was of exactly this module and configuration.
     pub(super) fn fresh_check(&self) -> Option<&'a CheckOutcome> {
-        let check = self.view.check()?;
-        let same = self.view.artifact(file::MODULE) == Some(&check.module)
-            && self.view.artifact(file::CFG) == Some(&check.cfg);
-        same.then_some(&check.outcome)
-    }
-
-    /// What changed since it was first checked.
-    pub(super) fn changes(&self) -> Vec<Change> {
-        self.view.check().map(|check| self.view.baseline.changes(&check.checked)).unwrap_or_default()
+        self.view.fresh_check()
     }
 
     /// Lines that make the check weaker, as they must be named to be accepted.
@@ -92,13 +84,15 @@ impl<'a> Subject<'a> {
     pub(super) fn approval(&self, review: Option<&Review>, unread: Vec<String>) -> ApprovalFacts {
         let state = &self.view.state;
         let check = self.fresh_check();
-        let accepted = |names: &[String], name: &str| names.iter().any(|n| n == name);
         let checked: Vec<&String> =
             check.map(|c| c.invariants.iter().chain(&c.properties).collect()).unwrap_or_default();
         // A number that no requirement has covers nothing.
         let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
         let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked);
-        let is_checked = |name: &String| checked.contains(&name) || (deadlock_checked && name == "Deadlock");
+        let asserts = check.is_some() && self.view.check().is_some_and(|c| c.checked.contains_key(ASSERTION));
+        let is_checked = |name: &String| {
+            checked.contains(&name) || (deadlock_checked && name == DEADLOCK) || (asserts && name == ASSERTION)
+        };
         let covers = |name: &String| self.view.covers.get(name).is_some_and(|ids| ids.iter().any(exists));
         let constantly_true = match (&self.module, &self.cfg) {
             (Some(module), Some(cfg)) => checked
@@ -125,7 +119,7 @@ impl<'a> Subject<'a> {
                 .filter(|a| a.taken == 0 && a.action != TERMINATING)
                 .map(|a| a.action.clone())
                 .chain(labels)
-                .filter(|a| !review.is_some_and(|r| accepted(&r.intended_dead, a)))
+                .filter(|a| !review.is_some_and(|r| r.accepts_dead(a)))
                 .collect()
         });
         let witnesses = check
@@ -154,24 +148,22 @@ impl<'a> Subject<'a> {
             weakening_lines: self
                 .weakening_lines()
                 .into_iter()
-                .map(|line| CfgEntry {
-                    accepted: review.is_some_and(|r| r.accepted_cfg.iter().any(|a| names_line(a, &line))),
-                    line,
-                })
+                .map(|line| CfgEntry { accepted: review.is_some_and(|r| r.accepts_cfg(&line)), line })
                 .collect(),
             uncovered: self
                 .view
                 .covered_requirements()
                 .into_iter()
-                .filter(|r| !r.covered_by.iter().any(is_checked))
+                .filter(|r| !r.claims().any(is_checked))
                 .map(|r| r.requirement.id)
-                .filter(|id| !review.is_some_and(|r| accepted(&r.accepted_uncovered, id)))
+                .filter(|id| !review.is_some_and(|r| r.accepts_uncovered(id)))
                 .collect(),
             unnamed_changes: self
+                .view
                 .changes()
                 .into_iter()
                 .map(|c| c.name)
-                .filter(|name| !review.is_some_and(|r| accepted(&r.accepted_changes, name)))
+                .filter(|name| !review.is_some_and(|r| r.accepts_change(name)))
                 .collect(),
             unread,
         }
@@ -185,25 +177,37 @@ impl<'a> Subject<'a> {
             Verdict::Violated { violated } if c.trace.is_some() => Some(violated),
             _ => None,
         });
-        let name = violated.and_then(|v| match v.kind {
-            ViolationKind::Deadlock => Some("Deadlock".to_owned()),
-            _ => v.name.clone(),
-        });
+        let name = violated.and_then(Violation::property);
         let trace = check.and_then(|c| c.trace.as_ref());
-        let covering = self.view.covers.get(&flaw.property);
+        let covering = name.and_then(|name| self.view.covers.get(name));
         let temporal = violated.is_some_and(|v| matches!(v.kind, ViolationKind::Property | ViolationKind::Deadlock));
-        let fair = self.view.check().is_some_and(|c| c.checked.contains_key("FAIRNESS"));
+        let cited = |citation: &Option<Citation>| {
+            citation.as_ref().is_some_and(|c| is_a_line(&c.file, c.line, documents) && !c.why.trim().is_empty())
+        };
+        let bounds = check.map(|c| enlarged(c, cited(&flaw.bound))).unwrap_or_default();
+        let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
+        // It hides a violation and causes none.
+        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE");
+        let lasso = trace.is_some_and(|t| t.lasso.is_some());
+        let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
+        let still_there = fair.is_some_and(|f| matches!(f.again, Again::Still { .. }));
         FlawFacts {
             described: true,
             violated_now: violated.is_some(),
             property_is_the_violated_one: name.is_some_and(|n| n.eq_ignore_ascii_case(&flaw.property)),
-            not_type_ok: flaw.property != "TypeOK",
+            not_type_ok: name != Some("TypeOK"),
             covers_the_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
                 && self.view.requirements.iter().any(|r| r.id == flaw.requirement),
-            property_unchanged: self.view.first_violated.get(&flaw.property)
-                == self.view.check().and_then(|c| c.checked.get(&flaw.property)),
-            only_bounds: if temporal { self.weakening_lines() } else { Vec::new() },
-            unfair_lasso: trace.is_some_and(|t| t.lasso.is_some()) && !fair,
+            property_unchanged: name.is_some_and(|name| {
+                self.view.first_violated.get(name) == self.view.check().and_then(|c| c.checked.get(name))
+            }),
+            only_bounds: weakening.into_iter().chain(bounds.alone).collect(),
+            open_bounds: bounds.open,
+            unfair_lasso: lasso && !still_there && !cited(&flaw.unfair),
+            under_fairness: lasso.then(|| match fair {
+                Some(fair) => fair.sentence(),
+                None => "it was not checked under weak fairness".to_owned(),
+            }),
             unmapped_steps: trace
                 .map(|t| t.steps.iter().map(|s| s.step).filter(|s| !is_mapped(*s, review, documents)).collect())
                 .unwrap_or_default(),
@@ -246,25 +250,61 @@ impl<'a> Subject<'a> {
         text.push_str("\n## Requirements\n\n");
         for r in self.view.covered_requirements() {
             let place = r.requirement.place.as_deref().unwrap_or("no place given");
-            let by = if r.covered_by.is_empty() {
-                "NOT COVERED".to_owned()
-            } else {
-                format!("covered by {}", r.covered_by.join(", "))
-            };
-            let _ = writeln!(text, "- {} [{place}] {}: {by}", r.requirement.id, r.requirement.text);
+            let _ = writeln!(text, "- {} [{place}] {}: {}", r.requirement.id, r.requirement.text, r.words());
         }
         text.push_str(
-            "\n## Bounds that weaken the check (accept word for word in `accepted_cfg`, or have them removed)\n\n",
+            "\n## Bounds that weaken the check (accept word for word and with a reason in `accepted_cfg`, as `LINE: reason`, or have \
+             them removed)\n\n",
         );
         list(&mut text, facts.weakening_lines.iter().map(|l| l.line.clone()));
         text.push_str(
             "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
         );
-        list(&mut text, self.changes().iter().map(describe));
+        list(&mut text, self.view.changes().iter().map(describe));
+        self.violation(&mut text);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         let open = ApprovalClause::ALL.iter().filter(|c| !c.holds(&facts)).map(|c| c.words(&facts));
         list(&mut text, open);
         text
+    }
+}
+
+impl Subject<'_> {
+    /// What is violated, under the name that `flaw.property` gives it, and what a flaw needs beyond its steps.
+    fn violation(&self, text: &mut String) {
+        let Some(check) = self.fresh_check() else { return };
+        let Verdict::Violated { violated } = &check.verdict else { return };
+        text.push_str("\n## Violation\n\n");
+        match violated.property() {
+            Some(name) => {
+                let covers =
+                    self.view.covers.get(name).map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
+                let _ = writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covers}", violated.words());
+            }
+            None => {
+                let _ = writeln!(text, "- {}, which has no name: no flaw can rest on it", violated.words());
+            }
+        }
+        for line in probe_lines(check) {
+            let _ = writeln!(text, "- {line}");
+        }
+        let fair = check.probes.as_ref().and_then(|p| p.weak_fairness.as_ref());
+        let lasso = check.trace.as_ref().is_some_and(|t| t.lasso.is_some());
+        if lasso && !fair.is_some_and(|f| matches!(f.again, Again::Still { .. })) {
+            text.push_str(
+                "- a flaw needs a line of the documents that lets the behaviour go on like this: \
+                 `\"unfair\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
+            );
+        }
+        let alone = enlarged(check, true).alone;
+        if !alone.is_empty() {
+            text.push_str("- no flaw can rest on a violation that a bound alone causes\n");
+        } else if !enlarged(check, false).alone.is_empty() {
+            text.push_str(
+                "- the deadlock gives way to a larger bound: a flaw needs a line of the documents that grants the bound: \
+                 `\"bound\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
+            );
+        }
     }
 }
 
@@ -298,22 +338,47 @@ fn class(verdict: &Verdict) -> CheckVerdict {
     }
 }
 
-/// An acceptance names a line if it is the line, alone or followed by a reason.
-fn names_line(acceptance: &str, line: &str) -> bool {
-    let words: Vec<&str> = acceptance.split_whitespace().collect();
-    let acceptance = words.join(" ");
-    acceptance
-        .strip_prefix(line)
-        .is_some_and(|rest| rest.chars().next().is_none_or(|c| !c.is_alphanumeric() && c != '_'))
+/// What larger bounds do to a violation.
+#[derive(Default)]
+struct Enlarged {
+    /// The bound alone causes it.
+    alone: Vec<String>,
+    /// Not decided.
+    open: Vec<String>,
+}
+
+/// What the check of larger constants showed. A deadlock that comes later with a larger constant is one that the bound
+/// causes unless the documents grant the bound (`bound_granted`).
+fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
+    let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
+    let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
+    let larger = check.probes.as_ref().map(|probes| probes.larger.as_slice()).unwrap_or_default();
+    let mut found = Enlarged::default();
+    for (name, value) in check.bounds.constants.iter().filter(|(_, value)| value.parse::<i64>().is_ok()) {
+        match larger.iter().find(|l| l.constant == *name) {
+            Some(l) if l.again == Again::Gone => found.alone.push(l.sentence(states)),
+            Some(l) if deadlock && l.recedes(states) && !bound_granted => found.alone.push(format!(
+                "{}, and no line of the documents that grants the bound is cited in `flaw.bound`",
+                l.sentence(states)
+            )),
+            Some(Larger { again: Again::Still { .. }, .. }) => {}
+            Some(l) => found.open.push(l.sentence(states)),
+            None => found.open.push(format!("with another value than {name} = {value}: not checked")),
+        }
+    }
+    found
 }
 
 /// Whether the review maps a step of the trace to a line that exists in the documents.
 fn is_mapped(step: usize, review: &Review, documents: &[Document]) -> bool {
-    review.flaw.iter().flat_map(|f| &f.steps).any(|s| {
-        let name = s.file.trim_start_matches("./");
-        let name = name.strip_prefix("docs/").unwrap_or(name);
-        s.step == step && documents.iter().any(|d| d.path == name && (1..=d.text.lines().count()).contains(&s.line))
-    })
+    let mut steps = review.flaw.iter().flat_map(|f| &f.steps);
+    steps.any(|s| s.step == step && is_a_line(&s.file, s.line, documents))
+}
+
+fn is_a_line(file: &str, line: usize, documents: &[Document]) -> bool {
+    let name = file.trim_start_matches("./");
+    let name = name.strip_prefix("docs/").unwrap_or(name);
+    documents.iter().any(|d| d.path == name && (1..=d.text.lines().count()).contains(&line))
 }
 
 /// Of these files and wordings, those that the model did not read.
@@ -323,18 +388,4 @@ pub(super) fn unread(reads: &[FileRead], wanted: &[(&str, Option<&crate::journal
         .filter(|(path, sha)| !reads.iter().any(|r| r.path == *path && sha.is_none_or(|sha| r.sha == *sha)))
         .map(|(path, _)| (*path).to_owned())
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_accepted_word_for_word_with_or_without_a_reason() {
-        assert!(names_line("CHECK_DEADLOCK FALSE", "CHECK_DEADLOCK FALSE"));
-        assert!(names_line("CHECK_DEADLOCK  FALSE: quiescent by design", "CHECK_DEADLOCK FALSE"));
-        assert!(names_line("CONSTRAINT Small (the queue)", "CONSTRAINT Small"));
-        assert!(!names_line("CONSTRAINT Smaller", "CONSTRAINT Small"));
-        assert!(!names_line("CONSTRAINT", "CONSTRAINT Small"));
-    }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, current, diagnostics_text, feedback_file, numbered};
+use super::desk::{Ask, Desk, as_read, current, diagnostics_text, feedback_file, is_changed, numbered, offer_check};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::module;
-use crate::tla::{UNCUT, outcome_text, without_translation};
+use crate::tla::without_translation;
 
 const ANSWER: &str = "formalize.answer";
 
@@ -24,7 +24,9 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         .map(|e| e.path.clone())
         .filter(|p| Path::new(p).extension().is_some_and(|e| e == "tla"))
         .collect();
-    let mut data = json!({"exemplars": exemplars, "interface": view.settings.interface, "has_check": false});
+    let mut data = json!({
+        "exemplars": exemplars, "interface": view.settings.interface, "changed": is_changed(view, attempt)?,
+    });
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
     let mut files = vec![("informal_spec.md".to_owned(), informal)];
     let purpose = if let Some(previous) = previous {
@@ -35,34 +37,17 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             format!("The module was not accepted:\n\n{}", diagnostics_text(&view.rejected))
         };
         files.push(("feedback.md".to_owned(), feedback_file(view.open_for(Station::Formalize), &otherwise)));
-        if let Some(check) = view.check() {
-            data["has_check"] = json!(true);
-            files.push(("check.md".to_owned(), outcome_text(&check.outcome, UNCUT)));
-        }
+        offer_check(view, &mut data, &mut files);
         "repair"
     } else {
         "draft"
     };
-    let reply = desk
-        .ask(
-            view,
-            Ask {
-                purpose,
-                node: Station::Formalize.name(),
-                role: "formalize/role",
-                prompt: format!("formalize/{purpose}"),
-                data,
-                files,
-                docs: false,
-                exemplars: true,
-                attempt,
-            },
-        )
-        .await?;
+    let ask = Ask { data, files, exemplars: true, ..Ask::at(Station::Formalize, purpose, attempt) };
+    let reply = desk.ask(view, ask).await?;
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match module(&reply.text, "Spec") {
         Ok(read) => {
-            let source = attempt.keep(&without_translation(&read.value))?;
+            let source = attempt.keep(&without_translation(&as_read(attempt, read)?))?;
             artifacts.insert(file::SOURCE.to_owned(), source.clone());
             artifacts.insert(file::MODULE.to_owned(), source);
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing })

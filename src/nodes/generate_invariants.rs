@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::desk::{
-    Ask, Desk, Inspection, current, diagnostics_text, feedback_file, numbered, recall_inspection, record_inspection,
-    tool_trouble,
+    Ask, Desk, Inspection, as_read, current, diagnostics_text, feedback_file, numbered, offer_check, recall_inspection,
+    record_inspection, tool_trouble,
 };
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
-use crate::tla::{self, Cfg, Module, UNCUT, check_cfg_names, merge, outcome_text, without_translation};
+use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
 
 const ANSWER: &str = "generate_invariants.answer";
 
@@ -18,7 +18,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let previous = current(view, attempt, ANSWER)?;
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
     let has_feedback = view.open_for(Station::GenerateInvariants).next().is_some();
-    let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback, "has_check": false});
+    let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback});
     let mut files = vec![
         ("informal_spec.md".to_owned(), current(view, attempt, file::INFORMAL)?.unwrap_or_default()),
         ("Spec.tla".to_owned(), without_translation(&source)),
@@ -30,31 +30,14 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), numbered(&previous)));
     }
-    if purpose == "repair"
-        && let Some(check) = view.check()
-    {
-        data["has_check"] = json!(true);
-        files.push(("check.md".to_owned(), outcome_text(&check.outcome, UNCUT)));
+    if purpose == "repair" {
+        offer_check(view, &mut data, &mut files);
     }
-    let reply = desk
-        .ask(
-            view,
-            Ask {
-                purpose,
-                node: Station::GenerateInvariants.name(),
-                role: "generate_invariants/role",
-                prompt: format!("generate_invariants/{purpose}"),
-                data,
-                files,
-                docs: false,
-                exemplars: false,
-                attempt,
-            },
-        )
-        .await?;
+    let ask = Ask { data, files, ..Ask::at(Station::GenerateInvariants, purpose, attempt) };
+    let reply = desk.ask(view, ask).await?;
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     let read = match sections(&reply.text) {
-        Ok(read) => read.value,
+        Ok(read) => as_read(attempt, read)?,
         Err(problem) => {
             return Ok(Product {
                 event: Event::Unreadable,
@@ -68,8 +51,10 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,
         None => {
-            let inspection = put_together(desk, &source, &read).await?;
-            record_inspection(attempt, "merge, translate and parse", &inspection)?;
+            let (inspection, merged) = put_together(desk, &source, &read).await?;
+            let names = merged.as_ref().map(|m| [("added", &m.added[..]), ("replaced", &m.replaced[..])]);
+            let names = names.as_ref().map_or(&[][..], |names| names);
+            record_inspection(attempt, "merge, translate and parse", &inspection, names)?;
             inspection
         }
     };
@@ -104,7 +89,11 @@ fn feedback(from: &str, text: String) -> Feedback {
 }
 
 /// Merges by parse tree, looks up every name that the configuration lists, translates and parses.
-async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Inspection, StationError> {
+async fn put_together(
+    desk: &Desk,
+    source: &str,
+    read: &Sections,
+) -> Result<(Inspection, Option<Merged>), StationError> {
     let sections = tla::Sections {
         invariants: &read.invariants,
         properties: &read.properties,
@@ -113,7 +102,7 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Insp
     };
     let merged = match merge(source, &sections) {
         Ok(merged) => merged,
-        Err(diagnostics) => return Ok(Inspection { module: None, diagnostics }),
+        Err(diagnostics) => return Ok((Inspection { module: None, diagnostics }, None)),
     };
     let mut inspection = desk.inspect(&merged.text).await.map_err(|e| tool_trouble(&e))?;
     // The translation declares names of its own (`defaultInitValue`), so the translated module is asked where there is one.
@@ -125,23 +114,10 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<Insp
         inspection.module = None;
         inspection.diagnostics.extend(names);
     }
-    Ok(inspection)
+    Ok((inspection, Some(merged)))
 }
 
-/// Requirements by property, of those properties that the configuration lists; `\* Deadlock covers R4` in the
-/// configuration says so of the absence of deadlock.
+/// Requirements by property of a module and a configuration's text.
 pub fn covers(module: &Module, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
-    let listed: Vec<String> =
-        Cfg::parse(cfg_text).map(|cfg| cfg.invariants.into_iter().chain(cfg.properties).collect()).unwrap_or_default();
-    let mut covers = module.coverage();
-    covers.retain(|name, _| listed.contains(name));
-    for line in cfg_text.lines() {
-        if let Some(rest) = line.trim().strip_prefix("\\*").map(str::trim_start)
-            && let Some(rest) = rest.strip_prefix("Deadlock covers ")
-        {
-            let ids = rest.split([',', ' ']).filter(|w| w.starts_with('R')).map(str::to_owned).collect();
-            covers.insert("Deadlock".to_owned(), ids);
-        }
-    }
-    covers
+    Cfg::parse(cfg_text).map(|cfg| module.coverage_under(&cfg)).unwrap_or_default()
 }

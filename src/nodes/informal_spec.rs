@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, current, feedback_file, numbered};
+use super::desk::{Ask, Desk, as_read, current, feedback_file, is_changed, numbered};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
-use crate::prompt::{Problem, Requirement, fences, normalise, requirements};
+use crate::prompt::{Problem, Readable, Requirement, fences, normalise, requirements};
 
 const ANSWER: &str = "informal_spec.answer";
 
@@ -16,13 +16,13 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         None => current(view, attempt, ANSWER)?,
     };
     let settings = &view.settings;
-    let mut data = json!({
-        "concern": settings.concern, "interface": settings.interface, "repaired": view.state.repaired,
-        "has_previous": false,
+    let flaw_open = view.state.repaired && view.open_for(Station::InformalSpec).any(Feedback::is_confirmed_flaw);
+    let data = json!({
+        "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
+        "changed": is_changed(view, attempt)?,
     });
     let mut files = Vec::new();
     let purpose = if let Some(previous) = previous {
-        data["has_previous"] = json!(true);
         files.push(("previous.md".to_owned(), numbered(&previous)));
         let open = feedback_file(view.open_for(Station::InformalSpec), "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
@@ -30,25 +30,12 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     } else {
         "draft"
     };
-    let reply = desk
-        .ask(
-            view,
-            Ask {
-                purpose,
-                node: Station::InformalSpec.name(),
-                role: "informal_spec/role",
-                prompt: format!("informal_spec/{purpose}"),
-                data,
-                files,
-                docs: true,
-                exemplars: false,
-                attempt,
-            },
-        )
-        .await?;
+    let ask = Ask { data, files, docs: true, ..Ask::at(Station::InformalSpec, purpose, attempt) };
+    let reply = desk.ask(view, ask).await?;
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match read(&reply.text) {
-        Ok((text, requirements)) => {
+        Ok(read) => {
+            let (text, requirements) = as_read(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
             let other_concerns = other_concerns(&text);
             let facts = Facts::Informal { requirements, other_concerns };
@@ -67,13 +54,18 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     }
 }
 
-fn read(answer: &str) -> Result<(String, Vec<Requirement>), Problem> {
+fn read(answer: &str) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
     let mut text = normalise(answer);
+    let mut normalised = Vec::new();
+    if text != answer {
+        normalised.push("line ends or a byte-order mark".to_owned());
+    }
     // Some models put the whole document into one fence.
     if requirements(&outside_fences(&text)).is_empty()
         && let Some(fence) = fences(&text).into_iter().find(|f| !requirements(&f.body).is_empty())
     {
         text = fence.body;
+        normalised.push("the whole specification inside a fence".to_owned());
     }
     if text.trim().is_empty() {
         return Err(Problem::new("the answer is empty"));
@@ -87,7 +79,7 @@ fn read(answer: &str) -> Result<(String, Vec<Requirement>), Problem> {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    Ok((text, found))
+    Ok(Readable { value: (text, found), normalised })
 }
 
 fn outside_fences(text: &str) -> String {
@@ -121,10 +113,10 @@ mod tests {
 
     #[test]
     fn an_informal_specification_needs_numbered_requirements() {
-        let (text, requirements) = read(GOOD).unwrap();
+        let (text, requirements) = read(GOOD).unwrap().value;
         assert_eq!((text.as_str(), requirements.len()), (GOOD, 1));
         assert_eq!(other_concerns(GOOD), ["Fees: docs/a.md:3"]);
-        assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().0, GOOD);
+        assert_eq!(read(&format!("```markdown\n{GOOD}```")).unwrap().value.0, GOOD);
         assert!(read("").unwrap_err().what.contains("empty"));
         assert!(read("I cannot help with that.").unwrap_err().what.contains("no numbered requirement"));
     }

@@ -43,7 +43,12 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     let checked_names = Checked::of(&module, &cfg);
     let request =
         CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
-    let checked = desk.toolchain.check(&request, &desk.tools()).await.map_err(|e| tool_trouble(&e))?;
+    let mut checked = desk.toolchain.check(&request, &desk.tools()).await.map_err(|e| tool_trouble(&e))?;
+    let probed = desk.toolchain.probe(&request, &checked.outcome, &desk.tools()).await.map_err(|e| tool_trouble(&e))?;
+    if let Some(probed) = probed {
+        checked.outcome.probes = Some(probed.probes);
+        checked.output.push_str(&probed.output);
+    }
     let output = attempt.keep(&checked.output)?;
     let record = CheckRecord {
         outcome: checked.outcome,

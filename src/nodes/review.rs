@@ -6,15 +6,15 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, current, documents, feedback_file, numbered};
+use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, is_changed, numbered};
 use super::facts::{Subject, unread};
 use crate::journal::Sha;
 use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,
     Standing, Station, StationError, approval, file, flaw,
 };
-use crate::prompt::{Document, Problem, json_object};
-use crate::tla::{UNCUT, outcome_text, without_translation};
+use crate::prompt::{Document, Problem, Readable, json_object};
+use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
 
 const ANSWER: &str = "review.answer";
 /// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
@@ -44,7 +44,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data = json!({"has_output": output.is_some()});
+    let data = json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
     let again = view.open_for(Station::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
@@ -56,28 +56,15 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         }
         _ => "draft",
     };
-    let reply = desk
-        .ask(
-            view,
-            Ask {
-                purpose,
-                node: Station::Review.name(),
-                role: "review/role",
-                prompt: format!("review/{purpose}"),
-                data,
-                files,
-                docs: true,
-                exemplars: false,
-                attempt,
-            },
-        )
-        .await?;
+    let ask = Ask { data, files, docs: true, ..Ask::at(Station::Review, purpose, attempt) };
+    let reply = desk.ask(view, ask).await?;
     let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
     let unread =
         unread(&reply.reads, &[("Spec.tla", Some(&module_sha)), ("Spec.cfg", Some(&cfg_sha)), ("check.md", None)]);
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match read(&reply.text) {
         Ok(review) => {
+            let review = as_read(attempt, review)?;
             let mut product = judge(&subject, review, unread, &documents(view, attempt)?, artifacts);
             if let Facts::Reviewed { review, .. } = &product.facts {
                 product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&review_text(review))?);
@@ -121,6 +108,8 @@ fn judge(
                 text: format!("{why}\n\nThe review said: {}", review.summary),
             });
         }
+        // The violation is what the claim rests on: the second reader decides what follows from it.
+        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: None, .. } => {}
         // What the next review is told speaks of this one: where another station works first, it is told nothing.
         ReviewFacts { verdict: ReviewVerdict::Revise, earliest: Some(_), approval: Some(clause), .. }
             if clause.station() == Station::Review => {}
@@ -165,19 +154,26 @@ fn unreadable(
     }
 }
 
-fn read(answer: &str) -> Result<Review, Problem> {
-    let mut value = json_object(answer)?.value;
+fn read(answer: &str) -> Result<Readable<Review>, Problem> {
+    let Readable { mut value, mut normalised } = json_object(answer)?;
     for issue in value["issues"].as_array_mut().into_iter().flatten() {
         // The word stands for its absence.
         if issue["blame"] == "null" {
             issue["blame"] = serde_json::Value::Null;
+            normalised.push("`blame` given as the word \"null\"".to_owned());
         }
     }
-    let review = Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
+    let mut review =
+        Review::deserialize(&value).map_err(|e| Problem::new(format!("the review cannot be read: {e}")))?;
+    if let Some(flaw) = &mut review.flaw
+        && let Some(id) = requirement_id(&flaw.requirement)
+    {
+        flaw.requirement = id;
+    }
     if review.verdict == ReviewVerdict::Flaw && review.flaw.is_none() {
         return Err(Problem::new("the verdict is `flaw`, but `flaw` does not describe it"));
     }
-    Ok(review)
+    Ok(Readable { value: review, normalised })
 }
 
 fn issue_feedback(issue: &Issue) -> Feedback {
@@ -233,6 +229,11 @@ fn review_text(review: &Review) -> String {
         for step in &flaw.steps {
             let _ = writeln!(text, "{}. {}, line {}: {}", step.step, step.file, step.line, step.why.trim());
         }
+        for (what, cited) in [("On fairness", &flaw.unfair), ("On the bound", &flaw.bound)] {
+            if let Some(cited) = cited {
+                let _ = writeln!(text, "\n{what}: {}, line {}: {}", cited.file, cited.line, cited.why.trim());
+            }
+        }
     }
     text
 }
@@ -264,11 +265,12 @@ mod tests {
             "{\"verdict\":\"approved\"}",
             "{\"verdict\":\"approved\",\"issues\":[],\"accepted_change\":[\"Safe\"]}",
             "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":null}",
+            "{\"verdict\":\"flaw\",\"issues\":[],\"flaw\":{\"requirement\":\"R1\",\"property\":\"P\",\"steps\":[],\"unfair\":{\"file\":\"a.md\",\"line\":1}}}",
         ] {
             assert!(read(answer).is_err(), "{answer}");
         }
         let review = read("```json\n{\"verdict\":\"revise\",\"issues\":[{\"severity\":\"major\",\"category\":\"cfg_mismatch\",\"blame\":null,\"description\":\"abstraction is fine\"}]}\n```").unwrap();
-        assert_eq!(review.earliest(), Some(Station::GenerateInvariants));
+        assert_eq!(review.value.earliest(), Some(Station::GenerateInvariants));
     }
 
     #[test]

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk};
+use super::desk::{Ask, Desk, as_read, current, numbered};
 use crate::journal::Kind;
-use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError};
-use crate::prompt::{Problem, json_object};
-use crate::tla::{UNCUT, trace_table};
+use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::prompt::{Problem, Readable, changes, json_object};
+use crate::tla::{UNCUT, probe_lines, trace_table};
+
+const ANSWER: &str = "second_reading.answer";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,34 +25,50 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let requirement = flaw.and_then(|f| view.requirements.iter().find(|r| r.id == f.requirement));
     let trace = view.check().and_then(|c| c.outcome.trace.as_ref());
     let trace = trace.map(|t| trace_table(t, UNCUT)).unwrap_or_default();
-    let claim = format!(
-        "# Claim\n\nThe protocol, as documented, breaks this requirement:\n\n{} [{}] {}\n\n# Trace\n\nThe first state \
-         in full, then what each step changes.\n\n```\n{}\n```\n",
+    // After a repair the documents alone no longer say which protocol this is.
+    let changes = match current(view, attempt, file::INFORMAL)? {
+        Some(informal) if view.state.repaired => changes(&informal),
+        _ => Vec::new(),
+    };
+    let (which, listed) = if changes.is_empty() {
+        ("as documented", String::new())
+    } else {
+        let list = changes.join("\n");
+        ("as documented and then changed", format!("\n# Changes, in place of what the documents say\n\n{list}\n"))
+    };
+    let mut claim = format!(
+        "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{} [{}] {}\n{listed}\n# Trace\n\nThe first \
+         state in full, then what each step changes.\n\n```\n{}\n```\n",
         requirement.map_or("", |r| &r.id),
         requirement.and_then(|r| r.place.as_deref()).unwrap_or("no place given"),
         requirement.map_or("", |r| &r.text),
         trace.trim_end(),
     );
-    let reply = desk
-        .ask(
-            view,
-            Ask {
-                purpose: "second_reading",
-                node: Station::Review.name(),
-                role: "review/second_reading_role",
-                prompt: "review/second_reading".to_owned(),
-                data: json!({}),
-                files: vec![("claim.md".to_owned(), claim.clone())],
-                docs: true,
-                exemplars: false,
-                attempt,
-            },
-        )
-        .await?;
-    let artifacts = BTreeMap::from([("second_reading.answer".to_owned(), reply.sha)]);
+    claim.push_str(&besides(view));
+    let mut files = vec![("claim.md".to_owned(), claim.clone())];
+    let mut prompt = "review/second_reading".to_owned();
+    // The answer before this one stands as it was given: what could not be read of it is found again.
+    if view.state.unreadable
+        && let Some(previous) = current(view, attempt, ANSWER)?
+        && let Err(problem) = read(&previous)
+    {
+        files.push(("previous.md".to_owned(), numbered(&previous)));
+        files.push(("feedback.md".to_owned(), format!("# Still open\n\n{}\n", problem.what)));
+        prompt.push_str("_repair");
+    }
+    let ask = Ask {
+        role: "review/second_reading_role".to_owned(),
+        prompt,
+        data: json!({"changed": !changes.is_empty()}),
+        files,
+        docs: true,
+        ..Ask::at(Station::Review, "second_reading", attempt)
+    };
+    let reply = desk.ask(view, ask).await?;
+    let artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     let best_inconclusive = view.best(Some(view.standing)).is_some_and(|(_, best)| best.inconclusive);
     let opinion = match read(&reply.text) {
-        Ok(opinion) => opinion,
+        Ok(opinion) => as_read(attempt, opinion)?,
         Err(problem) if !view.state.unreadable => {
             attempt.record(Kind::Act, "unreadable", json!({"why": problem.what}))?;
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
@@ -61,7 +79,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let feedback = if opinion.agrees {
         vec![Feedback {
             station: Station::InformalSpec,
-            from: "a flaw of the documented protocol, confirmed".into(),
+            from: Feedback::CONFIRMED_FLAW.into(),
             text: format!("{claim}\nThe second reader: {}", opinion.why),
         }]
     } else {
@@ -79,7 +97,24 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     })
 }
 
-fn read(answer: &str) -> Result<Opinion, Problem> {
-    let value = json_object(answer)?.value;
-    Opinion::deserialize(&value).map_err(|e| Problem::new(format!("the answer cannot be read: {e}")))
+/// What further runs of the checker showed of the violation, and the lines that the claim cites for it.
+fn besides(view: &RunView) -> String {
+    let mut lines = view.check().map(|c| probe_lines(&c.outcome)).unwrap_or_default();
+    let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
+    for (what, cited) in [
+        ("that the behaviour may go on like this", flaw.and_then(|f| f.unfair.as_ref())),
+        ("that the documents grant the bound", flaw.and_then(|f| f.bound.as_ref())),
+    ] {
+        lines.extend(cited.map(|c| format!("the claim cites {}, line {}, {what}: {}", c.file, c.line, c.why.trim())));
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    lines.into_iter().fold("\n# The violation, checked again\n\n".to_owned(), |text, line| text + "- " + &line + "\n")
+}
+
+fn read(answer: &str) -> Result<Readable<Opinion>, Problem> {
+    let Readable { value, normalised } = json_object(answer)?;
+    let value = Opinion::deserialize(&value).map_err(|e| Problem::new(format!("the answer cannot be read: {e}")))?;
+    Ok(Readable { value, normalised })
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::folder;
 use super::guard::{approval, flaw};
 use super::machine::{Effect, Outcome, Position, Row, StopReason, Transition, transition};
-use super::records::{Changed, Facts, Finished, Product, Revision, file};
+use super::records::{Changed, Facts, Finished, Product, Revision};
 use super::run::{Attempt, Run, RunError, record, to_value};
 use super::station::Station;
 use super::view::RunView;
@@ -249,10 +249,7 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
         routed_to,
         why: why.to_owned(),
         requirements: after.covered_requirements(),
-        check: after
-            .check()
-            .filter(|c| after.artifact(file::MODULE) == Some(&c.module) && after.artifact(file::CFG) == Some(&c.cfg))
-            .map(|c| c.outcome.clone()),
+        check: after.fresh_check().cloned(),
         standing: after.standing,
         attempts,
         models: before.models.clone(),

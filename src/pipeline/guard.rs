@@ -12,7 +12,7 @@ use super::station::Station;
 pub struct CfgEntry {
     /// As it must be named to be accepted, e.g. `CONSTRAINT Small` or `CHECK_DEADLOCK FALSE`.
     pub line: String,
-    /// Whether the review names it.
+    /// Whether the review names it, with a reason.
     pub accepted: bool,
 }
 
@@ -113,7 +113,7 @@ pub enum ApprovalClause {
     WitnessesReached,
     /// Every action was taken, or is named as intended.
     ActionsTaken,
-    /// Every weakening line is accepted by name.
+    /// Every weakening line is accepted by name, with a reason.
     CfgAccepted,
     /// Every requirement is covered, or accepted as uncovered.
     RequirementsCovered,
@@ -180,7 +180,8 @@ impl ApprovalClause {
             ApprovalClause::CheckIsFresh => facts.check_is_fresh && facts.verdict.is_some(),
             ApprovalClause::Evaluates => facts.verdict != Some(CheckVerdict::Invalid),
             ApprovalClause::NothingViolated => facts.verdict != Some(CheckVerdict::Violated),
-            ApprovalClause::Decided => facts.verdict == Some(CheckVerdict::Holds),
+            // What is violated or invalid is decided, and has clauses of its own.
+            ApprovalClause::Decided => facts.verdict.is_some_and(|v| v != CheckVerdict::Inconclusive),
             ApprovalClause::Complete => facts.complete,
             ApprovalClause::Moved => facts.moved,
             ApprovalClause::TypeOkChecked => facts.type_ok,
@@ -233,7 +234,11 @@ impl ApprovalClause {
             ApprovalClause::CfgAccepted => {
                 let open: Vec<String> =
                     facts.weakening_lines.iter().filter(|l| !l.accepted).map(|l| l.line.clone()).collect();
-                format!("the check is bounded by what no review accepted: {}", list(&open))
+                format!(
+                    "the check is bounded by what no review accepted: {} (each is accepted word for word and with a \
+                     reason, as `LINE: reason`)",
+                    list(&open)
+                )
             }
             ApprovalClause::RequirementsCovered => {
                 format!("requirements that no checked property covers: {}", list(&facts.uncovered))
@@ -271,10 +276,17 @@ pub struct FlawFacts {
     pub covers_the_requirement: bool,
     /// It stood before its violation was known, and has not changed since.
     pub property_unchanged: bool,
-    /// Bounds that alone could cause the trace (constraints, views, symmetry with a temporal property).
+    /// Bounds that alone could cause the trace: constraints and views; a constant with whose next value the violation
+    /// vanishes, or a deadlock comes later and no document is cited for the bound.
     pub only_bounds: Vec<String>,
-    /// The lasso is one that weak fairness of the enabled actions would exclude, and the documents do not speak of it.
+    /// Larger bounds within which it is not known whether the violation is there: shown to the second reader.
+    #[serde(default)]
+    pub open_bounds: Vec<String>,
+    /// The behaviour was not shown to be possible under weak fairness of every action, and no document is cited for it.
     pub unfair_lasso: bool,
+    /// What the tool said of it under weak fairness, where the trace is an infinite behaviour.
+    #[serde(default)]
+    pub under_fairness: Option<String>,
     /// Steps of the trace that the review maps to no existing line of a document.
     pub unmapped_steps: Vec<usize>,
     /// The reviewer read the module, configuration and outcome as they stand.
@@ -350,7 +362,11 @@ impl FlawClause {
             FlawClause::NotOnlyBounds => {
                 format!("bounds of the model may cause the trace: {}", facts.only_bounds.join(", "))
             }
-            FlawClause::NotUnfair => "ordinary fairness would exclude the behaviour of the trace".into(),
+            FlawClause::NotUnfair => format!(
+                "it was not shown that the behaviour of the trace is possible where every action is weakly fair, and no \
+                 line of the documents is cited in `flaw.unfair`: {}",
+                facts.under_fairness.as_deref().unwrap_or("not decided")
+            ),
             FlawClause::StepsMapped => {
                 let steps: Vec<String> = facts.unmapped_steps.iter().map(ToString::to_string).collect();
                 format!("steps of the trace that are mapped to no line of the documents: {}", steps.join(", "))

@@ -21,9 +21,9 @@ pub use machine::{
     Transition, transition,
 };
 pub use records::{
-    Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Revision, Settings,
-    Spent, Standing, Stored, file,
+    Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, PromptInUse,
+    Revision, Settings, Spent, Standing, Stored, file,
 };
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
-pub use station::{Blame, Category, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
+pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use view::{FoldError, RunView};

@@ -57,8 +57,20 @@ pub struct Settings {
     pub skipped: Vec<Skipped>,
     /// The exemplars.
     pub exemplars: Vec<Stored>,
+    /// The prompt templates, by name.
+    #[serde(default)]
+    pub prompts: BTreeMap<String, PromptInUse>,
     /// What the command line needs to go on: provider, model, limits.
     pub surroundings: serde_json::Value,
+}
+
+/// A prompt template as a run used it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptInUse {
+    /// Its text.
+    pub sha: Sha,
+    /// Whether it was the user's own, and not the built-in one.
+    pub own: bool,
 }
 
 /// Something that a station has to mend.
@@ -70,6 +82,16 @@ pub struct Feedback {
     pub from: String,
     /// In words.
     pub text: String,
+}
+
+impl Feedback {
+    /// Where a flaw comes from with which the second reader agreed.
+    pub const CONFIRMED_FLAW: &str = "a flaw of the documented protocol, confirmed";
+
+    /// Whether this is a flaw with which the second reader agreed.
+    pub fn is_confirmed_flaw(&self) -> bool {
+        self.from == Self::CONFIRMED_FLAW
+    }
 }
 
 /// What a check saw and said.
@@ -96,7 +118,7 @@ pub struct Standing {
     pub holds: bool,
     /// The check is inconclusive.
     pub inconclusive: bool,
-    /// Requirements that checked properties cover.
+    /// Requirements covered by properties that the check decided.
     pub covered: usize,
     /// Issues of the review.
     pub blockers: usize,
@@ -180,13 +202,22 @@ pub struct Product {
 pub struct Spent {
     /// Answers received.
     pub answers: u32,
+    /// Calls that brought none.
+    #[serde(default)]
+    pub failed: u32,
     /// Answers that were recorded for another wording of the prompt.
     pub stale: u32,
-    /// Tokens, all kinds together, of those answers whose provider counts them.
+    /// Tokens, all kinds together, of those calls whose provider counts them.
     pub tokens: u64,
-    /// US dollars, of those answers whose price is known.
+    /// Of these, input that the provider had in its cache.
+    #[serde(default)]
+    pub cached: u64,
+    /// Seconds from question to answer, retries included.
+    #[serde(default)]
+    pub seconds: f64,
+    /// US dollars, of those calls whose price is known.
     pub cost_usd: f64,
-    /// Answers whose price is not known.
+    /// Calls that used tokens, or may have, at no known price.
     pub unpriced: u32,
 }
 
@@ -205,7 +236,7 @@ pub struct Revision {
     pub routed_to: Option<Station>,
     /// Why, in words.
     pub why: String,
-    /// Requirements, with the properties that cover them.
+    /// Requirements, with the properties that cover them or claim to.
     pub requirements: Vec<CoveredRequirement>,
     /// The last check, `None` where none was made.
     pub check: Option<CheckOutcome>,
@@ -233,8 +264,29 @@ pub struct CoveredRequirement {
     /// The requirement.
     #[serde(flatten)]
     pub requirement: Requirement,
-    /// Properties in the configuration that cover it.
+    /// Properties that say they cover it and that the last check, of exactly this module and configuration, decided.
     pub covered_by: Vec<String>,
+    /// Properties that say they cover it and that no such check decided.
+    #[serde(default)]
+    pub claimed_by: Vec<String>,
+}
+
+impl CoveredRequirement {
+    /// All properties that say they cover it, decided or not.
+    pub fn claims(&self) -> impl Iterator<Item = &String> {
+        self.covered_by.iter().chain(&self.claimed_by)
+    }
+
+    /// What covers it, in words.
+    pub fn words(&self) -> String {
+        let claimed = format!("claimed by {}, not decided by a check of what stands now", self.claimed_by.join(", "));
+        match (self.covered_by.is_empty(), self.claimed_by.is_empty()) {
+            (true, true) => "NOT COVERED".to_owned(),
+            (true, false) => claimed,
+            (false, true) => format!("covered by {}", self.covered_by.join(", ")),
+            (false, false) => format!("covered by {}; {claimed}", self.covered_by.join(", ")),
+        }
+    }
 }
 
 /// The end of a run.
@@ -294,14 +346,24 @@ pub struct Changed {
     /// What the command line needs to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surroundings: Option<serde_json::Value>,
+    /// Prompt templates that are no longer as the run has used them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<String, PromptInUse>,
 }
 
 impl Settings {
     /// What these are set to otherwise than they were.
-    pub fn changed(&self, rules: Rules, surroundings: serde_json::Value) -> Changed {
+    pub fn changed(
+        &self,
+        rules: Rules,
+        surroundings: serde_json::Value,
+        mut prompts: BTreeMap<String, PromptInUse>,
+    ) -> Changed {
+        prompts.retain(|name, prompt| self.prompts.get(name) != Some(prompt));
         Changed {
             rules: (rules != self.rules).then_some(rules),
             surroundings: (surroundings != self.surroundings).then_some(surroundings),
+            prompts,
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tla::requirement_id;
+
 /// A station of the pipeline, in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,11 +51,6 @@ impl Station {
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }
-
-    /// Whether a model answers there.
-    pub fn asks_a_model(self) -> bool {
-        !matches!(self, Station::Validate | Station::ModelCheck)
-    }
 }
 
 impl fmt::Display for Station {
@@ -98,22 +95,6 @@ pub enum Category {
     MissingTypeInvariant,
     /// The configuration does not fit the module or the requirements.
     CfgMismatch,
-}
-
-impl Category {
-    /// All of them.
-    pub const ALL: [Category; 10] = [
-        Category::MissingBehavior,
-        Category::MissingInvariant,
-        Category::LivenessGap,
-        Category::Abstraction,
-        Category::ExtraBehavior,
-        Category::StateExplosionRisk,
-        Category::CounterexampleIssue,
-        Category::WrongInvariant,
-        Category::MissingTypeInvariant,
-        Category::CfgMismatch,
-    ];
 }
 
 /// What an issue blames.
@@ -217,6 +198,24 @@ pub struct Flaw {
     pub property: String,
     /// Every step of the trace with the place in the documents that grants it.
     pub steps: Vec<FlawStep>,
+    /// Where ordinary fairness would exclude the behaviour: where the documents say that it may go on like this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfair: Option<Citation>,
+    /// Where the violation gives way to a larger bound: where the documents grant the bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Citation>,
+}
+
+/// A line of the documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Citation {
+    /// The document.
+    pub file: String,
+    /// The line in it.
+    pub line: usize,
+    /// What it says of the matter.
+    pub why: String,
 }
 
 /// One step of a flaw's trace, in the documents' words.
@@ -237,5 +236,87 @@ impl Review {
     /// The earliest station that an issue above minor names.
     pub fn earliest(&self) -> Option<Station> {
         self.issues.iter().filter(|i| i.routes()).map(Issue::station).min()
+    }
+
+    /// Whether it accepts that the action is never taken.
+    pub fn accepts_dead(&self, action: &str) -> bool {
+        self.intended_dead.iter().any(|entry| remark_on(entry, action).is_some())
+    }
+
+    /// Whether it accepts the change of this name.
+    pub fn accepts_change(&self, name: &str) -> bool {
+        self.accepted_changes.iter().any(|entry| remark_on(entry, name).is_some())
+    }
+
+    /// Whether it accepts that nothing covers the requirement.
+    pub fn accepts_uncovered(&self, requirement: &str) -> bool {
+        self.accepted_uncovered.iter().any(|entry| remark_on(entry, requirement).is_some())
+    }
+
+    /// Whether it accepts the line of the configuration, with a reason.
+    pub fn accepts_cfg(&self, line: &str) -> bool {
+        let is_reason = |remark: &str| remark.chars().any(char::is_alphanumeric);
+        self.accepted_cfg.iter().any(|entry| remark_on(entry, line).is_some_and(is_reason))
+    }
+}
+
+/// What an acceptance says besides the name that it accepts; `None` where it is of another. `R04` is `R4`, and white
+/// space makes no difference.
+fn remark_on<'a>(entry: &'a str, name: &str) -> Option<&'a str> {
+    let mut rest = entry.trim_start();
+    for word in name.split_whitespace() {
+        rest = rest.trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        rest = match requirement_id(&rest[..end]) {
+            Some(id) if id == word => &rest[end..],
+            _ => rest.strip_prefix(word)?,
+        };
+    }
+    let ends = rest.chars().next().is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '!'));
+    ends.then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_accepted_word_for_word_with_or_without_a_remark() {
+        for (entry, name) in [
+            ("Safe", "Safe"),
+            ("R7: because it is about time", "R7"),
+            ("R07 (time)", "R7"),
+            ("covers  Safe", "covers Safe"),
+            ("CHECK_DEADLOCK  FALSE: quiescent by design", "CHECK_DEADLOCK FALSE"),
+            (" CONSTRAINT Small (the queue)", "CONSTRAINT Small"),
+            ("Max <- Four - enough", "Max <- Four"),
+        ] {
+            assert!(remark_on(entry, name).is_some(), "{entry}");
+        }
+        for (entry, name) in [
+            ("Safer", "Safe"),
+            ("Safe_2", "Safe"),
+            ("Safe!C", "Safe"),
+            ("R70", "R7"),
+            ("not Safe", "Safe"),
+            ("CONSTRAINT Smaller", "CONSTRAINT Small"),
+            ("CONSTRAINT", "CONSTRAINT Small"),
+            ("", "Safe"),
+        ] {
+            assert_eq!(remark_on(entry, name), None, "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_the_configuration_is_accepted_with_a_reason_only() {
+        let review = |entry: &str| {
+            let value = serde_json::json!({"verdict": "approved", "issues": [], "accepted_cfg": [entry]});
+            Review::deserialize(value).unwrap()
+        };
+        let line = "CONSTRAINT Small";
+        assert!(review("CONSTRAINT Small: the queue is bounded").accepts_cfg(line));
+        for entry in ["CONSTRAINT Small", "CONSTRAINT Small: ", "CONSTRAINT Small ...", "Small: the queue"] {
+            assert!(!review(entry).accepts_cfg(line), "{entry}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::records::{
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
 use crate::prompt::Requirement;
-use crate::tla::{Baseline, Diagnostic, Verdict, Violation};
+use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict};
 
 /// A run as its journal tells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,6 +132,13 @@ impl RunView {
         self.checks.get(&self.rev)
     }
 
+    /// The last check, where it was of exactly the module and configuration that stand now.
+    pub fn fresh_check(&self) -> Option<&CheckOutcome> {
+        let check = self.check()?;
+        let same = self.artifact(file::MODULE) == Some(&check.module) && self.artifact(file::CFG) == Some(&check.cfg);
+        same.then_some(&check.outcome)
+    }
+
     /// The current artifact of that name.
     pub fn artifact(&self, name: &str) -> Option<&Sha> {
         self.current.get(name)
@@ -146,8 +153,11 @@ impl RunView {
     pub fn spent_total(&self) -> Spent {
         self.spent.values().fold(Spent::default(), |a, b| Spent {
             answers: a.answers + b.answers,
+            failed: a.failed + b.failed,
             stale: a.stale + b.stale,
             tokens: a.tokens + b.tokens,
+            cached: a.cached + b.cached,
+            seconds: a.seconds + b.seconds,
             cost_usd: a.cost_usd + b.cost_usd,
             unpriced: a.unpriced + b.unpriced,
         })
@@ -158,21 +168,36 @@ impl RunView {
         self.revisions.iter().map(|r| r.revision + 1).max().unwrap_or(0).max(self.rev + 1)
     }
 
-    /// Requirements with the properties of the last accepted merge that cover them. Whether those were checked is the
-    /// check's to say.
+    /// Requirements with the properties of the last accepted merge that say they cover them; those that the last check of
+    /// what stands now decided are told apart from the others.
     pub fn covered_requirements(&self) -> Vec<CoveredRequirement> {
-        self.requirements
-            .iter()
-            .map(|requirement| CoveredRequirement {
-                requirement: requirement.clone(),
-                covered_by: self
-                    .covers
-                    .iter()
-                    .filter(|(_, ids)| ids.contains(&requirement.id))
-                    .map(|(name, _)| name.clone())
-                    .collect(),
-            })
-            .collect()
+        let check = self.fresh_check();
+        let asserts = self.check().is_some_and(|check| check.checked.contains_key(ASSERTION));
+        let decided = |name: &String| (asserts || name != ASSERTION) && check.is_some_and(|check| check.decided(name));
+        let covered = |requirement: &Requirement| {
+            let claims =
+                self.covers.iter().filter(|(_, ids)| ids.contains(&requirement.id)).map(|(name, _)| name.clone());
+            let (covered_by, claimed_by) = claims.partition(decided);
+            CoveredRequirement { requirement: requirement.clone(), covered_by, claimed_by }
+        };
+        self.requirements.iter().map(covered).collect()
+    }
+
+    /// What differs from what was first checked: in the last check, and in the requirements as they stand now.
+    pub fn changes(&self) -> Vec<Change> {
+        let check = self.check();
+        check.map(|check| self.baseline.changes(&self.with_requirements(&check.checked))).unwrap_or_default()
+    }
+
+    /// What a verdict rests on, and the wording of what it is to show. A name that both have stands for both.
+    fn with_requirements(&self, checked: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let mut all = checked.clone();
+        for requirement in &self.requirements {
+            let text = requirement.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let both = all.remove(&requirement.id).map(|known| format!("{known}\n{text}"));
+            all.insert(requirement.id.clone(), both.unwrap_or(text));
+        }
+        all
     }
 
     /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the
@@ -226,16 +251,17 @@ impl RunView {
                 self.finished = Some(finished);
             }
             name => {
-                if name == "answer_received" {
+                if name == "answer_received" || name == "call_failed" {
                     self.spend(event);
                 }
                 if name == "check_finished" {
                     let record = CheckRecord::deserialize(&event.data)?;
-                    self.baseline.absorb(&record.checked);
-                    if let Verdict::Violated { violated: Violation { name: Some(name), .. } } = &record.outcome.verdict
+                    self.baseline.absorb(&self.with_requirements(&record.checked));
+                    if let Verdict::Violated { violated } = &record.outcome.verdict
+                        && let Some(name) = violated.property()
                         && let Some(text) = record.checked.get(name)
                     {
-                        self.first_violated.entry(name.clone()).or_insert_with(|| text.clone());
+                        self.first_violated.entry(name.to_owned()).or_insert_with(|| text.clone());
                     }
                     self.checks.insert(event.rev, record);
                 }
@@ -252,12 +278,21 @@ impl RunView {
         let tokens = number("input") + number("output") + number("cache_read") + number("cache_write");
         let cost = event.data["cost_usd"].as_f64();
         let stale = event.data["stale"].as_bool() == Some(true);
+        let failed = event.name == "call_failed";
+        // A call that failed before the model began cost nothing.
+        let unpriced = cost.is_none() && !(failed && event.data["usage"].is_null());
         for spent in [self.spent.entry(event.lifeline.clone()).or_default(), &mut self.spent_here] {
-            spent.answers += 1;
+            spent.answers += u32::from(!failed);
+            spent.failed += u32::from(failed);
             spent.stale += u32::from(stale);
             spent.tokens += tokens;
+            spent.cached += number("cache_read");
+            spent.seconds += event.data["seconds"].as_f64().unwrap_or(0.0);
             spent.cost_usd += cost.unwrap_or(0.0);
-            spent.unpriced += u32::from(cost.is_none());
+            spent.unpriced += u32::from(unpriced);
+        }
+        if failed {
+            return;
         }
         if let Some(model) = event.data["model"].as_str()
             && !self.models.iter().any(|m| m == model)
@@ -271,6 +306,7 @@ impl RunView {
         if let Some(surroundings) = changed.surroundings {
             self.settings.surroundings = surroundings;
         }
+        self.settings.prompts.extend(changed.prompts);
     }
 
     fn branch(&mut self, branch: Branch, rev: u32) {
@@ -320,6 +356,8 @@ impl RunView {
         }
         self.feedback.extend(product.feedback);
         match product.facts {
+            // The module is still the one that was rejected.
+            Facts::Nothing if product.event == Step::Unreadable => {}
             Facts::Nothing => self.rejected.clear(),
             Facts::Informal { requirements, other_concerns } => {
                 self.requirements = requirements;
@@ -332,7 +370,10 @@ impl RunView {
             }
             Facts::Reviewed { review, standing, .. } => {
                 if let Some(check) = self.checks.get(&self.rev) {
-                    self.baseline.accept(&review.accepted_changes, &check.checked);
+                    let now = self.with_requirements(&check.checked);
+                    let changed = self.baseline.changes(&now).into_iter().map(|change| change.name);
+                    let accepted: Vec<String> = changed.filter(|name| review.accepts_change(name)).collect();
+                    self.baseline.accept(accepted, &now);
                 }
                 self.review = Some(*review);
                 self.standing = standing;

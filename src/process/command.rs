@@ -1,10 +1,8 @@
 //! Running one child to its end.
 //!
-//! A child leads a process group of its own, and the whole group ends with it: on deadline, flood and cancel by SIGTERM
-//! and after a grace by SIGKILL; when the leader exits or the future is dropped by SIGKILL at once.
-//! What this cannot do: end the child when our own process is killed by SIGKILL. The kernel offers a parent-death
-//! signal, but it has to be set between fork and exec, which needs `unsafe`. Such a child ends at its own deadline at
-//! best, so callers give the tools they start limits of their own where the tools have them.
+//! A child lives in a process group of its own, and the whole group ends with it: on deadline, flood and cancel by
+//! SIGTERM and after a grace by SIGKILL; when the child exits, the future is dropped or our own process is killed by
+//! SIGKILL at once. A process that leaves the group (`setsid`) is not reached.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,15 +12,16 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 
 use super::Cancel;
+use super::watch::{Group, SHELL};
 
 /// How long a group may take between SIGTERM and SIGKILL, unless the caller says otherwise.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long to read on after the leader has exited: only a process that left the group can still hold the pipes.
+/// How long to read on after the child has exited: only a process that left the group can still hold the pipes.
 const DRAIN: Duration = Duration::from_millis(500);
 /// Output kept unless the caller says otherwise.
 const OUTPUT_CAP: u64 = 64 << 20;
@@ -200,8 +199,9 @@ impl Command {
             Some(path) => Some((path, File::create(path).map_err(|source| log_error(path, source))?)),
             None => None,
         };
-        let mut child = self.spawn()?;
-        let mut group = Group::of(&child);
+        let group = Group::new().map_err(|source| ProcessError::Start { program: SHELL.into(), source })?;
+        let mut child = self.spawn(&group)?;
+        let mut group = Some(group);
         let mut input = child.stdin.take();
         let mut unsent: &[u8] = self.stdin.as_deref().unwrap_or_default();
         let mut pipes = [
@@ -224,8 +224,8 @@ impl Command {
                 read = stderr.read(), if stderr.is_open() => (1, read),
                 status = child.wait(), if exit.is_none() => {
                     exit = Some(status.map_err(|source| self.follow_error(source))?);
-                    // Before its id can be given to anyone else: what the leader left behind holds the group's id.
-                    group.end();
+                    // What it left behind ends.
+                    group = None;
                     alarm = Some(Instant::now() + DRAIN);
                     continue;
                 }
@@ -235,17 +235,17 @@ impl Command {
                     }
                     alarm = if why.is_none() {
                         why = Some(Status::DeadlineExceeded);
-                        group.signal(Signal::TERM);
+                        signal(group.as_ref(), Signal::TERM);
                         Some(Instant::now() + self.grace)
                     } else {
-                        group.signal(Signal::KILL);
+                        signal(group.as_ref(), Signal::KILL);
                         None
                     };
                     continue;
                 }
                 () = &mut cancelled, if why.is_none() && exit.is_none() => {
                     why = Some(Status::Cancelled);
-                    group.signal(Signal::TERM);
+                    signal(group.as_ref(), Signal::TERM);
                     alarm = Some(Instant::now() + self.grace);
                     continue;
                 }
@@ -275,7 +275,7 @@ impl Command {
             }
             if kept < count && why.is_none() && exit.is_none() {
                 why = Some(Status::OutputFlood);
-                group.signal(Signal::TERM);
+                signal(group.as_ref(), Signal::TERM);
                 alarm = Some(Instant::now() + self.grace);
             }
         }
@@ -290,7 +290,7 @@ impl Command {
         Ok(Ended { status, stdout, stderr, wall: started.elapsed() })
     }
 
-    fn spawn(&self) -> Result<tokio::process::Child, ProcessError> {
+    fn spawn(&self, group: &Group) -> Result<tokio::process::Child, ProcessError> {
         let mut command = tokio::process::Command::new(&self.program);
         command
             .args(&self.args)
@@ -299,7 +299,7 @@ impl Command {
             .stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
+            .process_group(group.id())
             .kill_on_drop(true);
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
@@ -316,6 +316,12 @@ fn log_error(path: &Path, source: io::Error) -> ProcessError {
     ProcessError::Log { path: path.to_owned(), source }
 }
 
+fn signal(group: Option<&Group>, signal: Signal) {
+    if let Some(group) = group {
+        group.signal(signal);
+    }
+}
+
 async fn sleep_until(at: Option<Instant>) {
     if let Some(at) = at {
         tokio::time::sleep_until(at).await;
@@ -326,33 +332,6 @@ async fn write_some(input: &mut Option<tokio::process::ChildStdin>, bytes: &[u8]
     match input {
         Some(input) => input.write(bytes).await,
         None => Ok(0),
-    }
-}
-
-/// The process group of a child; it ends with this value.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &tokio::process::Child) -> Self {
-        Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(pid) = self.0 {
-            // It fails only where nobody is left to receive the signal.
-            let _ = kill_process_group(pid, signal);
-        }
-    }
-
-    fn end(&mut self) {
-        self.signal(Signal::KILL);
-        self.0 = None;
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.end();
     }
 }
 

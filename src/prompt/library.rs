@@ -28,6 +28,7 @@ templates![
     "review/repair",
     "review/second_reading_role",
     "review/second_reading",
+    "review/second_reading_repair",
 ];
 
 /// What a template may ask for: once with something in it, and once with as little as there can be. A template is
@@ -35,22 +36,31 @@ templates![
 fn samples(name: &str) -> [Value; 2] {
     let (full, least) = match name {
         "informal_spec/draft" | "informal_spec/repair" => (
-            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "repaired": true, "has_previous": true}),
-            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "repaired": false, "has_previous": false}),
+            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": true, "changed": true}),
+            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false}),
         ),
-        "formalize/draft" | "formalize/repair" => (
-            json!({"exemplars": ["X.tla"], "interface": "i", "has_check": true}),
-            json!({"exemplars": [], "interface": null, "has_check": false}),
+        "formalize/draft" => (
+            json!({"exemplars": ["X.tla"], "interface": "i", "changed": true}),
+            json!({"exemplars": [], "interface": null, "changed": false}),
         ),
-        "generate_invariants/draft" | "generate_invariants/repair" => (
-            json!({"has_previous": true, "has_feedback": true, "has_check": true}),
-            json!({"has_previous": false, "has_feedback": false, "has_check": false}),
+        "formalize/repair" => (
+            json!({"exemplars": ["X.tla"], "interface": "i", "changed": true, "has_check": true, "check_is_older": true}),
+            json!({"exemplars": [], "interface": null, "changed": false, "has_check": false, "check_is_older": false}),
+        ),
+        "generate_invariants/draft" => {
+            (json!({"has_previous": true, "has_feedback": true}), json!({"has_previous": false, "has_feedback": false}))
+        }
+        "generate_invariants/repair" => (
+            json!({"has_previous": true, "has_feedback": true, "has_check": true, "check_is_older": true}),
+            json!({"has_previous": false, "has_feedback": false, "has_check": false, "check_is_older": false}),
         ),
         "review/draft" | "review/repair" => (
-            json!({"index": "docs/INDEX.md", "has_output": true}),
-            json!({"index": "docs/INDEX.md", "has_output": false}),
+            json!({"index": "docs/INDEX.md", "has_output": true, "changed": true}),
+            json!({"index": "docs/INDEX.md", "has_output": false, "changed": false}),
         ),
-        "review/second_reading" => (json!({"index": "docs/INDEX.md"}), json!({"index": "docs/INDEX.md"})),
+        "review/second_reading" | "review/second_reading_repair" => {
+            (json!({"index": "docs/INDEX.md", "changed": true}), json!({"index": "docs/INDEX.md", "changed": false}))
+        }
         _ => (json!({}), json!({})),
     };
     [full, least]
@@ -92,11 +102,22 @@ pub enum PromptError {
     },
 }
 
+/// A template in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Its name, such as `formalize/draft`.
+    pub name: &'static str,
+    /// Its text.
+    pub text: String,
+    /// Whether it differs from the built-in one.
+    pub own: bool,
+}
+
 /// All templates of a run.
 #[derive(Debug)]
 pub struct PromptLibrary {
     engine: Handlebars<'static>,
-    overridden: Vec<String>,
+    templates: Vec<Template>,
 }
 
 impl PromptLibrary {
@@ -105,7 +126,7 @@ impl PromptLibrary {
         let mut engine = Handlebars::new();
         engine.set_strict_mode(true);
         engine.register_escape_fn(handlebars::no_escape);
-        let mut overridden = Vec::new();
+        let mut templates = Vec::new();
         if let Some(dir) = dir
             && !dir.is_dir()
         {
@@ -120,14 +141,13 @@ impl PromptLibrary {
                 }
                 _ => None,
             };
-            if own.as_deref().is_some_and(|own| own != *text) {
-                overridden.push((*name).to_owned());
-            }
+            let used = own.unwrap_or_else(|| (*text).to_owned());
             engine
-                .register_template_string(name, own.as_deref().unwrap_or(text))
+                .register_template_string(name, &used)
                 .map_err(|source| PromptError::Template { name: (*name).to_owned(), source: Box::new(source) })?;
+            templates.push(Template { name, own: used != *text, text: used });
         }
-        let library = Self { engine, overridden };
+        let library = Self { engine, templates };
         for (name, _) in BUILT_IN {
             for sample in samples(name) {
                 library.render(name, &sample)?;
@@ -136,9 +156,9 @@ impl PromptLibrary {
         Ok(library)
     }
 
-    /// The templates that differ from the built-in ones.
-    pub fn overridden(&self) -> &[String] {
-        &self.overridden
+    /// The templates in use.
+    pub fn templates(&self) -> &[Template] {
+        &self.templates
     }
 
     /// Renders a template. A name that the data lacks is an error, not an empty string.

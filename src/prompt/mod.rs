@@ -11,5 +11,5 @@ mod requirements;
 pub use answer::{Fence, Problem, Readable, Sections, fences, json_object, module, normalise, sections};
 pub use documents::{Document, Documents, DocumentsError, Skipped, index, index_path, read_documents};
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
-pub use library::{PromptError, PromptLibrary};
-pub use requirements::{Requirement, requirements};
+pub use library::{PromptError, PromptLibrary, Template};
+pub use requirements::{Requirement, changes, requirements};

@@ -1,4 +1,4 @@
-//! The numbered requirements of an informal specification.
+//! The numbered requirements of an informal specification, and what it marks as changed in the protocol.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,35 @@ fn section(text: &str) -> Vec<&str> {
             rest.take_while(|line| level(line) == 0 || level(line) > depth).collect()
         }
     }
+}
+
+/// What is marked `CHANGED:`, whole: each list item or paragraph in which the mark stands, with the lines that go on with
+/// it.
+pub fn changes(text: &str) -> Vec<String> {
+    let mut passages: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        let line = line.trim_end();
+        match passages.last_mut() {
+            _ if line.is_empty() => {}
+            Some(passage) if goes_on && !begins_item(line) => {
+                passage.push('\n');
+                passage.push_str(line);
+            }
+            _ => passages.push(line.to_owned()),
+        }
+        goes_on = !line.is_empty();
+    }
+    passages.retain(|passage| passage.contains("CHANGED:"));
+    passages
+}
+
+/// Whether a line begins a list item, a row or a heading.
+fn begins_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let after_number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with(['-', '*', '+', '#', '|'])
+        || (after_number.len() < line.len() && after_number.starts_with(['.', ')']))
 }
 
 fn requirement(line: &str) -> Option<Requirement> {
@@ -95,6 +124,17 @@ mod tests {
         assert_eq!(found[3].place, None);
         assert_eq!(requirement("R1 [a.md:1] `holders` is small.").unwrap().text, "`holders` is small.");
         assert_eq!(requirement("R5: `x` is small.").unwrap().text, "`x` is small.");
+    }
+
+    #[test]
+    fn what_is_marked_as_changed_is_taken_whole() {
+        let text = "## Steps\n- Add: CHANGED: by two;\n  it replaces\n\n- Stop: as it was\n1. Go: CHANGED: new.\n2. Stay.\n\n\
+            Some words\nCHANGED: here.\n\nMore.\n";
+        assert_eq!(
+            changes(text),
+            ["- Add: CHANGED: by two;\n  it replaces", "1. Go: CHANGED: new.", "Some words\nCHANGED: here."]
+        );
+        assert!(changes("What was changed? Nothing.").is_empty());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::pipeline::{Outcome, Position, Revision, RunView};
 use crate::prompt::Skipped;
-use crate::tla::{bounds_sentence, statistics_sentence, step_lines, trace_table, verdict_sentence};
+use crate::tla::{bounds_sentence, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence};
 
 /// One line: how the run stands.
 pub fn heading(view: &RunView) -> String {
@@ -135,18 +135,20 @@ fn requirements(text: &mut String, revision: &Revision) {
     text.push_str("\nRequirements:\n");
     for r in &revision.requirements {
         let place = r.requirement.place.as_deref().map_or_else(String::new, |p| format!(" [{p}]"));
-        let by = if r.covered_by.is_empty() { "NOT COVERED".to_owned() } else { r.covered_by.join(", ") };
         let _ = writeln!(text, "  {}{place} {}", r.requirement.id, r.requirement.text);
-        let _ = writeln!(text, "      covered by: {by}");
+        let _ = writeln!(text, "      {}", r.words());
     }
 }
 
 /// The counterexample; of a flaw, in the documents' words.
 fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
-    let Some(trace) = revision.check.as_ref().and_then(|c| c.trace.as_ref()) else { return };
+    let Some(check) = &revision.check else { return };
+    let Some(trace) = &check.trace else { return };
+    let probes = probe_lines(check).into_iter().fold(String::new(), |text, line| text + "  - " + &line + "\n");
+    let probes = if probes.is_empty() { probes } else { format!("\nThe violation, checked again:\n{probes}") };
     let told = view.review.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| revision.outcome == "flaw_found");
     let Some(flaw) = told else {
-        let _ = writeln!(text, "\nCounterexample:\n\n{}", trace_table(trace, width).trim_end());
+        let _ = writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());
         return;
     };
     let requirement = revision.requirements.iter().find(|r| r.requirement.id == flaw.requirement);
@@ -160,6 +162,7 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
             let _ = writeln!(text, "     documents: {}, line {}: {}", told.file, told.line, told.why.trim());
         }
     }
+    text.push_str(&probes);
     if let Some((agrees, why)) = &view.second_reading {
         let _ = writeln!(text, "\nThe second reader {}: {why}", if *agrees { "agrees" } else { "disagrees" });
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::definition::{Context, Definition};
-use super::lexer::{Kind, Lines, Token, lex};
+use super::lexer::{Kind, Lines, Token, lex, normalise};
 use super::references::references;
 use super::syntax::{Reader, Tree};
 use super::units::{UnitKind, is_reserved, split};
@@ -54,6 +54,8 @@ pub struct Algorithm {
     pub(crate) mentions: BTreeSet<String>,
     /// Fairness annotations: `--fair algorithm`, `fair process P`, `fair+ process P`, `label:+`.
     pub fairness: Vec<String>,
+    /// The asserted expressions, `assert` with them, comments and layout dropped.
+    pub assertions: Vec<String>,
     pub(crate) has_procedures: bool,
 }
 
@@ -95,6 +97,7 @@ pub(crate) fn find(
         variables: Vec::new(),
         mentions: BTreeSet::new(),
         fairness: Vec::new(),
+        assertions: Vec::new(),
         has_procedures: false,
     };
     if let Some((block, inner)) = define_block(source, tokens, syntax) {
@@ -195,12 +198,19 @@ impl Algorithm {
             {
                 self.variables.push(tree.text(name, source).to_owned());
             }
+            if node.kind == "pcal_assert" {
+                self.assertions.push(normalise(source, node.start..node.end, &[]));
+            }
             self.has_procedures |= node.kind == "pcal_procedure";
         }
         if tree.is_empty() || !tree.errors.is_empty() {
             // No reliable tree: every word counts as a mention, so that nothing it needs is moved away.
             let words = tokens.iter().filter(|token| token.kind == Kind::Word && outside(token.start));
             self.mentions = words.map(|token| token.text(source).to_owned()).collect();
+            if tokens.iter().any(|token| token.text(source) == "assert") {
+                // Which expressions are asserted cannot be told apart.
+                self.assertions = vec![normalise(source, self.range.clone(), &[])];
+            }
         } else {
             for id in tree.ids().filter(|id| tree.node(*id).kind != "pcal_definitions") {
                 let node = tree.node(id);

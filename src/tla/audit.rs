@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cfg::Cfg;
 use super::definition::Definition;
 use super::module::{Module, Statement};
+use super::probe::ASSERTION;
 use super::references::References;
 use super::syntax::Id;
 
@@ -21,7 +22,8 @@ pub struct Checked;
 impl Checked {
     /// Key to normalised text. Keys: each invariant, property and witness of the configuration by name, with all it
     /// depends on; each constant by name; `CONSTRAINT`, `ACTION_CONSTRAINT`, `VIEW`, `SYMMETRY`, `CHECK_DEADLOCK`
-    /// (only where it is FALSE), `POSTCONDITION`, `ASSUME`, `FAIRNESS`.
+    /// (only where it is FALSE), `POSTCONDITION`, `ASSUME`, `FAIRNESS`, `Assertion` (all assertions of the module);
+    /// `covers Safe` for the requirements that a property covers.
     pub fn of(module: &Module, cfg: &Cfg) -> BTreeMap<String, String> {
         let mut checked = BTreeMap::new();
         for name in cfg.invariants.iter().chain(&cfg.properties).chain(&cfg.witnesses) {
@@ -35,6 +37,16 @@ impl Checked {
                 None => value.clone(),
             };
             checked.insert(name.clone(), text);
+        }
+        for (name, ids) in module.coverage_under(cfg) {
+            let mut numbers: Vec<u32> = ids.iter().filter_map(|id| id[1..].parse().ok()).collect();
+            numbers.sort_unstable();
+            let ids: Vec<String> = numbers.iter().map(|number| format!("R{number}")).collect();
+            checked.insert(covers_key(&name), ids.join(", "));
+        }
+        let assertions = assertions(module);
+        if !assertions.is_empty() {
+            checked.insert(ASSERTION.to_owned(), assertions.into_iter().collect::<Vec<_>>().join("\n"));
         }
         let view: Vec<String> = cfg.view.iter().cloned().collect();
         let postcondition: Vec<String> = cfg.postcondition.iter().cloned().collect();
@@ -62,6 +74,20 @@ impl Checked {
         }
         checked
     }
+}
+
+/// The key under which the requirements that a property covers are remembered.
+fn covers_key(name: &str) -> String {
+    format!("covers {name}")
+}
+
+/// What the algorithm asserts, and the definitions that use `Assert`; what the translation makes of them counts once.
+fn assertions(module: &Module) -> BTreeSet<String> {
+    let by_hand = module.definitions.iter().filter(|d| !module.in_translation(d.code.start));
+    let inside = module.algorithm.iter().flat_map(|algorithm| &algorithm.definitions);
+    let using = by_hand.chain(inside).filter(|d| d.refers.names.contains("Assert"));
+    let using = using.map(|definition| definition.normalised(&module.source));
+    module.algorithm.iter().flat_map(|algorithm| algorithm.assertions.iter().cloned()).chain(using).collect()
 }
 
 /// The definitions named first (sorted), then everything they depend on (sorted).
@@ -194,6 +220,11 @@ impl Baseline {
                 (None, Some(_)) if self.started && RESTRICTING.contains(&name.as_str()) => ChangeKind::Appeared,
                 _ => return None,
             };
+            // A property that is gone covers nothing any more: that is one change, not two.
+            let of = name.strip_prefix("covers ").filter(|_| kind == ChangeKind::Vanished);
+            if of.is_some_and(|of| self.first.contains_key(of) && !checked.contains_key(of)) {
+                return None;
+            }
             Some(Change { name: name.clone(), kind, was: was.cloned(), now: now.cloned() })
         };
         names.into_iter().filter_map(change).collect()
@@ -208,9 +239,16 @@ impl Baseline {
         for name in names {
             let name = name.as_ref();
             match checked.get(name) {
-                Some(text) => self.first.insert(name.to_owned(), text.clone()),
-                None => self.first.remove(name),
-            };
+                Some(text) => {
+                    self.first.insert(name.to_owned(), text.clone());
+                }
+                None => {
+                    self.first.remove(name);
+                    if !checked.contains_key(&covers_key(name)) {
+                        self.first.remove(&covers_key(name));
+                    }
+                }
+            }
         }
     }
 

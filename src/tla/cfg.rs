@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::cfg_keyword::{KEYWORDS, keyword_hint};
+use super::covers::covered_by_comment;
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, lex};
 
@@ -38,6 +40,8 @@ pub struct Cfg {
     pub postcondition: Option<String>,
     /// Names from `\* WITNESS Name` comment lines, in order.
     pub witnesses: Vec<String>,
+    /// Requirements that `Deadlock` and `Assertion` cover, from comment lines `\* Deadlock covers R4`.
+    pub covers: BTreeMap<String, Vec<String>>,
 }
 
 impl Cfg {
@@ -49,6 +53,7 @@ impl Cfg {
         let mut cfg = Self::default();
         for comment in all.iter().filter(|token| token.kind == Kind::LineComment) {
             cfg.witnesses.extend(witnesses(comment.text(text)));
+            covered_by_comment(comment.text(text), &mut cfg.covers);
         }
         let tokens = all.into_iter().filter(|token| !token.is_comment()).collect();
         let mut parser = Parser { text, lines: Lines::of(text), tokens, at: 0 };
@@ -56,6 +61,25 @@ impl Cfg {
             parser.section(token, &mut cfg)?;
         }
         Ok(cfg)
+    }
+
+    /// Every name that the module has to define, with the keyword that lists it.
+    pub fn listed(&self) -> Vec<(&'static str, &str)> {
+        let lists: [(&str, Vec<&String>); 12] = [
+            ("SPECIFICATION", self.specification.iter().collect()),
+            ("INIT", self.init.iter().collect()),
+            ("NEXT", self.next.iter().collect()),
+            ("INVARIANT", self.invariants.iter().collect()),
+            ("PROPERTY", self.properties.iter().collect()),
+            ("WITNESS", self.witnesses.iter().collect()),
+            ("CONSTRAINT", self.constraints.iter().collect()),
+            ("ACTION_CONSTRAINT", self.action_constraints.iter().collect()),
+            ("SYMMETRY", self.symmetry.iter().collect()),
+            ("VIEW", self.view.iter().collect()),
+            ("ALIAS", self.alias.iter().collect()),
+            ("POSTCONDITION", self.postcondition.iter().collect()),
+        ];
+        lists.into_iter().flat_map(|(role, names)| names.into_iter().map(move |name| (role, name.as_str()))).collect()
     }
 
     /// The canonical text; reads back as the same configuration.
@@ -101,8 +125,15 @@ impl fmt::Display for Cfg {
         for name in &self.witnesses {
             writeln!(f, "\\* WITNESS {name}")?;
         }
+        for (name, ids) in &self.covers {
+            writeln!(f, "\\* {name} covers {}", ids.join(", "))?;
+        }
         Ok(())
     }
+}
+
+fn hint(word: &str) -> String {
+    keyword_hint(word).map_or_else(String::new, |hint| format!("; {hint}"))
 }
 
 /// `\* WITNESS A, B`: the names, when nothing else is on the line.
@@ -121,29 +152,6 @@ fn witnesses(comment: &str) -> Vec<String> {
     };
     if names.iter().all(is_name) { names.into_iter().map(str::to_owned).collect() } else { Vec::new() }
 }
-
-const KEYWORDS: &[&str] = &[
-    "ACTION_CONSTRAINT",
-    "ACTION_CONSTRAINTS",
-    "ALIAS",
-    "CHECK_DEADLOCK",
-    "CONSTANT",
-    "CONSTANTS",
-    "CONSTRAINT",
-    "CONSTRAINTS",
-    "INIT",
-    "INVARIANT",
-    "INVARIANTS",
-    "NEXT",
-    "POSTCONDITION",
-    "PROPERTIES",
-    "PROPERTY",
-    "SPECIFICATION",
-    "SYMMETRY",
-    "TYPE",
-    "TYPE_CONSTRAINT",
-    "VIEW",
-];
 
 struct Parser<'a> {
     text: &'a str,
@@ -207,7 +215,7 @@ impl<'a> Parser<'a> {
             _ => {}
         }
         let Some(slot) = single else {
-            return self.error(Some(token), format!("not a keyword of a configuration: `{keyword}`"));
+            return self.error(Some(token), format!("not a keyword of a configuration: `{keyword}`{}", hint(keyword)));
         };
         match self.next() {
             Some(name) if self.is_name(name) => {
@@ -266,7 +274,11 @@ impl<'a> Parser<'a> {
                         other => return self.error(other.or(sign), format!("`{name} <-` wants a name")),
                     }
                 }
-                _ => return self.error(sign.or(Some(token)), format!("`{name}` wants `= value` or `<- Definition`")),
+                _ => {
+                    let hint = hint(&name);
+                    return self
+                        .error(sign.or(Some(token)), format!("`{name}` wants `= value` or `<- Definition`{hint}"));
+                }
             };
             if cfg.constants.contains_key(&name) {
                 return self.error(Some(token), format!("`{name}` is assigned twice"));

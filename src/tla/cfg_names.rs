@@ -1,6 +1,7 @@
 //! Whether a configuration and a module speak of the same names, asked before TLC has to fail on it.
 
 use super::cfg::Cfg;
+use super::cfg_keyword::keyword_hint;
 use super::definition::DefinitionKind;
 use super::diagnostic::{Diagnostic, Stage};
 use super::merge::TRANSLATED;
@@ -17,34 +18,16 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
     let elsewhere = !module.is_self_contained();
     let defined =
         |name: &str| elsewhere || module.definition(name).is_some() || (algorithm && TRANSLATED.contains(&name));
-    let single = |option: &Option<String>| option.iter().cloned().collect::<Vec<_>>();
-    for (role, names) in [
-        ("SPECIFICATION", &single(&cfg.specification)),
-        ("INIT", &single(&cfg.init)),
-        ("NEXT", &single(&cfg.next)),
-        ("INVARIANT", &cfg.invariants),
-        ("PROPERTY", &cfg.properties),
-        ("WITNESS", &cfg.witnesses),
-        ("CONSTRAINT", &cfg.constraints),
-        ("ACTION_CONSTRAINT", &cfg.action_constraints),
-        ("SYMMETRY", &cfg.symmetry),
-        ("VIEW", &single(&cfg.view)),
-        ("ALIAS", &single(&cfg.alias)),
-        ("POSTCONDITION", &single(&cfg.postcondition)),
-    ] {
-        for name in names {
-            let is_variable = role == "VIEW" && module.variable_names().contains(name.as_str());
-            if !defined(name) && !is_variable {
-                say(format!("{role} {name}: the module does not define {name}"));
-            } else if let Some(definition) = module.definition(name) {
-                if definition.arity() > 0 {
-                    say(format!(
-                        "{role} {name}: {name} takes {} argument(s), none may be needed here",
-                        definition.arity()
-                    ));
-                } else if definition.kind != DefinitionKind::Operator {
-                    say(format!("{role} {name}: {name} is no formula"));
-                }
+    for (role, name) in cfg.listed() {
+        let is_variable = role == "VIEW" && module.variable_names().contains(name);
+        if !defined(name) && !is_variable {
+            let hint = keyword_hint(name).map_or_else(String::new, |hint| format!("; {hint}"));
+            say(format!("{role} {name}: the module does not define {name}{hint}"));
+        } else if let Some(definition) = module.definition(name) {
+            if definition.arity() > 0 {
+                say(format!("{role} {name}: {name} takes {} argument(s), none may be needed here", definition.arity()));
+            } else if definition.kind != DefinitionKind::Operator {
+                say(format!("{role} {name}: {name} is no formula"));
             }
         }
     }

@@ -6,6 +6,7 @@ use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{
     Bounds, CheckOutcome, Checker, Reached, Statistics, TERMINATING, Verdict, Violation, ViolationKind,
 };
+use super::probe::probe_lines;
 use super::show::trace_table;
 
 impl Verdict {
@@ -156,6 +157,13 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     }
     if let Some(trace) = &outcome.trace {
         let _ = writeln!(text, "\n## Counterexample\n\n{}", trace_table(trace, width).trim_end());
+    }
+    let probes = probe_lines(outcome);
+    if !probes.is_empty() {
+        text.push_str("\n## The violation, checked again\n\n");
+        for line in probes {
+            let _ = writeln!(text, "- {line}");
+        }
     }
     if !outcome.witnesses.is_empty() && !is_rejected(outcome) {
         text.push_str("\n## Witnesses\n\n");

@@ -4,15 +4,18 @@
 mod algorithm;
 mod audit;
 mod cfg;
+mod cfg_keyword;
 mod cfg_names;
 mod covers;
 mod definition;
 mod describe;
 mod diagnostic;
+mod fairness;
 mod lexer;
 mod merge;
 mod module;
 mod outcome;
+mod probe;
 mod references;
 mod show;
 mod syntax;
@@ -23,17 +26,20 @@ mod units;
 pub use algorithm::{Algorithm, Label, Syntax};
 pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING};
 pub use cfg::Cfg;
+pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
-pub use covers::coverage_of;
+pub use covers::{coverage_of, requirement_id};
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{bounds_sentence, outcome_text, statistics_sentence, verdict_sentence};
 pub use diagnostic::{Diagnostic, Stage};
+pub use fairness::WeakFairness;
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};
 pub use outcome::{
     ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, TERMINATING, Trace, Verdict,
     Violation, ViolationKind, WitnessOutcome,
 };
+pub use probe::{ASSERTION, Again, DEADLOCK, Larger, Probes, UnderFairness, probe_lines};
 pub use show::{DEFAULT_WIDTH, UNCUT, step_lines, trace_table};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::Diagnostic;
+use super::probe::{ASSERTION, DEADLOCK, Probes};
 
 /// What explored the states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,6 +201,9 @@ pub struct CheckOutcome {
     pub invariants: Vec<String>,
     /// Temporal properties that were really checked.
     pub properties: Vec<String>,
+    /// What further runs say of the violation; `None` where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes: Option<Probes>,
     /// One entry for each `\* WITNESS` line of the configuration.
     pub witnesses: Vec<WitnessOutcome>,
     /// The tool's warnings, and ours.
@@ -216,6 +220,29 @@ impl CheckOutcome {
         self.statistics.left_on_queue == Some(0)
     }
 
+    /// Whether this check decided within its bounds if the property of that name holds; `Deadlock` is its absence,
+    /// `Assertion` all assertions together. A run that finds a violation ends there, and decides nothing else.
+    pub fn decided(&self, name: &str) -> bool {
+        let is_listed = |names: &[String]| names.iter().any(|n| n == name);
+        let violated = match &self.verdict {
+            Verdict::Violated { violated } => Some(violated),
+            _ => None,
+        };
+        let is_violated = violated.is_some_and(|v| v.property() == Some(name));
+        // Temporal properties have a run of their own, made only where the one for invariants found no violation.
+        let invariants_hold = match (&self.verdict, violated.map(|v| v.kind)) {
+            (Verdict::Holds, _) | (_, Some(ViolationKind::Property | ViolationKind::ActionProperty)) => true,
+            (_, Some(_)) => false,
+            (_, None) => !self.invariants.is_empty(),
+        };
+        is_violated
+            || (invariants_hold
+                && (is_listed(&self.invariants)
+                    || name == ASSERTION
+                    || (name == DEADLOCK && self.bounds.deadlock_checked)))
+            || (violated.is_none() && is_listed(&self.properties))
+    }
+
     /// Whether more than the initial states were explored.
     pub fn moved(&self) -> bool {
         match (self.statistics.distinct, self.statistics.initial) {
@@ -223,5 +250,58 @@ impl CheckOutcome {
             (Some(distinct), None) => distinct > 1 && self.statistics.depth.is_none_or(|d| d > 1),
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(verdict: Verdict, invariants: &[&str], properties: &[&str]) -> CheckOutcome {
+        let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
+        CheckOutcome {
+            verdict,
+            statistics: Statistics::default(),
+            bounds: Bounds { deadlock_checked: true, ..Bounds::default() },
+            coverage: None,
+            trace: None,
+            invariants: names(invariants),
+            properties: names(properties),
+            probes: None,
+            witnesses: Vec::new(),
+            warnings: Vec::new(),
+            checker: Checker::Tlc,
+            version: String::new(),
+        }
+    }
+
+    fn violated(kind: ViolationKind, name: Option<&str>) -> Verdict {
+        Verdict::Violated { violated: Violation { kind, name: name.map(str::to_owned) } }
+    }
+
+    #[test]
+    fn a_check_decides_what_it_came_to_and_nothing_else() {
+        use ViolationKind::{Assertion, Deadlock, Invariant, Property};
+        let inconclusive = || Verdict::Inconclusive { reason: "a constraint".to_owned() };
+        let (i, p): (&[&str], &[&str]) = (&["A", "B"], &["P", "Q"]);
+        for (verdict, invariants, properties, decided) in [
+            (Verdict::Holds, i, p, "A B P Q Deadlock Assertion"),
+            (violated(Invariant, Some("A")), i, &[], "A"),
+            (violated(Deadlock, None), i, &[], "Deadlock"),
+            (violated(Assertion, None), i, &[], "Assertion"),
+            (violated(Property, Some("P")), i, p, "A B P Deadlock Assertion"),
+            // The run for temporal properties was bounded, or the other one was.
+            (inconclusive(), i, &[], "A B Deadlock Assertion"),
+            (inconclusive(), &[], p, "P Q"),
+            (inconclusive(), &[], &[], ""),
+        ] {
+            let outcome = outcome(verdict, invariants, properties);
+            let all = ["A", "B", "P", "Q", "Deadlock", "Assertion", "Unknown"];
+            let found: Vec<&str> = all.into_iter().filter(|name| outcome.decided(name)).collect();
+            assert_eq!(found.join(" "), decided, "{:?}", outcome.verdict);
+        }
+        let mut unchecked = outcome(Verdict::Holds, i, p);
+        unchecked.bounds.deadlock_checked = false;
+        assert!(!unchecked.decided("Deadlock"));
     }
 }

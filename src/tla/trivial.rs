@@ -97,6 +97,45 @@ impl<'a> Evaluation<'a> {
     }
 }
 
+const LESS: u8 = 1;
+const EQUAL: u8 = 2;
+const GREATER: u8 = 4;
+
+/// A formula as the cases in which it holds, out of all cases of one question: whether something is so, or how two terms
+/// compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Literal {
+    question: String,
+    cases: u8,
+    all: u8,
+}
+
+impl Literal {
+    fn either(question: String, so: bool) -> Self {
+        Self { question, cases: if so { 1 } else { 2 }, all: 3 }
+    }
+
+    fn compared(lhs: String, rhs: String, cases: u8) -> Self {
+        let (less, greater) = (cases & LESS != 0, cases & GREATER != 0);
+        if lhs <= rhs {
+            return Self { question: format!("{lhs} ? {rhs}"), cases, all: LESS | EQUAL | GREATER };
+        }
+        let turned = cases & EQUAL | if less { GREATER } else { 0 } | if greater { LESS } else { 0 };
+        Self::compared(rhs, lhs, turned)
+    }
+
+    fn negated(self) -> Self {
+        Self { cases: self.all & !self.cases, ..self }
+    }
+
+    fn cover_all(literals: &[Self]) -> bool {
+        literals.iter().any(|one| {
+            let same = literals.iter().filter(|other| other.question == one.question && other.all == one.all);
+            same.fold(0, |cases, other| cases | other.cases) == one.all
+        })
+    }
+}
+
 struct Reading<'e, 'a, 'o> {
     evaluation: &'e Evaluation<'a>,
     tree: &'a Tree,
@@ -183,16 +222,57 @@ impl Reading<'_, '_, '_> {
         if values.iter().all(|value| *value == Some(!any)) {
             return Some(!any);
         }
-        if any && items.len() <= 64 && self.excluded_middle(items) {
-            return Some(true);
+        if items.len() <= 64 {
+            if any && self.excluded_middle(items) {
+                return Some(true);
+            }
+            if !any && self.contradictory(items) {
+                return Some(false);
+            }
         }
         None
     }
 
-    /// One of the formulas is the negation of another.
+    /// Whether one of the formulas holds whatever their terms are: `x \in S` or `x \notin S`, `x < y` or `x >= y`.
     fn excluded_middle(&self, items: &[Id]) -> bool {
-        let texts: Vec<String> = items.iter().map(|item| self.text(self.bare(*item))).collect();
-        items.iter().any(|item| self.negated(self.bare(*item)).is_some_and(|inner| texts.contains(&self.text(inner))))
+        let literals: Vec<Literal> = items.iter().map(|item| self.literal(*item)).collect();
+        Literal::cover_all(&literals)
+    }
+
+    /// Whether no two of the formulas can hold at once.
+    fn contradictory(&self, items: &[Id]) -> bool {
+        let literals: Vec<Literal> = items.iter().map(|item| self.literal(*item).negated()).collect();
+        Literal::cover_all(&literals)
+    }
+
+    fn literal(&self, id: Id) -> Literal {
+        let id = self.bare(id);
+        if let Some(inner) = self.negated(id) {
+            return self.literal(inner).negated();
+        }
+        let field = |name| self.tree.field(id, name);
+        if self.tree.node(id).kind == "bound_infix_op"
+            && let (Some(lhs), Some(rhs), Some(symbol)) = (field("lhs"), field("rhs"), field("symbol"))
+        {
+            let symbol = canonical(self.tree.text(symbol, &self.evaluation.module.source));
+            let (lhs, rhs) = (self.text(self.bare(lhs)), self.text(self.bare(rhs)));
+            let module = self.evaluation.module;
+            // `<` may be anybody's where the module extends others than the standard ones.
+            let standard = module.definition(symbol).is_none() && module.is_self_contained();
+            match symbol {
+                "\\in" | "\\notin" => {
+                    return Literal::either(format!("{lhs} \\in {rhs}"), symbol == "\\in");
+                }
+                "=" => return Literal::compared(lhs, rhs, EQUAL),
+                "/=" => return Literal::compared(lhs, rhs, LESS | GREATER),
+                "<" if standard => return Literal::compared(lhs, rhs, LESS),
+                ">" if standard => return Literal::compared(lhs, rhs, GREATER),
+                "<=" if standard => return Literal::compared(lhs, rhs, LESS | EQUAL),
+                ">=" if standard => return Literal::compared(lhs, rhs, GREATER | EQUAL),
+                _ => {}
+            }
+        }
+        Literal::either(self.text(id), true)
     }
 
     /// Without parentheses and bullets around it.
@@ -267,7 +347,7 @@ impl Reading<'_, '_, '_> {
             "implies" => match (self.value(lhs, bound, depth + 1), self.value(rhs, bound, depth + 1)) {
                 (Some(false), _) | (_, Some(true)) => Some(true),
                 (Some(true), Some(false)) => Some(false),
-                _ => same(self).then_some(true),
+                _ => Literal::cover_all(&[self.literal(lhs).negated(), self.literal(rhs)]).then_some(true),
             },
             "leads_to" => match (self.value(lhs, bound, depth + 1), self.value(rhs, bound, depth + 1)) {
                 (Some(false), _) | (_, Some(true)) => Some(true),
@@ -275,7 +355,7 @@ impl Reading<'_, '_, '_> {
             },
             "equiv" | "iff" => match (self.value(lhs, bound, depth + 1), self.value(rhs, bound, depth + 1)) {
                 (Some(left), Some(right)) => Some(left == right),
-                _ => same(self).then_some(true),
+                _ => (self.literal(lhs) == self.literal(rhs)).then_some(true),
             },
             "eq" | "subseteq" => same(self).then_some(true),
             "neq" => same(self).then_some(false),

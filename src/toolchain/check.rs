@@ -17,10 +17,10 @@ use super::tlc_output::{self, Finding, TlcOutput};
 use super::{BoxFuture, CheckRequest, Checked, Progress, ToolContext, ToolError};
 
 /// What one run of TLC came to.
-struct Run {
-    verdict: Verdict,
-    read: TlcOutput,
-    seconds: f64,
+pub(super) struct Run {
+    pub(super) verdict: Verdict,
+    pub(super) read: TlcOutput,
+    pub(super) seconds: f64,
 }
 
 /// Checks a module against its configuration with TLC.
@@ -31,7 +31,7 @@ pub(crate) async fn check(
 ) -> Result<Checked, ToolError> {
     let cfg = &request.cfg;
     let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
-    refused.extend(lint_cfg(cfg));
+    refused.extend(lint_cfg(cfg, &request.spec));
     if !refused.is_empty() {
         return Ok(rejected(tools, request, "it was refused before any tool ran", refused));
     }
@@ -74,6 +74,7 @@ fn rejected(tools: &JavaToolchain, request: &CheckRequest, why: &str, diagnostic
             trace: None,
             invariants: Vec::new(),
             properties: Vec::new(),
+            probes: None,
             witnesses: witnesses.collect(),
             warnings: Vec::new(),
             checker: Checker::Tlc,
@@ -84,12 +85,12 @@ fn rejected(tools: &JavaToolchain, request: &CheckRequest, why: &str, diagnostic
 }
 
 /// The runs of one check, and what they printed so far.
-struct Session<'a> {
-    tools: &'a JavaToolchain,
-    features: &'a Features,
-    request: &'a CheckRequest,
-    cx: &'a ToolContext<'a>,
-    output: String,
+pub(super) struct Session<'a> {
+    pub(super) tools: &'a JavaToolchain,
+    pub(super) features: &'a Features,
+    pub(super) request: &'a CheckRequest,
+    pub(super) cx: &'a ToolContext<'a>,
+    pub(super) output: String,
 }
 
 impl Session<'_> {
@@ -100,7 +101,7 @@ impl Session<'_> {
     }
 
     /// One run, and what it printed under a heading.
-    async fn execute(&self, plan: &RunPlan) -> Result<(Run, String), ToolError> {
+    pub(super) async fn execute(&self, plan: &RunPlan) -> Result<(Run, String), ToolError> {
         let spec = &self.request.spec;
         let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
         let mut files = modules(spec);
@@ -368,6 +369,7 @@ fn finish(
             trace,
             invariants,
             properties,
+            probes: None,
             witnesses,
             warnings: all_warnings,
             checker: Checker::Tlc,

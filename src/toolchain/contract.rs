@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::process::Cancel;
-use crate::tla::{Cfg, CheckOutcome, Diagnostic};
+use crate::tla::{Cfg, CheckOutcome, Diagnostic, Probes};
 
 /// A future on the heap, so that the trait can be used as an object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -117,6 +117,15 @@ pub struct Checked {
     pub output: String,
 }
 
+/// Further runs on a violation, with their raw output.
+#[derive(Debug, Clone)]
+pub struct Probed {
+    /// What they showed.
+    pub probes: Probes,
+    /// What the tool printed, each run under a heading line.
+    pub output: String,
+}
+
 /// What was found on this machine.
 #[derive(Debug, Clone)]
 pub struct ToolchainInfo {
@@ -137,6 +146,12 @@ pub enum ToolError {
     Missing {
         /// Which.
         tool: String,
+        /// How to get it.
+        advice: String,
+    },
+    /// No tla2tools.jar was named, and none is where it could be.
+    #[error("tla2tools.jar was not found: {advice}")]
+    NoJar {
         /// How to get it.
         advice: String,
     },
@@ -191,6 +206,16 @@ pub trait Toolchain: Send + Sync {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>>;
+
+    /// Checks again what an outcome says is violated: under weak fairness of every action where the trace is an infinite
+    /// behaviour, and with each numeric constant plus one. All runs together take the time of one run of the checker;
+    /// what does not end within it is undecided. `None` where nothing is violated that could be checked again.
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>>;
 
     /// What was found, for `doctor` and for reports.
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>>;

@@ -67,9 +67,8 @@ impl ToolPaths<'_> {
                     return Ok(wrappers);
                 }
                 // A jar without Java is the first thing to mend: fetching a jar does not help without it.
-                java?;
-                jar?;
-                Err(missing(JAR, JAR_ADVICE))
+                let java = java?;
+                Ok(Tools::Jar { java, jar: jar? })
             }
         }
     }
@@ -105,7 +104,7 @@ impl ToolPaths<'_> {
                     .map(|folder| Path::new(folder).join(JAR)),
             )
             .find(|path| path.is_file())
-            .ok_or_else(|| missing(JAR, JAR_ADVICE))
+            .ok_or_else(|| ToolError::NoJar { advice: JAR_ADVICE.to_owned() })
     }
 
     fn find_java(&self) -> Result<PathBuf, ToolError> {

@@ -2,14 +2,15 @@
 //! together; what their text means is in `sany_output` and `pcal_output`, and a check is in `check`.
 
 use crate::process::{Command, Status};
+use crate::tla::CheckOutcome;
 
 use super::discover::Tools;
 use super::installation::{JavaToolchain, modules};
 use super::lint::lint_spec;
 use super::run::{self, Done, Job, Jvm, Tool};
 use super::{
-    BoxFuture, CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation, check, pcal_output, sany_output, scan,
+    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
+    Translation, check, pcal_output, probe, sany_output, scan,
 };
 
 impl JavaToolchain {
@@ -106,6 +107,15 @@ impl Toolchain for JavaToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
         Box::pin(check::check(self, request, cx))
+    }
+
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+        Box::pin(probe::probe(self, request, outcome, cx))
     }
 
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {

@@ -15,6 +15,7 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let all = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
     let mut names: Vec<&str> = Vec::new();
+    let commanded = texts(spec).any(|text| tokens(text).iter().any(is_command));
     for (index, (name, text)) in all.enumerate() {
         if !is_name(name) {
             found.push(refused(0, 0, format!("`{name}` is not a module name")));
@@ -28,7 +29,7 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
             found.push(refused(0, 0, outside(name)));
         }
         let module = (index > 0).then_some(name.as_str());
-        found.extend(lint_text(text, allowed).into_iter().map(|d| match module {
+        found.extend(lint_text(text, allowed, commanded).into_iter().map(|d| match module {
             Some(module) => Diagnostic { message: format!("in module {module}: {}", d.message), ..d },
             None => d,
         }));
@@ -36,12 +37,17 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
     found
 }
 
-/// Checks a configuration: a substitution could hand `TLCSet` or its `"exit"` to a module that looks harmless.
-pub fn lint_cfg(cfg: &Cfg) -> Vec<Diagnostic> {
+/// Checks a configuration: a substitution could hand `TLCSet` or its `"exit"` to a module that looks harmless. The
+/// string alone does nothing where no module sets a register that it could name.
+pub fn lint_cfg(cfg: &Cfg, spec: &SpecText) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let open = texts(spec).any(|text| {
+        let tokens = tokens(text);
+        tokens.iter().enumerate().any(|(at, t)| t.is_word("TLCSet") && register(&tokens[at + 1..]) != Register::Other)
+    });
     for (name, value) in &cfg.constants {
         for token in tokens(value) {
-            if token.is_word("TLCSet") || is_command(&token) {
+            if token.is_word("TLCSet") || (open && is_command(&token)) {
                 found.push(refused(0, 0, format!("the configuration gives {} to `{name}`: {EARLY}", token.text)));
             }
         }
@@ -56,14 +62,42 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 const EARLY: &str = "`TLCSet` can make TLC stop and report success";
 
-fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
+fn texts(spec: &SpecText) -> impl Iterator<Item = &str> {
+    std::iter::once(spec.text.as_str()).chain(spec.beside.iter().map(|(_, text)| text.as_str()))
+}
+
+/// The register that a `TLCSet` sets, as far as its text tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Register {
+    /// One that makes TLC stop.
+    Command,
+    /// A number, or another string.
+    Other,
+    /// An expression, or the operator is handed on by name: any of them.
+    Any,
+}
+
+/// Of what follows the word.
+fn register(rest: &[Token<'_>]) -> Register {
+    match rest {
+        [open, first, comma, ..] if open.is_sign("(") && comma.is_sign(",") => match first.kind {
+            Kind::Text if is_command(first) => Register::Command,
+            Kind::Text => Register::Other,
+            Kind::Word if first.text.bytes().all(|b| b.is_ascii_digit()) => Register::Other,
+            Kind::Word | Kind::Sign => Register::Any,
+        },
+        _ => Register::Any,
+    }
+}
+
+/// `commanded`: a string that `TLCSet` obeys stands somewhere in the specification.
+fn lint_text(text: &str, allowed: &[String], commanded: bool) -> Vec<Diagnostic> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     let mut refuse = |token: &Token<'_>, message: String| {
         let (line, column) = position(text, token.at);
         found.push(refused(line, column, message));
     };
-    let has_command = tokens.iter().any(is_command);
     for (index, token) in tokens.iter().enumerate() {
         let rest = &tokens[index + 1..];
         if token.is_word("EXTENDS") {
@@ -80,17 +114,12 @@ fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
                 refuse(module, outside(module.text));
             }
         } else if token.is_word("TLCSet") {
-            let harmless = match rest {
-                [open, first, comma, ..] if open.is_sign("(") && comma.is_sign(",") => match first.kind {
-                    Kind::Word => first.text.bytes().all(|b| b.is_ascii_digit()) || !has_command,
-                    Kind::Text => !is_command(first),
-                    Kind::Sign => !has_command,
-                },
-                // Its first argument is an expression, or it is handed on by name: harmless where no string that it
-                // obeys is at hand.
-                _ => !has_command,
+            let refused = match register(rest) {
+                Register::Command => true,
+                Register::Other => false,
+                Register::Any => commanded,
             };
-            if !harmless {
+            if refused {
                 refuse(token, EARLY.to_owned());
             }
         }
@@ -187,10 +216,37 @@ mod tests {
         ] {
             assert_eq!(lint(body).len(), 1, "{body}");
         }
-        let mut cfg = Cfg::default();
-        cfg.constants.insert("C".to_owned(), "\"exit\"".to_owned());
-        cfg.constants.insert("D".to_owned(), "<- TLCSet".to_owned());
-        assert_eq!(lint_cfg(&cfg).len(), 2);
+    }
+
+    #[test]
+    fn the_strings_that_stop_the_checker_are_refused_only_where_something_could_obey_them() {
+        let spec = |text: &str, beside: &str| SpecText {
+            name: "M".to_owned(),
+            text: format!("---- MODULE M ----\nEXTENDS TLC\n{text}\n====\n"),
+            beside: vec![("Other".to_owned(), format!("---- MODULE Other ----\n{beside}\n====\n"))],
+        };
+        let cfg = |value: &str| {
+            let mut cfg = Cfg::default();
+            cfg.constants.insert("C".to_owned(), value.to_owned());
+            cfg
+        };
+        // A constant that is a state of the protocol.
+        for text in ["x == C", "x == TLCSet(1, C)", "x == TLCSet(\"best\", C)", "x == TLCGet(C)", "\\* TLCSet(C, TRUE)"]
+        {
+            assert_eq!(lint_cfg(&cfg("\"exit\""), &spec(text, "")), [], "{text}");
+        }
+        assert_eq!(lint_spec(&spec("x == \"exit\" /\\ TLCSet(1, \"pause\")", "y == \"exit\""), &[]), []);
+        for (text, beside) in
+            [("x == TLCSet(C, TRUE)", ""), ("x == F(TLCSet, C)", ""), ("x == 1", "Set(a) == TLCSet(a, 1)")]
+        {
+            assert_eq!(lint_cfg(&cfg("\"exit\""), &spec(text, beside)).len(), 1, "{text} {beside}");
+            assert_eq!(lint_cfg(&cfg("{1, \"pause\"}"), &spec(text, beside)).len(), 1, "{text} {beside}");
+            assert_eq!(lint_cfg(&cfg("\"done\""), &spec(text, beside)), [], "{text} {beside}");
+        }
+        assert_eq!(lint_cfg(&cfg("<- TLCSet"), &spec("x == 1", "")).len(), 1);
+        // The string in one module, the operator in another.
+        assert_eq!(lint_spec(&spec("x == Set(\"exit\")", "Set(a) == TLCSet(a, 1)"), &[]).len(), 1);
+        assert_eq!(lint_spec(&spec("x == Set(\"done\")", "Set(a) == TLCSet(a, 1)"), &[]), []);
     }
 
     #[test]

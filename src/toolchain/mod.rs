@@ -9,6 +9,7 @@ mod java;
 mod lint;
 mod pcal_output;
 mod plan;
+mod probe;
 mod run;
 mod sany_output;
 mod scan;
@@ -16,8 +17,8 @@ mod tlc_output;
 
 pub use check::bounds;
 pub use contract::{
-    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain,
-    ToolchainInfo, Translation,
+    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, Progress, SpecText, ToolContext, ToolError,
+    Toolchain, ToolchainInfo, Translation,
 };
 pub use discover::ToolPaths;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::tla::Cfg;
+use crate::tla::{Cfg, Violation, ViolationKind, WeakFairness};
 
 use super::SpecText;
 use super::lint::is_name;
@@ -65,6 +65,36 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
         order: Order::Workers,
         jvm: Jvm::LongRun,
     }
+}
+
+/// The run that looks for one violation alone, in the order that yields the shortest trace. `None` for kinds that no run
+/// can look for alone.
+pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
+    let named = violation.name.as_slice();
+    let invariants = match violation.kind {
+        ViolationKind::Invariant if !named.is_empty() => named,
+        ViolationKind::Deadlock | ViolationKind::Assertion => &[],
+        ViolationKind::Property | ViolationKind::ActionProperty if !named.is_empty() => {
+            return Some(temporal(cfg, named));
+        }
+        _ => return None,
+    };
+    let parts = Parts { invariants, symmetry: true, view: true, ..Parts::default() };
+    let deadlock = violation.kind == ViolationKind::Deadlock;
+    Some(RunPlan { cfg: render(cfg, &parts), deadlock, ..for_trace(&safety(cfg)) })
+}
+
+/// The run for one temporal property under weak fairness.
+pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFairness) -> RunPlan {
+    let mut module = "TlaforgeFair".to_owned();
+    while module == spec.name || spec.beside.iter().any(|(name, _)| *name == module) {
+        module.push('_');
+    }
+    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{}====\n", spec.name, fairness.definitions);
+    let specification = Some(fairness.specification.clone());
+    let cfg = Cfg { specification, init: None, next: None, ..cfg.clone() };
+    let plan = temporal(&cfg, &[property.to_owned()]);
+    RunPlan { label: "weak fairness".to_owned(), wrapper: Some((module, text)), ..plan }
 }
 
 /// The run for temporal properties. Invariants and deadlock are the main run's.
@@ -140,8 +170,14 @@ fn render(cfg: &Cfg, parts: &Parts<'_>) -> String {
         }
     }
     for (name, value) in &cfg.constants {
-        let assignment = if value.starts_with("<-") { format!("{name} {value}") } else { format!("{name} = {value}") };
-        line("CONSTANT", &assignment);
+        let (sign, value) = value.strip_prefix("<- ").map_or(("=", value.as_str()), |target| ("<-", target));
+        line(
+            "CONSTANT",
+            &match name.split_once('!') {
+                Some((module, name)) => format!("{name} {sign} [{module}] {value}"),
+                None => format!("{name} {sign} {value}"),
+            },
+        );
     }
     let symmetry: &[String] = if parts.symmetry { &cfg.symmetry } else { &[] };
     let lists = [
@@ -174,7 +210,7 @@ mod tests {
     fn cfg() -> Cfg {
         Cfg {
             specification: Some("Spec".to_owned()),
-            constants: [("N", "3"), ("P", "{p1, p2}"), ("Ballot", "<- Few"), ("X", "<- [Other] Y")]
+            constants: [("N", "3"), ("P", "{p1, p2}"), ("Ballot", "<- Few"), ("Other!X", "<- Y"), ("Other!Z", "4")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
             invariants: vec!["TypeOK".to_owned(), "Safe".to_owned()],
@@ -187,7 +223,8 @@ mod tests {
         }
     }
 
-    const CONSTANTS: &str = "CONSTANT Ballot <- Few\nCONSTANT N = 3\nCONSTANT P = {p1, p2}\nCONSTANT X <- [Other] Y\n";
+    const CONSTANTS: &str = "CONSTANT Ballot <- Few\nCONSTANT N = 3\nCONSTANT X <- [Other] Y\nCONSTANT Z = [Other] 4\n\
+        CONSTANT P = {p1, p2}\n";
 
     #[test]
     fn the_main_run_checks_no_temporal_property() {

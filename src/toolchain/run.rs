@@ -1,5 +1,6 @@
 //! One run of one tool: a fresh folder that holds only the modules and the configuration, private temporary and
-//! metadata folders, an environment that holds only what Java needs, and nothing left behind. It reads no output.
+//! metadata folders, an environment that holds only what Java needs, and nothing left behind, also where we are
+//! killed. It reads no output.
 //!
 //! The private `java.io.tmpdir` is not optional: TLC 2.15 unpacks the standard modules there under fixed names, and
 //! one of 24 runs side by side failed on it.
@@ -9,9 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tempfile::TempDir;
-
-use crate::process::{Command, Ended, ProcessError, Status};
+use crate::process::{Command, Ended, ProcessError, Scratch, Status};
 
 use super::discover::Tools;
 use super::{ToolContext, ToolError};
@@ -131,7 +130,7 @@ pub(crate) async fn run(
 }
 
 struct Folder {
-    root: TempDir,
+    root: Scratch,
     spec: PathBuf,
     tmp: PathBuf,
     meta: PathBuf,
@@ -140,7 +139,7 @@ struct Folder {
 impl Folder {
     fn new(scratch: &Path) -> Result<Self, ToolError> {
         let failed = |source| io(format!("create a folder in {}", scratch.display()), source);
-        let root = tempfile::Builder::new().prefix("tlaforge-").tempdir_in(scratch).map_err(failed)?;
+        let root = Scratch::new(scratch, "tlaforge-").map_err(failed)?;
         let [spec, tmp, meta] = ["spec", "tmp", "meta"].map(|name| root.path().join(name));
         for folder in [&spec, &tmp, &meta] {
             fs::create_dir(folder).map_err(failed)?;

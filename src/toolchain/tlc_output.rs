@@ -639,6 +639,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_about_files_and_disks_is_no_verdict() {
+        let found = |code: u32| {
+            let text = format!("@!@!@STARTMSG {code}:1 @!@!@\nNo space left on device\n@!@!@ENDMSG {code} @!@!@\n");
+            read(&text, "S").finding
+        };
+        let files = [1100, 1199, 2100, 2101, 2117, 2123, 2129, 2134, 2135, 2137, 2138, 2147, 2160, 2163, 2166, 2167];
+        for code in files.into_iter().chain([2174, 2175, 2270, 2300, 4000, 9999]) {
+            assert_eq!(found(code), Some(Finding::Broke("No space left on device".to_owned())), "{code}");
+        }
+        for code in 1001..=1005 {
+            assert!(matches!(found(code), Some(Finding::Exhausted(_))), "{code}");
+        }
+        for code in [2102, 2118, 2130, 2139, 2164, 2173, 2299] {
+            assert!(matches!(found(code), Some(Finding::Verdict(Verdict::Invalid { .. }))), "{code}");
+        }
+        // An error that comes after a verdict takes nothing from it.
+        let both = "@!@!@STARTMSG 2114:1 @!@!@\nDeadlock reached.\n@!@!@ENDMSG 2114 @!@!@\n\
+            @!@!@STARTMSG 2101:1 @!@!@\nNo space left on device\n@!@!@ENDMSG 2101 @!@!@\n";
+        assert_eq!(violation(&read(both, "S")), (ViolationKind::Deadlock, None));
+    }
+
+    #[test]
     fn cut_output_never_panics() {
         let text = include_str!("../../tests/data/toolchain/tlc_invariant.txt");
         for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {

@@ -7,10 +7,14 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+pub mod checking;
+pub mod claude_code;
 pub mod counter;
+pub mod folder;
 pub mod handoff;
 pub mod model_server;
 pub mod model_wire;
+pub mod ran;
 pub mod recorded_model;
 
 /// The project's own folder.

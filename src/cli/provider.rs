@@ -1,0 +1,270 @@
+//! Which provider answers, from settings and environment. What cannot be used is found out here, before a folder is
+//! made or a model is asked.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::future::Future;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::failure::{Fails, Failure};
+use super::forge::Answers;
+use super::surroundings::env;
+use crate::config::Settings;
+use crate::exit::Exit;
+use crate::llm::{
+    Anthropic, ApiKey, Budget, CLAUDE_SURROUNDINGS, Caller, ClaudeCode, ClaudeLogin, DEFAULT_MODEL, Handoff,
+    HttpSettings, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording, Replay, RetryPolicy,
+};
+use crate::pipeline::Station;
+use crate::process::Cancel;
+
+/// What a person can choose.
+pub(super) const CHOICES: &str = "choose one: --provider claude (the Claude Code program, on your own login), \
+     anthropic (the Messages API, ANTHROPIC_API_KEY), openai (any OpenAI-compatible server, --base-url and --model), \
+     handoff (a person or another agent answers through files), replay (--recording FILE)";
+/// Where the Messages API is unless the user says otherwise.
+pub(super) const ANTHROPIC_URL: &str = "https://api.anthropic.com";
+/// Calls at a time unless the user says otherwise: a Claude Code child takes some 200 MB.
+const AT_A_TIME: usize = 4;
+
+/// The provider that the settings name, with its retries and budget.
+pub(super) async fn caller(
+    settings: &Settings,
+    answers: Answers,
+    out: &Path,
+    cancel: &Cancel,
+) -> Result<Caller, Failure> {
+    let provider = provider(settings, answers, out, cancel).await?;
+    let prices = Prices::load(settings.given.prices.as_deref()).fails(Exit::Usage)?;
+    let models = models(settings, provider.name())?;
+    let budget = budget(settings, provider.name(), &models, &prices)?;
+    let given = &settings.given;
+    let default = RetryPolicy::default();
+    let retry = RetryPolicy {
+        retries: given.max_retries.unwrap_or(default.retries),
+        delay: given.retry_delay.map_or(default.delay, |s| Duration::from_secs(s.into())),
+        ..default
+    };
+    let at_a_time = given.concurrency.map_or(AT_A_TIME, NonZeroUsize::get);
+    let pace = Real { until: given.max_time.and_then(|s| Instant::now().checked_add(Duration::from_secs(s.get()))) };
+    Ok(Caller::new(provider, models, retry, budget, prices, at_a_time, Arc::new(pace)))
+}
+
+async fn provider(
+    settings: &Settings,
+    answers: Answers,
+    out: &Path,
+    cancel: &Cancel,
+) -> Result<Box<dyn Provider>, Failure> {
+    let given = &settings.given;
+    match (settings.provider.as_str(), answers) {
+        (_, Answers::Built(recording)) => Ok(Box::new(Replay::new(recording, settings.strict_replay))),
+        ("handoff", _) => {
+            let out = std::path::absolute(out).fails(Exit::Usage)?;
+            Ok(Box::new(Handoff::new(out.join("handoff"))))
+        }
+        ("replay", _) => {
+            let Some(path) = &given.recording else {
+                return Err(Failure::usage("`--provider replay` needs a recording").hint("add --recording FILE"));
+            };
+            let recording = Recording::load(path).fails(Exit::Usage)?;
+            Ok(Box::new(Replay::new(recording, settings.strict_replay)))
+        }
+        ("claude", _) => Ok(Box::new(claude(settings)?)),
+        ("anthropic", _) => Ok(Box::new(anthropic(settings)?)),
+        ("openai", _) => Ok(Box::new(openai(settings)?)),
+        ("auto", _) => automatic(settings, cancel).await,
+        (other, _) => Err(Failure::usage(format!("unknown provider {other:?}")).hint(CHOICES)),
+    }
+}
+
+/// Claude Code where it is found and logged in, else the Messages API where there is a key.
+async fn automatic(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn Provider>, Failure> {
+    let mut why = Vec::new();
+    match claude(settings) {
+        Ok(claude) => match claude.status(cancel).await {
+            Ok(status) if status.logged_in => return Ok(Box::new(claude)),
+            Ok(_) => why.push("Claude Code is not logged in: `claude auth login`".to_owned()),
+            Err(e) => why.push(format!("Claude Code: {e}")),
+        },
+        Err(failure) => why.push(format!("Claude Code: {}", failure.message)),
+    }
+    if set("ANTHROPIC_API_KEY").is_some() {
+        return Ok(Box::new(anthropic(settings)?));
+    }
+    why.push("ANTHROPIC_API_KEY is not set".to_owned());
+    let mut failure = Failure::usage("no provider was chosen, and none was found").hint(CHOICES);
+    for line in why {
+        failure = failure.hint(line);
+    }
+    Err(failure)
+}
+
+/// A variable of the environment that holds something.
+fn set(name: &str) -> Option<String> {
+    env(name).filter(|v| !v.is_empty())
+}
+
+/// Where Claude Code is.
+pub(super) fn claude_program(settings: &Settings) -> Result<PathBuf, Failure> {
+    let install = "install it (`npm install -g @anthropic-ai/claude-code`), or name it with --claude-path FILE";
+    match &settings.given.claude_path {
+        Some(path) if path.is_file() => Ok(path.clone()),
+        Some(path) => Err(Failure::usage(format!("there is no program at {}", path.display())).hint(install)),
+        None => which::which("claude")
+            .map_err(|_| Failure::new(Exit::Provider, "the Claude Code program was not found").hint(install)),
+    }
+}
+
+pub(super) fn claude(settings: &Settings) -> Result<ClaudeCode, Failure> {
+    let program = std::path::absolute(claude_program(settings)?).fails(Exit::Usage)?;
+    let login = if settings.given.claude_api_key == Some(true) {
+        let Some(key) = set("ANTHROPIC_API_KEY") else {
+            return Err(Failure::usage("--claude-api-key is given, and ANTHROPIC_API_KEY is not set")
+                .hint("set it, or leave the flag out to use the login"));
+        };
+        ClaudeLogin::key(&key).fails(Exit::Usage)?
+    } else if let Some(token) = set("CLAUDE_CODE_OAUTH_TOKEN") {
+        ClaudeLogin::token(&token).fails(Exit::Usage)?
+    } else {
+        let Some(home) = std::env::home_dir() else {
+            return Err(Failure::usage("HOME is not set, so the login of Claude Code cannot be found"));
+        };
+        ClaudeLogin::Kept { home, config_dir: set("CLAUDE_CONFIG_DIR").map(PathBuf::from) }
+    };
+    let known = CLAUDE_SURROUNDINGS.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+    Ok(ClaudeCode::new(program, login).surroundings(known))
+}
+
+pub(super) fn anthropic(settings: &Settings) -> Result<Anthropic, Failure> {
+    let url = settings.given.base_url.clone().or_else(|| set("ANTHROPIC_BASE_URL"));
+    let key = key("ANTHROPIC_API_KEY")?;
+    if key.is_none() && url.is_none() {
+        return Err(Failure::usage("`--provider anthropic` needs a key").hint("set ANTHROPIC_API_KEY"));
+    }
+    Anthropic::new(http(settings, url.unwrap_or_else(|| ANTHROPIC_URL.to_owned()), key)).fails(Exit::Usage)
+}
+
+pub(super) fn openai(settings: &Settings) -> Result<OpenAi, Failure> {
+    let given = &settings.given;
+    let Some(url) = given.base_url.clone().or_else(|| set("OPENAI_BASE_URL")) else {
+        return Err(Failure::usage("`--provider openai` needs the server's address")
+            .hint("add --base-url http://localhost:11434 (Ollama), or set OPENAI_BASE_URL"));
+    };
+    let how = OpenAiSettings { tools: given.tools, context_tokens: given.context_tokens };
+    OpenAi::new(http(settings, url, key("OPENAI_API_KEY")?), how).fails(Exit::Usage)
+}
+
+/// The key in a variable. It is named in what goes wrong, and never shown.
+fn key(name: &str) -> Result<Option<ApiKey>, Failure> {
+    let Some(text) = set(name) else { return Ok(None) };
+    ApiKey::new(&text).map(Some).map_err(|e| Failure::usage(format!("{name}: {e}")))
+}
+
+fn http(settings: &Settings, url: String, key: Option<ApiKey>) -> HttpSettings {
+    let mut http = HttpSettings::new(url, key);
+    if let Some(seconds) = settings.given.idle_timeout {
+        http.idle_timeout = Duration::from_secs(seconds.get());
+    }
+    http
+}
+
+/// Who answers for which node.
+fn models(settings: &Settings, provider: &str) -> Result<Models, Failure> {
+    let given = &settings.given;
+    let model = match provider {
+        "claude" | "anthropic" => Some(given.model.clone().unwrap_or_else(|| DEFAULT_MODEL.to_owned())),
+        _ => given.model.clone(),
+    };
+    let all = ModelChoice {
+        model,
+        effort: given.effort.clone(),
+        temperature: temperature(given.temperature)?,
+        max_output: given.max_output.map(NonZeroU32::get),
+    };
+    let mut nodes = BTreeMap::new();
+    for (node, own) in &given.nodes {
+        let asks =
+            Station::ALL.iter().any(|s| s.name() == node && !matches!(s, Station::Validate | Station::ModelCheck));
+        if !asks {
+            return Err(Failure::usage(format!("[nodes.{node}] in the settings: no such node asks a model"))
+                .hint("the nodes are informal_spec, formalize, generate_invariants and review"));
+        }
+        let choice = ModelChoice {
+            model: own.model.clone(),
+            effort: own.effort.clone(),
+            temperature: temperature(own.temperature)?,
+            max_output: own.max_output.map(NonZeroU32::get),
+        };
+        nodes.insert(node.clone(), choice);
+    }
+    let named = all.model.is_some() || nodes.len() == 4 && nodes.values().all(|n| n.model.is_some());
+    if provider == "openai" && !named {
+        return Err(Failure::usage("`--provider openai` needs the model's name").hint("add --model NAME"));
+    }
+    Ok(Models { all, nodes, fallback: given.fallback_model.clone() })
+}
+
+fn temperature(given: Option<f64>) -> Result<Option<f64>, Failure> {
+    match given {
+        Some(t) if !(0.0..=2.0).contains(&t) => {
+            Err(Failure::usage(format!("the temperature is {t}; it must be from 0 to 2")))
+        }
+        other => Ok(other),
+    }
+}
+
+/// A limit of money needs the price of every model that may be asked.
+fn budget(settings: &Settings, provider: &str, models: &Models, prices: &Prices) -> Result<Budget, Failure> {
+    let given = &settings.given;
+    if let Some(limit) = given.max_cost {
+        if !limit.is_finite() || limit <= 0.0 {
+            return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
+        }
+        if provider == "handoff" {
+            return Err(Failure::usage("--max-cost cannot be kept: what answers by handoff cost is not known"));
+        }
+        let mut asked: Vec<&String> = models.all.model.iter().collect();
+        asked.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
+        if let Some(unknown) = asked.into_iter().find(|model| prices.of(model).is_none()) {
+            return Err(Failure::usage(format!("--max-cost cannot be kept: the price of {unknown} is not known"))
+                .hint("give it in a table of your own (`prices = \"FILE\"` in tlaforge.toml), or use --max-tokens"));
+        }
+    }
+    Ok(Budget { cost_usd: given.max_cost, tokens: given.max_tokens })
+}
+
+/// Time as it passes.
+struct Real {
+    until: Option<Instant>,
+}
+
+impl Pace for Real {
+    fn pause(&self, time: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep(time))
+    }
+
+    fn jitter(&self) -> f64 {
+        fastrand::f64()
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// Whole seconds of a flag.
+pub(super) fn seconds(text: &str) -> Result<NonZeroU64, String> {
+    let span: jiff::SignedDuration = match text.parse::<u64>() {
+        Ok(seconds) => jiff::SignedDuration::from_secs(i64::try_from(seconds).map_err(|e| e.to_string())?),
+        Err(_) => text.parse().map_err(|_| "it must be like 90s, 45m or 2h".to_owned())?,
+    };
+    u64::try_from(span.as_secs())
+        .ok()
+        .and_then(NonZeroU64::new)
+        .ok_or_else(|| "it must be at least a second, like 90s, 45m or 2h".to_owned())
+}

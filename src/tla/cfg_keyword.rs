@@ -1,0 +1,87 @@
+//! The keywords of a configuration, and what is taken for one by its looks. To TLC a misspelt keyword behind a list is
+//! one more name of that list.
+
+/// All that TLC knows, sorted.
+pub(super) const KEYWORDS: &[&str] = &[
+    "ACTION_CONSTRAINT",
+    "ACTION_CONSTRAINTS",
+    "ALIAS",
+    "CHECK_DEADLOCK",
+    "CONSTANT",
+    "CONSTANTS",
+    "CONSTRAINT",
+    "CONSTRAINTS",
+    "INIT",
+    "INVARIANT",
+    "INVARIANTS",
+    "NEXT",
+    "POSTCONDITION",
+    "PROPERTIES",
+    "PROPERTY",
+    "SPECIFICATION",
+    "SYMMETRY",
+    "TYPE",
+    "TYPE_CONSTRAINT",
+    "VIEW",
+];
+
+/// What to say of a word that stands where it means nothing: the keyword that it resembles, if there is one.
+pub fn keyword_hint(word: &str) -> Option<String> {
+    if ["WITNESS", "WITNESSES"].contains(&word) {
+        return Some("witnesses are listed in a comment: `\\* WITNESS Name`".to_owned());
+    }
+    let capitals = word.to_uppercase();
+    // One slip in a short word, two in a longer one.
+    let near = |keyword: &&&str| slips(&capitals, keyword) <= if keyword.len() < 8 { 1 } else { 2 };
+    KEYWORDS
+        .iter()
+        .filter(near)
+        .min_by_key(|keyword| slips(&capitals, keyword))
+        .map(|keyword| format!("is the keyword {keyword} meant?"))
+}
+
+/// Letters to insert, leave out or replace, or neighbours to swap, to make one word of the other (optimal string
+/// alignment).
+fn slips(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                let swapped = if is_swap { rows[i - 2][j - 2] + 1 } else { usize::MAX };
+                replaced.min(swapped).min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1)
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_keyword_is_told_from_a_name() {
+        for (word, keyword) in [
+            ("INVARAINT", "INVARIANT"),
+            ("INVARIENTS", "INVARIANTS"),
+            ("Invariant", "INVARIANT"),
+            ("PROPERTYS", "PROPERTY"),
+            ("CONTRAINT", "CONSTRAINT"),
+            ("SPECIFICATON", "SPECIFICATION"),
+            ("CHECK_DEADLOK", "CHECK_DEADLOCK"),
+            ("NXET", "NEXT"),
+        ] {
+            assert!(keyword_hint(word).is_some_and(|hint| hint.contains(&format!(" {keyword} "))), "{word}");
+        }
+        for word in ["TypeOK", "Safe", "Mutex", "Progress", "Text", "Types", "InvTypes", "Spec", "NoLoss"] {
+            let hint = keyword_hint(word);
+            assert!(hint.is_none() || ["Text", "Types"].contains(&word), "{word}: {hint:?}");
+        }
+        assert!(keyword_hint("WITNESS").is_some_and(|hint| hint.contains("\\* WITNESS")));
+    }
+}

@@ -1,0 +1,236 @@
+//! Weak fairness of every action of a next-state relation, derived from its text: what "ordinary fairness" is where a
+//! specification has none of its own. Lamport, "Specifying Systems", section 8.4.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::cfg::Cfg;
+use super::definition::{Definition, DefinitionKind};
+use super::lexer::normalise;
+use super::module::Module;
+use super::outcome::TERMINATING;
+use super::references::references;
+use super::syntax::{Id, Tree};
+
+/// A specification with weak fairness of each of its actions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeakFairness {
+    /// Definitions for a module that extends the specification's.
+    pub definitions: String,
+    /// The one of them that is the specification with its fairness.
+    pub specification: String,
+    /// The actions taken to be weakly fair, as they are called: `Next`, `worker(self)`.
+    pub actions: Vec<String>,
+}
+
+impl WeakFairness {
+    /// Weak fairness of the next-state relation, of each of its disjuncts and of theirs; `\E p \in S : A(p)` over a
+    /// constant `S` is taken apart into `\A p \in S : WF(A(p))`. A disjunct that cannot be taken apart is one action.
+    /// An error says why there is no such specification.
+    pub fn of(module: &Module, cfg: &Cfg) -> Result<Self, String> {
+        let (next, subscript, whole) = next_state(module, cfg)?;
+        let mut prefix = "TlaforgeFair".to_owned();
+        while module.source.contains(&prefix) {
+            prefix.push('_');
+        }
+        let mut derivation = Derivation {
+            module,
+            variables: format!("{prefix}Vars"),
+            prefix,
+            lines: String::new(),
+            actions: Vec::new(),
+            known: BTreeSet::new(),
+            open: Vec::new(),
+        };
+        derivation.lines = format!("{} == {subscript}\n", derivation.variables);
+        let definition = module.definition(&next).filter(|d| d.params.is_empty() && can_be_named(d));
+        let definition =
+            definition.ok_or_else(|| format!("the next-state relation `{next}` is no plain definition"))?;
+        derivation.define(definition);
+        if let Some(local) = derivation.known.iter().find(|name| module.definition(name).is_some_and(|d| d.local)) {
+            return Err(format!("`{local}` is LOCAL to the module"));
+        }
+        let specification = format!("{}Spec", derivation.prefix);
+        let fair = derivation.name(&next);
+        let definitions = format!("{}{specification} == ({whole}) /\\ {fair}\n", derivation.lines);
+        Ok(Self { definitions, specification, actions: derivation.actions })
+    }
+}
+
+/// The name of the next-state relation, the state function under its brackets, and the specification's formula.
+fn next_state(module: &Module, cfg: &Cfg) -> Result<(String, String, String), String> {
+    let Some(specification) = &cfg.specification else {
+        let (Some(init), Some(next)) = (&cfg.init, &cfg.next) else {
+            return Err("the configuration names no specification".to_owned());
+        };
+        let variables: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
+        let variables = format!("<<{}>>", variables.join(", "));
+        return Ok((next.clone(), variables.clone(), format!("{init} /\\ [][{next}]_{variables}")));
+    };
+    let by_name = module.definitions_by_name();
+    let mut names = module.closure(specification);
+    names.insert(specification.clone());
+    let mut found = Vec::new();
+    for definition in names.iter().filter_map(|name| by_name.get(name.as_str())) {
+        let tree = &definition.tree;
+        for id in tree.ids().filter(|id| tree.node(*id).kind == "step_expr_or_stutter") {
+            let children: Vec<Id> = tree.children(id).collect();
+            if let [step, .., subscript] = children[..] {
+                let text = |id: Id| tree.text(id, &module.source).trim().to_owned();
+                found.push((text(step), text(subscript)));
+            }
+        }
+    }
+    match found.as_slice() {
+        [(next, subscript)] => Ok((next.clone(), subscript.clone(), specification.clone())),
+        _ => Err(format!("`{specification}` does not show one next-state relation")),
+    }
+}
+
+fn can_be_named(definition: &Definition) -> bool {
+    definition.kind == DefinitionKind::Operator
+        && !definition.damaged
+        && definition.params.iter().all(|param| param.arity == 0)
+        && definition.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+struct Derivation<'a> {
+    module: &'a Module,
+    prefix: String,
+    variables: String,
+    lines: String,
+    actions: Vec<String>,
+    /// Definitions whose fairness stands in `lines`.
+    known: BTreeSet<String>,
+    /// Those in work: a recursive one is not taken apart again.
+    open: Vec<String>,
+}
+
+impl<'a> Derivation<'a> {
+    fn name(&self, of: &str) -> String {
+        format!("{}_{of}", self.prefix)
+    }
+
+    /// Writes the fairness of a definition down, after that of what it is made of.
+    fn define(&mut self, definition: &'a Definition) {
+        self.open.push(definition.name.clone());
+        let parts = body(definition).and_then(|id| self.parts(&definition.tree, id));
+        self.open.pop();
+        let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
+        let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
+        let call = format!("{}{params}", definition.name);
+        let whole = format!("WF_{}({call})", self.variables);
+        let formula = parts.map_or_else(|| whole.clone(), |parts| format!("{whole} /\\ {parts}"));
+        let head = format!("{}{params}", self.name(&definition.name));
+        let _ = writeln!(self.lines, "{head} == {formula}");
+        self.known.insert(definition.name.clone());
+        self.actions.push(call);
+    }
+
+    /// The fairness of what an action is made of; `None` where it is one action.
+    fn parts(&mut self, tree: &'a Tree, id: Id) -> Option<String> {
+        let id = bare(tree, id);
+        let node = tree.node(id);
+        let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
+        match node.kind {
+            "disj_list" => {
+                let items: Vec<Id> = tree.children(id).collect();
+                self.all(tree, &items)
+            }
+            "bound_infix_op" if symbol == Some("lor") => {
+                let sides = [tree.field(id, "lhs")?, tree.field(id, "rhs")?];
+                self.all(tree, &sides)
+            }
+            "bounded_quantification" => {
+                let exists = tree.field(id, "quantifier").is_some_and(|q| tree.node(q).kind == "exists");
+                let bounds: Vec<Id> =
+                    tree.children(id).filter(|child| tree.node(*child).kind == "quantifier_bound").collect();
+                let range = tree.node(*bounds.first()?).start..tree.node(*bounds.last()?).end;
+                let text = &self.module.source[range];
+                let apart = exists && !text.contains('\n') && bounds.iter().all(|bound| self.is_constant(tree, *bound));
+                if !apart {
+                    return None;
+                }
+                let of_each = self.action(tree, tree.field(id, "expression")?);
+                Some(format!("(\\A {text} : ({of_each}))"))
+            }
+            _ => None,
+        }
+    }
+
+    fn all(&mut self, tree: &'a Tree, items: &[Id]) -> Option<String> {
+        let labels: BTreeSet<&str> =
+            self.module.algorithm.iter().flat_map(|a| &a.labels).map(|label| label.name.as_str()).collect();
+        let called = |item: &Id| callee(tree, bare(tree, *item)).map(|name| tree.text(name, &self.module.source));
+        // The labels of a process are one after the other: fairness of the process is that of each.
+        if self.open.len() > 1 && items.iter().all(|item| called(item).is_some_and(|name| labels.contains(name))) {
+            return None;
+        }
+        let items: Vec<Id> = items.iter().copied().filter(|item| called(item) != Some(TERMINATING)).collect();
+        let parts: Vec<String> = items.into_iter().map(|item| self.action(tree, item)).collect();
+        (!parts.is_empty()).then(|| parts.join(" /\\ "))
+    }
+
+    /// The fairness of an action, as a formula that can stand in a conjunction.
+    fn action(&mut self, tree: &'a Tree, id: Id) -> String {
+        let id = bare(tree, id);
+        let source = &self.module.source;
+        let module = self.module;
+        if let Some(name) = callee(tree, id) {
+            let called = tree.text(name, source);
+            let definition = module.definition(called).filter(|d| can_be_named(d));
+            if let Some(definition) = definition.filter(|d| !self.open.contains(&d.name)) {
+                if !self.known.contains(&definition.name) {
+                    self.define(definition);
+                }
+                let arguments = source[tree.node(name).end..tree.node(id).end].trim();
+                return format!("{}{arguments}", self.name(&definition.name));
+            }
+        }
+        if let Some(parts) = self.parts(tree, id) {
+            return parts;
+        }
+        let node = tree.node(id);
+        self.actions.push(normalise(source, node.start..node.end, &[]));
+        // Bulleted lists live by their columns.
+        let line = source[..node.start].rfind('\n').map_or(0, |at| at + 1);
+        let column = source[line..node.start].chars().count();
+        format!("WF_{}(\n{}{}\n)", self.variables, " ".repeat(column), &source[node.start..node.end])
+    }
+
+    fn is_constant(&self, tree: &Tree, bound: Id) -> bool {
+        let Some(set) = tree.field(bound, "set") else { return false };
+        let refers = references(tree, &self.module.source, set, &[]);
+        let is_state = |name: &String| self.module.variable_names().contains(name.as_str());
+        let below = self.module.closure_of([&refers]);
+        !refers.foreign
+            && !refers.names.iter().any(is_state)
+            && !below.iter().any(|name| self.module.mentions_variable(name))
+    }
+}
+
+fn body(definition: &Definition) -> Option<Id> {
+    let tree = &definition.tree;
+    let unit = tree.ids().find(|id| tree.node(*id).kind == "operator_definition")?;
+    tree.field(unit, "definition")
+}
+
+/// Without parentheses and bullets around it.
+fn bare(tree: &Tree, mut id: Id) -> Id {
+    while matches!(tree.node(id).kind, "parentheses" | "conj_item" | "disj_item") {
+        match tree.children(id).last() {
+            Some(inner) => id = inner,
+            None => break,
+        }
+    }
+    id
+}
+
+/// The name in `A` or `A(x)`.
+fn callee(tree: &Tree, id: Id) -> Option<Id> {
+    match tree.node(id).kind {
+        "identifier_ref" => Some(id),
+        "bound_op" => tree.children(id).next(),
+        _ => None,
+    }
+}
