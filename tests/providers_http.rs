@@ -243,6 +243,9 @@ fn broken_answers(api: Api) -> Vec<Scenario> {
         new("only thinking", Kind::Empty, Reply::turn(vec![Block::Thinking("hm".into())])).usage(110),
         new("refusal", Kind::Refusal, Reply::text("I").stop(api.say("refusal", "content_filter"))).usage(110),
         new("limit of tokens", Kind::Truncated, Reply::text("half").stop(api.say("max_tokens", "length"))).usage(110),
+        new("an answer beyond measure", Kind::Malformed, Reply::turn(vec![Block::Text("x".repeat(3 << 20)); 3]))
+            .usage(110)
+            .says("at most"),
         new("unknown stop reason", Kind::Malformed, Reply::text("x").stop("tired")).usage(110).says("tired"),
         new("endless reading", Kind::ToolLoop, reads()).usage(41 * 110),
         new("event that is no JSON", Kind::Malformed, stream(format!("data: {{\"{KEY}\": \n\n"))),
@@ -409,7 +412,6 @@ fn call(api: Api, replies: Vec<Reply>, fallback: Option<&str>, budget: Budget, l
     let started = Instant::now();
     let result = runtime().block_on(caller.call(&request(&dir), Used::default(), &Cancel::new(), &mut |note| {
         notes.push(note);
-        Ok(())
     }));
     let took = started.elapsed();
     let models = server.posts().iter().map(|s| s.body["model"].as_str().unwrap().to_owned()).collect();
@@ -688,6 +690,9 @@ mod chat;
 
 #[path = "providers_http/server.rs"]
 mod server;
+
+#[path = "providers_http/forge.rs"]
+mod forge;
 
 #[path = "providers_http/llama.rs"]
 mod llama;
