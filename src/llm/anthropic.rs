@@ -63,10 +63,10 @@ impl Anthropic {
             text = self.converse(request, &mut reading, &mut tally) => text,
             () = cancel.cancelled() => return Err(LlmError::Cancelled),
         };
-        let text = text.map_err(|failure| tally.charge(failure))?;
+        let text = text.and_then(|text| self.http.answer(text)).map_err(|failure| tally.charge(failure))?;
         let (reads, refused_reads) = reading.finish();
         Ok(Answer {
-            text: self.http.scrub_answer(text),
+            text,
             reads,
             refused_reads: refused_reads.iter().map(|path| self.http.scrub(path)).collect(),
             usage: tally.usage,

@@ -14,7 +14,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
-use super::contract::Usage;
+use super::contract::{LONGEST_ANSWER, Usage};
 use super::failure::{CallFailure, FailureKind};
 use super::http_failure::{self, Envelope};
 
@@ -196,11 +196,15 @@ impl Http {
     }
 
     /// An answer of a model, without the key. Only the key as a whole is looked for: an answer is not bent for a piece.
-    pub(super) fn scrub_answer(&self, text: String) -> String {
-        match &self.key {
+    pub(super) fn answer(&self, text: String) -> Result<String, CallFailure> {
+        if text.len() as u64 > LONGEST_ANSWER {
+            let what = format!("the answer is {} bytes long; at most {LONGEST_ANSWER} are read", text.len());
+            return Err(CallFailure::new(FailureKind::Malformed, what));
+        }
+        Ok(match &self.key {
             Some(key) if key.0.len() >= REAL_KEY => text.replace(&key.0, "[key]"),
             _ => text,
-        }
+        })
     }
 
     fn clean(&self, mut failure: CallFailure) -> CallFailure {

@@ -83,9 +83,10 @@ impl OpenAi {
             LlmError::Failed(failure) => LlmError::Failed(tally.charge(failure)),
             other => other,
         })?;
+        let text = self.http.answer(text).map_err(|failure| tally.charge(failure))?;
         let (reads, refused_reads) = reading.finish();
         Ok(Answer {
-            text: self.http.scrub_answer(text),
+            text,
             reads,
             refused_reads: refused_reads.iter().map(|path| self.http.scrub(path)).collect(),
             usage: tally.usage,

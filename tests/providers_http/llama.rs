@@ -5,7 +5,7 @@
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use super::support::project;
+use super::support::{self, Bench, project};
 use super::*;
 use tlaforge::journal::Sha;
 use tlaforge::llm::Offered;
@@ -75,7 +75,7 @@ fn a_real_server_answers_through_both_providers() {
         request.prompt = "x y z ".repeat(20_000);
         let got = failure(ask(&*provider, &request));
         assert_eq!((got.kind, got.status), (Kind::PromptTooLong, Some(400)), "{got:?}");
-        assert!(got.message.contains("the context has 16384"), "{got}");
+        assert!(got.message.contains("the context has 65536"), "{got}");
     }
 }
 
@@ -96,5 +96,24 @@ fn a_real_server_holds_its_model_to_a_schema_and_is_given_the_files() {
         let verdict: Value = serde_json::from_str(&answer.text).unwrap();
         assert!(["approved", "revise"].contains(&verdict["verdict"].as_str().unwrap()), "{verdict}");
         assert_eq!(answer.reads.len(), usize::from(!tools), "what stands in the request was read");
+    }
+}
+
+/// The whole program with a model that says nothing of use: it ends within its limits, and nothing is claimed.
+#[test]
+fn noise_ends_a_run_as_not_approved() {
+    let Some(llama) = Llama::start() else { return };
+    let case = project().join("evals/uniswap_swap");
+    for api in BOTH {
+        let bench = Bench::remembering();
+        let provider = api.say("anthropic", "openai");
+        let args = ["run", "--case", case.to_str().unwrap(), "--provider", provider, "--model", "tiny-random"];
+        let limits = ["--base-url", &llama.url, "--max-revisions", "1", "--max-time", "120s", "--out", "specs"];
+        let done = bench.run(&[&args[..], &limits[..]].concat()).expect(1);
+        let journal = bench.journal("specs");
+        assert_eq!(support::outcome(&journal), "not_approved", "{}", done.stderr);
+        let answers = journal.iter().filter(|e| support::name(e) == "answer_received").count();
+        assert!(answers >= 4, "{answers}");
+        assert!(bench.path("specs/history/rev_1/meta.json").exists(), "each revision is in the history");
     }
 }

@@ -13,7 +13,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -306,6 +306,7 @@ struct Shared {
     script: Mutex<Script>,
     seen: Mutex<Vec<Seen>>,
     stopped: AtomicBool,
+    body_bytes: AtomicUsize,
 }
 
 /// A running server. It ends when it is dropped.
@@ -323,6 +324,7 @@ impl ModelServer {
             script: Mutex::new(Box::new(script)),
             seen: Mutex::new(Vec::new()),
             stopped: AtomicBool::new(false),
+            body_bytes: AtomicUsize::new(0),
         });
         let of_thread = Arc::clone(&shared);
         std::thread::spawn(move || {
@@ -356,6 +358,11 @@ impl ModelServer {
     /// Everything that was sent so far, `HEAD` and `GET` included.
     pub fn requests(&self) -> Vec<Seen> {
         self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Bytes of answers in one piece that clients have taken off the server's hands.
+    pub fn body_bytes(&self) -> usize {
+        self.shared.body_bytes.load(Ordering::SeqCst)
     }
 
     /// The requests that the script answered.
@@ -466,7 +473,10 @@ fn answer(stream: &mut TcpStream, seen: &Seen, reply: &Reply, shared: &Shared) -
     let _ = write!(head, "content-length: {}\r\n\r\n", body.len());
     stream.write_all(head.as_bytes())?;
     if seen.method != "HEAD" {
-        stream.write_all(body.as_bytes())?;
+        for part in body.as_bytes().chunks(64 << 10) {
+            stream.write_all(part)?;
+            shared.body_bytes.fetch_add(part.len(), Ordering::SeqCst);
+        }
     }
     Ok(true)
 }
