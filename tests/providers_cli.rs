@@ -74,7 +74,7 @@ fn a_run_by_a_server_ends_as_its_replay_and_accounts_for_every_call() {
         let dollars = f64::from(u32::try_from(posts).unwrap()) * 0.00045;
         assert!((spent["cost_usd"].as_f64().unwrap() - dollars).abs() < 1e-9, "{spent}");
         assert!(spent["seconds"].as_f64() > Some(0.0), "{spent}");
-        assert_eq!(meta["models"]["review"], "claude-sonnet-4-5", "{meta}");
+        assert_eq!(meta["models"], serde_json::json!(["claude-sonnet-4-5"]), "{meta}");
         let total = format!("Cost: 4 answers, {} tokens, {dollars:.2} USD", posts * 110);
         let report = bench.run(&["report", "specs"]).expect(0).prints(&[&total]);
         for station in ["informal_spec", "formalize", "generate_invariants", "review"] {
@@ -104,7 +104,9 @@ fn an_approval_of_a_reviewer_that_opened_nothing_is_refused() {
         // Answers at once whatever it is asked; every further review approves as well.
         let server = ModelServer::start(move |_| {
             next += 1;
-            Reply::text(answers.get(next - 1).map_or_else(|| review("approved"), |a| a["answer"].as_str().unwrap().into()))
+            Reply::text(
+                answers.get(next - 1).map_or_else(|| review("approved"), |a| a["answer"].as_str().unwrap().into()),
+            )
         });
         let url = server.url();
         bench.run(&[&["run", "docs", "--max-revisions", "0", "--base-url", &url][..], &who[..]].concat()).expect(1);

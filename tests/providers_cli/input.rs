@@ -76,7 +76,9 @@ fn what_was_named_is_not_passed_over_for_another() {
 #[test]
 fn a_key_that_cannot_be_sent_is_refused_by_the_name_of_its_variable() {
     let bench = ready();
-    for (bad, word) in [("sk-planted\nx", "line break"), ("sk planted", "blank"), ("sk-planted\u{e4}", "cannot be sent")] {
+    for (bad, word) in
+        [("sk-planted\nx", "line break"), ("sk planted", "blank"), ("sk-planted\u{e4}", "cannot be sent")]
+    {
         refused(&bench, &ANTHROPIC, &[("ANTHROPIC_API_KEY", bad)], &["ANTHROPIC_API_KEY", word, "set it again"]);
         let url = ["--base-url", "http://localhost:1", "--model", "m"];
         refused(&bench, &[&OPENAI[..], &url].concat(), &[("OPENAI_API_KEY", bad)], &["OPENAI_API_KEY", word]);
@@ -116,12 +118,18 @@ fn an_address_that_cannot_be_used_is_refused_without_its_password() {
 fn prices_and_limits_that_cannot_be_kept_are_refused() {
     let bench = ready();
     let anthropic = |more: &[&'static str]| [&ANTHROPIC[..], more].concat();
-    refused(&bench, &anthropic(&["--max-cost", "1", "--model", "of-tomorrow"]), &[KEY], &[
-        "the price of of-tomorrow is not known",
-        "table of your own",
-        "--max-tokens",
-    ]);
-    refused(&bench, &anthropic(&["--max-cost", "1", "--fallback-model", "x"]), &[KEY], &["the price of x is not known"]);
+    refused(
+        &bench,
+        &anthropic(&["--max-cost", "1", "--model", "of-tomorrow"]),
+        &[KEY],
+        &["the price of of-tomorrow is not known", "table of your own", "--max-tokens"],
+    );
+    refused(
+        &bench,
+        &anthropic(&["--max-cost", "1", "--fallback-model", "x"]),
+        &[KEY],
+        &["the price of x is not known"],
+    );
     for bad in ["0", "nan", "-1", "inf"] {
         let limit = format!("--max-cost={bad}");
         refused(&bench, &[&ANTHROPIC[..], &[&limit]].concat(), &[KEY], &["--max-cost is ", "above 0"]);
@@ -132,10 +140,9 @@ fn prices_and_limits_that_cannot_be_kept_are_refused() {
     }
     refused(&bench, &anthropic(&["--max-time", "soon"]), &[KEY], &["--max-time", "90s, 45m or 2h"]);
     refused(&bench, &anthropic(&["--max-time", "0"]), &[KEY], &["at least a second"]);
-    for (name, words) in [
-        ("CLAUDE_MAX_RETRIES", "a whole number from 0"),
-        ("CLAUDE_RETRY_DELAY", "a whole number of seconds from 0"),
-    ] {
+    for (name, words) in
+        [("CLAUDE_MAX_RETRIES", "a whole number from 0"), ("CLAUDE_RETRY_DELAY", "a whole number of seconds from 0")]
+    {
         refused(&bench, &ANTHROPIC, &[KEY, (name, "x")], &[name, "\"x\"", words]);
     }
 }
@@ -167,7 +174,10 @@ fn a_price_table_that_cannot_be_read_is_named_with_what_is_wrong() {
 fn settings_of_nodes_that_ask_no_model_and_temperatures_out_of_range_are_refused() {
     let bench = ready();
     for (text, words) in [
-        ("[nodes.reviewer]\nmodel = \"m\"\n", &["[nodes.reviewer]", "informal_spec, formalize, generate_invariants"][..]),
+        (
+            "[nodes.reviewer]\nmodel = \"m\"\n",
+            &["[nodes.reviewer]", "informal_spec, formalize, generate_invariants"][..],
+        ),
         ("[nodes.model_check]\nmodel = \"m\"\n", &["[nodes.model_check]", "no such node asks a model"]),
         ("[nodes.review]\nmodle = \"m\"\n", &["tlaforge.toml", "modle", "line 2"]),
         ("[nodes.review]\ntemperature = 2.5\n", &["temperature is 2.5", "from 0 to 2"]),
@@ -210,4 +220,35 @@ fn a_model_that_the_server_does_not_have_ends_with_status_5_and_can_be_resumed_w
     assert_eq!(outcome(&bench.journal("specs")), "stopped");
     assert_eq!(server.posts().len(), 1, "it is not tried again");
     bench.run(&["resume", "specs", "--model", "claude-sonnet-4-5"]).expect(0).prints(&["Outcome: approved"]);
+}
+
+#[test]
+fn who_was_chosen_for_want_of_a_choice_is_told_and_goes_on_when_the_run_does() {
+    let bench = bench();
+    let server = counter(&bench);
+    let env = [KEY, ("ANTHROPIC_BASE_URL", &server.url())];
+    let done = bench.run_with(&["run", "docs", "--max-tokens", "1"], &env).expect(3);
+    done.says(&["asking the Messages API, paid by token", "the Claude Code program was not found"]);
+    assert_eq!(events(&bench, "run_started")[0]["data"]["surroundings"]["provider"], "anthropic");
+    // A login that appears in between does not take over.
+    let login = "echo '{\"loggedIn\":true}'";
+    let program = bench.write("bin/claude", format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.329 || {login}\n"));
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bench.path("bin").display());
+    let env = [&env[..], &[("PATH", path.as_str())]].concat();
+    bench.run_with(&["resume", "specs", "--max-tokens", "9000000"], &env).expect(0);
+    assert!(events(&bench, "request_sent").iter().all(|e| e["data"]["provider"] == "anthropic"));
+}
+
+#[test]
+fn files_that_settings_name_are_found_from_anywhere() {
+    let bench = bench();
+    let server = counter(&bench);
+    bench.write("tlaforge.toml", "prices = \"p.toml\"\n");
+    bench.write("p.toml", "schema = 1\n[models.mine]\ninput = 1000\noutput = 1000\n");
+    forge(&bench, &server, &["--model", "mine", "--max-cost", "0.01"]).expect(3).says(&["--max-cost"]);
+    std::fs::create_dir(bench.path("elsewhere")).unwrap();
+    let mut command = bench.command(&["resume", "../specs", "--max-cost", "1000"]);
+    let done = Done::of(&command.current_dir(bench.path("elsewhere")).output().unwrap());
+    done.expect(0).prints(&["0.88 USD"]);
 }

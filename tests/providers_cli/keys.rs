@@ -98,10 +98,7 @@ fn a_server_that_refuses_and_echoes_the_key_does_not_bring_it_into_doctors_words
 
 #[test]
 fn no_key_is_in_the_environment_of_java() {
-    let dump = format!(
-        "env >>\"$(dirname \"$0\")/../environment\"\nexec {} \"$@\"",
-        java().to_str().unwrap()
-    );
+    let dump = format!("env >>\"$(dirname \"$0\")/../environment\"\nexec {} \"$@\"", java().to_str().unwrap());
     let mut bench = faking_all(&dump);
     let jar = support::jar();
     bench.set("TLA_TOOLS_JAR", jar.to_str().unwrap());
@@ -123,7 +120,8 @@ fn no_key_is_in_the_environment_of_java() {
 #[test]
 fn of_the_keys_only_the_one_of_claude_code_reaches_it() {
     let bench = bench();
-    let program = bench.write("bin/claude", "#!/bin/sh\nenv >>\"$(dirname \"$0\")/seen\"\necho '2.1.329 (Claude Code)'\n");
+    let program =
+        bench.write("bin/claude", "#!/bin/sh\nenv >>\"$(dirname \"$0\")/seen\"\necho '2.1.329 (Claude Code)'\n");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let args = ["run", "docs", "--provider", "claude", "--claude-path", "bin/claude"];
     let env = [&PLANTED[..], &[("CLAUDE_MAX_RETRIES", "0")]].concat();
