@@ -234,12 +234,14 @@ fn temperature(given: Option<f64>) -> Result<Option<f64>, Failure> {
 /// A limit of money needs the price of every model that may be asked.
 fn budget(settings: &Settings, provider: &str, models: &Models, prices: &Prices) -> Result<Budget, Failure> {
     let given = &settings.given;
+    let flag = given.max_cost.map(|_| "--max-cost").or(given.max_tokens.map(|_| "--max-tokens"));
+    if let (Some(flag), "handoff") = (flag, provider) {
+        return Err(Failure::usage(format!("{flag} cannot be kept: what answers by handoff take is not known"))
+            .hint(format!("leave {flag} out, or bound the run with --max-time")));
+    }
     if let Some(limit) = given.max_cost {
         if !limit.is_finite() || limit <= 0.0 {
             return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
-        }
-        if provider == "handoff" {
-            return Err(Failure::usage("--max-cost cannot be kept: what answers by handoff cost is not known"));
         }
         let mut asked: Vec<&String> = models.all.model.iter().collect();
         asked.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));

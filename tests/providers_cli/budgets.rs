@@ -1,7 +1,15 @@
 //! Limits of money, tokens and time, retries, another model, and Ctrl-C: what was paid for is not lost or asked again.
 
+use std::pin::Pin;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use tlaforge::llm::{
+    Answer, Asking, Budget, Caller, ModelChoice, Models, Pace, Prices, Provider, Request, RequestKey, RetryPolicy,
+    Usage, Used,
+};
+use tlaforge::process::Cancel;
 
 use support::checking::faking_all;
 use support::handoff::shell;
@@ -68,6 +76,18 @@ fn the_time_of_a_run_bounds_a_call_that_drips() {
     }
 }
 
+/// Whether the process is over soon: one that was killed is there until somebody has looked at how it ended.
+fn ends(pid: &str) -> bool {
+    let over = || match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X'])),
+        Err(_) => true,
+    };
+    (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        over()
+    })
+}
+
 #[test]
 fn the_time_of_a_run_bounds_a_checker_that_runs() {
     let slow = format!(
@@ -95,7 +115,7 @@ fn the_time_of_a_run_bounds_a_checker_that_runs() {
     done.says(&["--max-time", "go on with: tlaforge resume"]);
     assert!(begin.elapsed() < Duration::from_secs(7), "{:?}", begin.elapsed());
     let pid = bench.read("jre/bin/pid");
-    assert!(!std::path::Path::new("/proc").join(pid.trim()).exists(), "the checker was left behind");
+    assert!(ends(pid.trim()), "the checker was left behind");
     assert!(events(&bench, "check_finished").is_empty(), "nothing was decided");
     bench.write("jre/bin/fast", "");
     bench.run(&["resume", "specs", "--max-time", "10m"]).expect(0);
@@ -191,4 +211,66 @@ fn an_interrupt_during_a_call_ends_within_a_second_and_loses_nothing() {
         assert_eq!(events(&bench, "request_sent").len(), 4);
         nothing_twice(&bench);
     }
+}
+
+/// A server that calls the model by another name than it was asked for.
+struct Renames;
+
+impl Provider for Renames {
+    fn name(&self) -> &'static str {
+        "renames"
+    }
+
+    fn ask<'a>(&'a self, _: &'a Request, _: &'a Cancel) -> Asking<'a> {
+        let usage = Some(Usage { input: 1_000_000, ..Usage::default() });
+        let model = Some("of-another-name".to_owned());
+        let (text, reads, refused_reads, request_ids) = Default::default();
+        Box::pin(async move {
+            Ok(Answer { text, reads, refused_reads, usage, cost_usd: None, model, stale: false, request_ids })
+        })
+    }
+}
+
+/// Time that does not pass.
+struct Still;
+
+impl Pace for Still {
+    fn pause(&self, _: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn jitter(&self) -> f64 {
+        0.0
+    }
+
+    fn left(&self) -> Option<Duration> {
+        None
+    }
+}
+
+#[test]
+fn what_a_server_answers_by_another_name_costs_what_was_asked_for() {
+    let choice = ModelChoice { model: Some("claude-sonnet-4-5".into()), ..ModelChoice::default() };
+    let caller = Caller::new(
+        Box::new(Renames),
+        Models::default(),
+        RetryPolicy::default(),
+        Budget::default(),
+        Prices::load(None).unwrap(),
+        1,
+        Arc::new(Still),
+    );
+    let request = Request {
+        key: RequestKey { node: "review".into(), place: 0, attempt: 1, purpose: "draft".into(), candidate: 0 },
+        seq: 1,
+        role: String::new(),
+        prompt: String::new(),
+        workspace: "/".into(),
+        offered: Vec::new(),
+        choice,
+        schema: None,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let answer = runtime.block_on(caller.call(&request, Used::default(), &Cancel::new(), &mut |_| {})).unwrap();
+    assert_eq!(answer.cost_usd, Some(3.0), "a limit of money would not see it otherwise");
 }

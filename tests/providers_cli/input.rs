@@ -135,6 +135,12 @@ fn prices_and_limits_that_cannot_be_kept_are_refused() {
         refused(&bench, &[&ANTHROPIC[..], &[&limit]].concat(), &[KEY], &["--max-cost is ", "above 0"]);
     }
     refused(&bench, &["--provider", "handoff", "--max-cost", "1"], &[], &["--max-cost cannot be kept", "handoff"]);
+    refused(
+        &bench,
+        &["--provider", "handoff", "--max-tokens", "9"],
+        &[],
+        &["--max-tokens cannot be kept", "--max-time"],
+    );
     for flag in ["--max-time", "--tlc-timeout", "--max-tokens"] {
         refused(&bench, &anthropic(&[flag, "0"]), &[KEY], &[flag]);
     }
