@@ -156,7 +156,6 @@ fn the_container_runs_a_command_that_the_program_takes_with_the_variables_that_i
     for dir in ["prompts", "exemplars"] {
         std::fs::create_dir(bench.path(dir)).unwrap();
     }
-    std::fs::copy(project().join("exemplars/Escrow.tla"), bench.path("exemplars/Escrow.tla")).unwrap();
     bench.run(&args).expect(5).says(&["the Claude Code program was not found"]);
     let readme = readme();
     let passed =

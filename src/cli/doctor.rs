@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::args::{DoctorArgs, Format};
-use super::doctor_providers::{chosen, conditions};
+use super::doctor_providers::{Condition, chosen, conditions};
 use super::failure::Failure;
 use super::forge::settings;
 use super::progress::{advice, result};
@@ -79,11 +79,10 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                 }
             };
             text.push_str("Models, by provider:\n");
-            providers.iter().for_each(|p| text.push_str(&p.text()));
-            text.push_str(&match chosen {
-                Some(name) => format!("Without --provider, `tlaforge run` asks {name}."),
-                None => "Without --provider, `tlaforge run` has nobody to ask: mend one of the above.".to_owned(),
-            });
+            text.extend(providers.iter().map(Condition::text));
+            let asks = chosen
+                .map_or_else(|| "has nobody to ask: mend one of the above".to_owned(), |name| format!("asks {name}"));
+            text = format!("{text}Without --provider, `tlaforge run` {asks}.");
             if !args.online {
                 text.push_str(" No server was asked; --online does.");
             }

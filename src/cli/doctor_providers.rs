@@ -118,9 +118,10 @@ async fn of_claude(settings: &Settings, cancel: &Cancel) -> Condition {
             if status.logged_in && !how.is_empty() {
                 found = format!("{found} ({})", how.join(", "));
             }
-            let condition = match status.logged_in {
-                true => Condition::ready("claude", found),
-                false => Condition::lacks("claude", found, "log in: claude auth login"),
+            let condition = if status.logged_in {
+                Condition::ready("claude", found)
+            } else {
+                Condition::lacks("claude", found, "log in: claude auth login")
             };
             Condition { version: Some(status.version.to_string()), logged_in: Some(status.logged_in), ..condition }
         }
