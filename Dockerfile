@@ -90,4 +90,4 @@ ENV LANG=C.UTF-8 \
 USER ${AGENT_UID}:${AGENT_GID}
 WORKDIR /forge
 # The prompts are inside the program; compose.yml adds the mounted ones.
-CMD ["tlaforge", "run", "docs", "--out", "specs"]
+CMD ["tlaforge", "run", "docs", "--provider", "claude", "--out", "specs"]

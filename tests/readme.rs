@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use support::{Bench, project};
 use tlaforge::exit::Exit;
+use tlaforge::llm::{ClaudeVersion, DEFAULT_MODEL, RetryPolicy};
 
 fn readme() -> String {
     std::fs::read_to_string(project().join("README.md")).unwrap()
@@ -88,4 +89,81 @@ fn every_command_of_the_readme_is_one_of_the_program() {
         let command = line.split_whitespace().nth(1).unwrap();
         assert!(help.contains(&format!("  {command} ")), "{line}");
     }
+}
+
+/// The fenced blocks of a language.
+fn blocks(language: &str) -> Vec<String> {
+    let readme = readme();
+    let open = format!("```{language}\n");
+    readme.split(&open).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// A folder with documents, and no tools.
+fn folder() -> Bench {
+    let bench = Bench::without_tools();
+    bench.write("docs/a.md", "# A protocol\n");
+    bench
+}
+
+#[test]
+fn the_settings_and_prices_of_the_readme_are_taken() {
+    let [prices, settings] = &blocks("toml")[..] else { panic!("two blocks") };
+    let bench = folder();
+    bench.write("tlaforge.toml", settings);
+    bench.write("my-prices.toml", prices.replace("my-model*", "claude-opus-4-5"));
+    // All that can be wrong with settings is found before the tools are looked for.
+    let run =
+        |args: &[&str]| bench.run_with(&[&["run", "docs"], args].concat(), &[("ANTHROPIC_API_KEY", "sk-planted")]);
+    run(&[]).expect(4).says(&["tla2tools.jar was not found"]);
+    bench.write("my-prices.toml", prices);
+    run(&["--model", "my-model-2"]).expect(4);
+    run(&["--model", "your-model"]).expect(2).says(&["the price of your-model is not known"]);
+}
+
+#[test]
+fn providers_and_defaults_are_as_the_readme_says() {
+    let readme = readme();
+    let bench = folder();
+    let table = readme.lines().skip_while(|l| *l != "| provider | what answers |").skip(2);
+    let names: Vec<&str> = table
+        .take_while(|l| l.starts_with('|'))
+        .map(|l| l.split('|').nth(1).unwrap().trim().trim_matches('`'))
+        .collect();
+    assert_eq!(names, ["claude", "anthropic", "openai", "handoff", "replay"]);
+    for name in names {
+        let done = bench.run(&["run", "docs", "--provider", name]);
+        assert!(!done.stderr.contains("unknown provider"), "{}", done.stderr);
+    }
+    let retry = RetryPolicy::default();
+    for (name, default) in [
+        ("CLAUDE_MODEL", DEFAULT_MODEL.to_owned()),
+        ("CLAUDE_MAX_RETRIES", retry.retries.to_string()),
+        ("CLAUDE_RETRY_DELAY", retry.delay.as_secs().to_string()),
+    ] {
+        assert!(readme.contains(&format!("| `{name}` | {default} |")), "{name}");
+    }
+    assert_eq!(retry.cap.as_secs(), 600, "at most ten minutes");
+    assert!(readme.contains(&format!("({} or later)", ClaudeVersion::OLDEST)));
+}
+
+#[test]
+fn the_container_runs_a_command_that_the_program_takes_with_the_variables_that_it_reads() {
+    let compose = std::fs::read_to_string(project().join("compose.yml")).unwrap();
+    let command = compose.lines().find_map(|l| l.trim().strip_prefix("command: [")).unwrap();
+    let args: Vec<&str> = command.trim_end_matches(']').split(", ").skip(1).collect();
+    assert_eq!(args[..4], ["run", "docs", "--provider", "claude"]);
+    let bench = folder();
+    for dir in ["prompts", "exemplars"] {
+        std::fs::create_dir(bench.path(dir)).unwrap();
+    }
+    bench.run(&args).expect(5).says(&["the Claude Code program was not found"]);
+    let readme = readme();
+    let passed =
+        compose.lines().filter_map(|l| l.strip_prefix("      - ")).filter(|n| n.starts_with(char::is_uppercase));
+    let mut count = 0;
+    for name in passed {
+        count += 1;
+        assert!(readme.contains(&format!("`{name}`")), "{name} is not in the table");
+    }
+    assert!(count >= 9, "{count}");
 }

@@ -1,7 +1,7 @@
 //! What can be typed.
 
 use std::fmt::Write as _;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -65,6 +65,18 @@ pub(super) struct ForgeArgs {
     /// The model that answers where the first is overloaded.
     #[arg(long, value_name = "NAME")]
     pub fallback_model: Option<String>,
+    /// How hard the model thinks, in the provider's words (low, medium, high).
+    #[arg(long, value_name = "WORD")]
+    pub effort: Option<String>,
+    /// The model's temperature, from 0 to 2; claude has no setting for it.
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub temperature: Option<f64>,
+    /// Tokens that one answer may take.
+    #[arg(long, value_name = "N")]
+    pub max_output: Option<NonZeroU32>,
+    /// Seconds of silence after which a call to a server counts as failed [default: 120].
+    #[arg(long, value_name = "SECONDS")]
+    pub idle_timeout: Option<NonZeroU64>,
     /// Where the server of `openai` or `anthropic` is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
@@ -75,11 +87,14 @@ pub(super) struct ForgeArgs {
     #[arg(long)]
     pub claude_api_key: bool,
     /// US dollars that the run may cost; it stops before a call that would go beyond.
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     pub max_cost: Option<f64>,
-    /// Tokens that the run may use.
+    /// A table of prices; it is looked at before the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    /// Tokens that the run may use; it stops before a call that would go beyond.
     #[arg(long, value_name = "N")]
-    pub max_tokens: Option<u64>,
+    pub max_tokens: Option<NonZeroU64>,
     /// Time that the run may take from now on, e.g. 90s, 45m, 2h.
     #[arg(long, value_name = "TIME", value_parser = super::provider::seconds)]
     pub max_time: Option<NonZeroU64>,
@@ -256,6 +271,11 @@ impl ForgeArgs {
             provider: self.provider.clone().or(replay),
             model: self.model.clone(),
             fallback_model: self.fallback_model.clone(),
+            effort: self.effort.clone(),
+            temperature: self.temperature,
+            max_output: self.max_output,
+            idle_timeout: self.idle_timeout,
+            prices: self.prices.clone(),
             base_url: self.base_url.clone(),
             claude_path: self.claude_path.clone(),
             claude_api_key: self.claude_api_key.then_some(true),

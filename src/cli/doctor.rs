@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::args::{DoctorArgs, Format};
-use super::doctor_providers::conditions;
+use super::doctor_providers::{Condition, chosen, conditions};
 use super::failure::Failure;
 use super::forge::settings;
 use super::progress::{advice, result};
@@ -53,6 +53,10 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         Err(failure) => Err(failure),
     };
     let providers = conditions(&settings, args.online, &cancel).await;
+    if cancel.is_cancelled() {
+        return Err(Failure::new(Exit::Interrupted, "interrupted"));
+    }
+    let chosen = chosen(&settings, &providers);
     let text = match args.format {
         Format::Json => {
             let tools = match &found {
@@ -61,7 +65,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                 }),
                 Err(failure) => json!({"found": false, "problem": failure.message, "advice": failure.hints}),
             };
-            json!({"schema": 1, "java_tools": tools, "providers": providers}).to_string()
+            json!({"schema": 1, "java_tools": tools, "providers": providers, "default_provider": chosen}).to_string()
         }
         Format::Text => {
             let mut text = match &found {
@@ -74,9 +78,15 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                     format!("Java tools: {}\n{hints}", failure.message)
                 }
             };
-            text.push_str("Providers:\n");
-            providers.iter().for_each(|p| text.push_str(&p.text()));
-            text.trim_end().to_owned()
+            text.push_str("Models, by provider:\n");
+            text.extend(providers.iter().map(Condition::text));
+            let asks = chosen
+                .map_or_else(|| "has nobody to ask: mend one of the above".to_owned(), |name| format!("asks {name}"));
+            text = format!("{text}Without --provider, `tlaforge run` {asks}.");
+            if !args.online {
+                text.push_str(" No server was asked; --online does.");
+            }
+            text
         }
     };
     result(&format!("{text}\n"));

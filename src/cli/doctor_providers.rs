@@ -5,18 +5,24 @@ use serde::Serialize;
 use super::failure::Failure;
 use super::provider::{ANTHROPIC_URL, anthropic, claude, openai, set};
 use crate::config::Settings;
-use crate::llm::CallFailure;
+use crate::llm::{CallFailure, FailureKind, LlmError};
 use crate::process::Cancel;
 
 /// One provider.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Condition {
     name: &'static str,
     /// It can be used as it stands, as far as was looked.
     ready: bool,
     /// What was found.
     found: String,
-    /// Only where it was asked for and there is a server.
+    /// Of a program.
+    version: Option<String>,
+    /// Of a program.
+    logged_in: Option<bool>,
+    /// Of a server; the key itself is not shown.
+    key_set: Option<bool>,
+    /// The server answered. Only where that was asked for.
     reachable: Option<bool>,
     /// What mends it.
     advice: Option<String>,
@@ -24,31 +30,68 @@ pub(super) struct Condition {
 
 impl Condition {
     fn ready(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, ready: true, found: found.into(), reachable: None, advice: None }
+        Self { name, ready: true, found: found.into(), ..Self::default() }
     }
 
-    fn lacks(name: &'static str, failure: Failure) -> Self {
-        let advice = failure.hints.into_iter().next();
-        Self { name, ready: false, found: failure.message, reachable: None, advice }
+    fn lacks(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { name, found: found.into(), advice: Some(advice.into()), ..Self::default() }
     }
 
-    fn reached(mut self, reached: Result<(), CallFailure>) -> Self {
-        self.reachable = Some(reached.is_ok());
-        if let Err(failure) = reached {
-            self.ready = false;
-            self.found = format!("{}; {}", self.found, failure.message);
-            self.advice = Some(failure.kind.advice().to_owned());
+    fn refused(name: &'static str, failure: Failure) -> Self {
+        Self { name, found: failure.message, advice: failure.hints.into_iter().next(), ..Self::default() }
+    }
+
+    /// With what the server said. `variable` holds the key.
+    fn reached(mut self, reached: Result<(), CallFailure>, variable: &str) -> Self {
+        let Err(failure) = reached else {
+            self.reachable = Some(true);
+            self.found += ", reachable";
+            return self;
+        };
+        self.reachable = Some(failure.status.is_some());
+        if failure.status == Some(404) {
+            // Not every server has such a list, and a model may answer all the same.
+            self.found += ", reachable, no list of models";
+            self.advice = Some("if calls fail, look at the base URL".to_owned());
+            return self;
         }
+        self.ready = false;
+        self.found = format!("{}; {}", self.found, failure.message);
+        self.advice = Some(match failure.kind {
+            FailureKind::Auth | FailureKind::Permission if self.key_set == Some(true) => {
+                format!("set {variable} to a key that this server takes")
+            }
+            FailureKind::Auth | FailureKind::Permission => format!("set {variable}: this server wants a key"),
+            FailureKind::Connect => "look at the base URL and the network; is the server running?".to_owned(),
+            FailureKind::Tls | FailureKind::Billing | FailureKind::SpendCap => {
+                failure.kind.advice().trim_end_matches(", then resume").to_owned()
+            }
+            _ => "try again later".to_owned(),
+        });
         self
     }
 
     /// A line or two for a person.
     pub(super) fn text(&self) -> String {
-        let state = if self.ready { "ready" } else { "not ready" };
-        let reached = if self.reachable == Some(true) { ", reachable" } else { "" };
-        let advice = self.advice.as_ref().map_or_else(String::new, |a| format!("      {a}\n"));
-        format!("  {:<9} {state}: {}{reached}\n{advice}", self.name, self.found)
+        let state = if self.ready { "ready:" } else { "not ready:" };
+        let advice = self.advice.as_ref().map_or_else(String::new, |a| format!("  {:<21} -> {a}\n", ""));
+        format!("  {:<10} {state:<10} {}\n{advice}", self.name, self.found)
     }
+}
+
+/// Whom `run` asks where no flag says so: what the settings name, else who is there.
+pub(super) fn chosen(settings: &Settings, conditions: &[Condition]) -> Option<String> {
+    if settings.provider != "auto" {
+        return Some(settings.provider.clone());
+    }
+    let named = settings.given.claude_path.is_some();
+    let is_it = |c: &Condition| match c.name {
+        "claude" => c.ready,
+        // A run does not know beforehand whether the server takes the key.
+        "anthropic" => c.key_set == Some(true) && !named,
+        _ => false,
+    };
+    conditions.iter().find(|c| is_it(c)).map(|c| c.name.to_owned())
 }
 
 /// Looks at all of them. Servers are asked only with `online`.
@@ -57,7 +100,7 @@ pub(super) async fn conditions(settings: &Settings, online: bool, cancel: &Cance
         of_claude(settings, cancel).await,
         of_anthropic(settings, online).await,
         of_openai(settings, online).await,
-        Condition::ready("handoff", "a person or another agent answers through files"),
+        Condition::ready("handoff", "a person or another agent answers through files (--provider handoff)"),
         Condition::ready("replay", "answers from a recording (--recording FILE)"),
     ]
 }
@@ -65,45 +108,64 @@ pub(super) async fn conditions(settings: &Settings, online: bool, cancel: &Cance
 async fn of_claude(settings: &Settings, cancel: &Cancel) -> Condition {
     let program = match claude(settings) {
         Ok(program) => program,
-        Err(failure) => return Condition::lacks("claude", failure),
+        Err(failure) => return Condition::refused("claude", failure),
     };
     match program.status(cancel).await {
         Ok(status) => {
-            let found = format!("{}, version {}", status.program.display(), status.version);
-            if !status.logged_in {
-                let advice = "log in with `claude auth login`".to_owned();
-                let found = format!("{found}, not logged in");
-                return Condition { ready: false, advice: Some(advice), ..Condition::ready("claude", found) };
-            }
+            let mut found = format!("{}, version {}", status.program.display(), status.version);
+            found += if status.logged_in { ", logged in" } else { ", not logged in" };
             let how: Vec<String> = status.method.into_iter().chain(status.subscription).collect();
-            let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
-            Condition::ready("claude", format!("{found}, logged in{how}"))
+            if status.logged_in && !how.is_empty() {
+                found = format!("{found} ({})", how.join(", "));
+            }
+            let condition = if status.logged_in {
+                Condition::ready("claude", found)
+            } else {
+                Condition::lacks("claude", found, "log in: claude auth login")
+            };
+            Condition { version: Some(status.version.to_string()), logged_in: Some(status.logged_in), ..condition }
         }
-        Err(e) => Condition { ready: false, ..Condition::ready("claude", e.to_string()) },
+        // The advice for a run sends people here.
+        Err(LlmError::Failed(failure)) => Condition::lacks("claude", failure.message, INSTALL),
+        Err(e) => Condition::lacks("claude", e.to_string(), INSTALL),
     }
 }
 
+const INSTALL: &str = "install the current one: npm install -g @anthropic-ai/claude-code";
+
 async fn of_anthropic(settings: &Settings, online: bool) -> Condition {
     let url = settings.given.base_url.clone().or_else(|| set("ANTHROPIC_BASE_URL"));
-    let url = url.unwrap_or_else(|| ANTHROPIC_URL.to_owned());
+    let key_set = set("ANTHROPIC_API_KEY").is_some();
+    if !key_set && url.is_none() {
+        let lacks = Condition::lacks("anthropic", "no key", "set ANTHROPIC_API_KEY (calls are paid by token)");
+        return Condition { key_set: Some(false), ..lacks };
+    }
     match anthropic(settings) {
         Ok(server) => {
-            let key = if set("ANTHROPIC_API_KEY").is_some() { "key set" } else { "no key" };
-            let found = Condition::ready("anthropic", format!("{url}, {key}"));
-            if online { found.reached(server.reach().await) } else { found }
+            let url = url.unwrap_or_else(|| ANTHROPIC_URL.to_owned());
+            let found = of_server("anthropic", &url, key_set);
+            if online { found.reached(server.reach().await, "ANTHROPIC_API_KEY") } else { found }
         }
-        Err(failure) => Condition::lacks("anthropic", failure),
+        Err(failure) => Condition::refused("anthropic", failure),
     }
 }
 
 async fn of_openai(settings: &Settings, online: bool) -> Condition {
-    let url = settings.given.base_url.clone().or_else(|| set("OPENAI_BASE_URL")).unwrap_or_default();
+    let Some(url) = settings.given.base_url.clone().or_else(|| set("OPENAI_BASE_URL")) else {
+        let advice = "name your server with --base-url or OPENAI_BASE_URL (Ollama: http://localhost:11434), and a \
+                      model with --model";
+        return Condition::lacks("openai", "no server", advice);
+    };
     match openai(settings) {
         Ok(server) => {
-            let key = if set("OPENAI_API_KEY").is_some() { "key set" } else { "no key" };
-            let found = Condition::ready("openai", format!("{url}, {key}"));
-            if online { found.reached(server.reach().await) } else { found }
+            let found = of_server("openai", &url, set("OPENAI_API_KEY").is_some());
+            if online { found.reached(server.reach().await, "OPENAI_API_KEY") } else { found }
         }
-        Err(failure) => Condition::lacks("openai", failure),
+        Err(failure) => Condition::refused("openai", failure),
     }
+}
+
+fn of_server(name: &'static str, url: &str, key_set: bool) -> Condition {
+    let key = if key_set { "key set" } else { "no key" };
+    Condition { key_set: Some(key_set), ..Condition::ready(name, format!("{url}, {key}")) }
 }

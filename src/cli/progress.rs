@@ -112,9 +112,9 @@ impl Display {
                     Some(wait) => format!("again in {wait:.0} s"),
                     None => "not tried again".to_owned(),
                 };
-                format!("{station}call {} failed: {}; {then}", data["attempt"], one_line(&text("message")))
+                format!("{station}call {} failed: {}; {then}", data["attempt"], one_line(text("message")))
             }
-            "model_switched" => format!("{station}asking {} from here on", text("to")),
+            "model_switched" => format!("{station}asking {} instead", text("to")),
             "read_refused" => format!("{station}read refused: {}", text("path")),
             "tool_finished" => {
                 let first = &data["diagnostics"][0];

@@ -12,20 +12,25 @@ use std::time::{Duration, Instant};
 
 use super::failure::{Fails, Failure};
 use super::forge::Answers;
+use super::progress::advice;
 use super::surroundings::env;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::{
     Anthropic, ApiKey, Budget, CLAUDE_SURROUNDINGS, Caller, ClaudeCode, ClaudeLogin, DEFAULT_MODEL, Handoff,
-    HttpSettings, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording, Replay, RetryPolicy,
+    HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording, Replay,
+    RetryPolicy,
 };
 use crate::pipeline::Station;
 use crate::process::Cancel;
 
 /// What a person can choose.
-pub(super) const CHOICES: &str = "choose one: --provider claude (the Claude Code program, on your own login), \
-     anthropic (the Messages API, ANTHROPIC_API_KEY), openai (any OpenAI-compatible server, --base-url and --model), \
-     handoff (a person or another agent answers through files), replay (--recording FILE)";
+pub(super) const CHOICES: &str = "choose one:
+  --provider claude     the Claude Code program, on your own login
+  --provider anthropic  the Messages API, paid by token: set ANTHROPIC_API_KEY
+  --provider openai     any OpenAI-compatible server: add --base-url URL and --model NAME
+  --provider handoff    a person or another agent, through files
+  --provider replay     a recording: add --recording FILE";
 /// Where the Messages API is unless the user says otherwise.
 pub(super) const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 /// Calls at a time unless the user says otherwise: a Claude Code child takes some 200 MB.
@@ -82,21 +87,29 @@ async fn provider(
     }
 }
 
-/// Claude Code where it is found and logged in, else the Messages API where there is a key.
+/// Claude Code where it is found and logged in, else the Messages API where there is a key. What was asked for by name
+/// is not passed over: the other one is paid by somebody else.
 async fn automatic(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn Provider>, Failure> {
+    let named = settings.given.claude_path.is_some() || settings.given.claude_api_key == Some(true);
     let mut why = Vec::new();
     match claude(settings) {
         Ok(claude) => match claude.status(cancel).await {
             Ok(status) if status.logged_in => return Ok(Box::new(claude)),
-            Ok(_) => why.push("Claude Code is not logged in: `claude auth login`".to_owned()),
+            Ok(_) => why.push("Claude Code is not logged in; `claude auth login` does that".to_owned()),
+            Err(LlmError::Cancelled) => return Err(Failure::new(Exit::Interrupted, "interrupted")),
             Err(e) => why.push(format!("Claude Code: {e}")),
         },
-        Err(failure) => why.push(format!("Claude Code: {}", failure.message)),
+        Err(failure) if named => return Err(failure),
+        Err(failure) => why.push([vec![failure.message], failure.hints].concat().join("; ")),
     }
-    if set("ANTHROPIC_API_KEY").is_some() {
-        return Ok(Box::new(anthropic(settings)?));
+    if set("ANTHROPIC_API_KEY").is_some() && !named {
+        let anthropic = anthropic(settings)?;
+        advice(&format!("asking the Messages API, paid by token ({})", why.join("; ")));
+        return Ok(Box::new(anthropic));
     }
-    why.push("ANTHROPIC_API_KEY is not set".to_owned());
+    if set("ANTHROPIC_API_KEY").is_none() {
+        why.push("ANTHROPIC_API_KEY is not set".to_owned());
+    }
     let mut failure = Failure::usage("no provider was chosen, and none was found").hint(CHOICES);
     for line in why {
         failure = failure.hint(line);
@@ -221,21 +234,23 @@ fn temperature(given: Option<f64>) -> Result<Option<f64>, Failure> {
 /// A limit of money needs the price of every model that may be asked.
 fn budget(settings: &Settings, provider: &str, models: &Models, prices: &Prices) -> Result<Budget, Failure> {
     let given = &settings.given;
+    let flag = given.max_cost.map(|_| "--max-cost").or(given.max_tokens.map(|_| "--max-tokens"));
+    if let (Some(flag), "handoff") = (flag, provider) {
+        return Err(Failure::usage(format!("{flag} cannot be kept: what answers by handoff take is not known"))
+            .hint(format!("leave {flag} out, or bound the run with --max-time")));
+    }
     if let Some(limit) = given.max_cost {
         if !limit.is_finite() || limit <= 0.0 {
             return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
-        }
-        if provider == "handoff" {
-            return Err(Failure::usage("--max-cost cannot be kept: what answers by handoff cost is not known"));
         }
         let mut asked: Vec<&String> = models.all.model.iter().collect();
         asked.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
         if let Some(unknown) = asked.into_iter().find(|model| prices.of(model).is_none()) {
             return Err(Failure::usage(format!("--max-cost cannot be kept: the price of {unknown} is not known"))
-                .hint("give it in a table of your own (`prices = \"FILE\"` in tlaforge.toml), or use --max-tokens"));
+                .hint("give it in a table of your own (--prices FILE), or use --max-tokens"));
         }
     }
-    Ok(Budget { cost_usd: given.max_cost, tokens: given.max_tokens })
+    Ok(Budget { cost_usd: given.max_cost, tokens: given.max_tokens.map(NonZeroU64::get) })
 }
 
 /// Time as it passes.

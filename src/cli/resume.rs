@@ -38,13 +38,15 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         &mut settings.given.record,
         &mut settings.given.prompts,
         &mut settings.given.tla_tools,
+        &mut settings.given.prices,
+        &mut settings.given.claude_path,
     ] {
         *path = absolute(path.take());
     }
     let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };
     let changed = |desk: &Desk| {
         let prompts = prompts_in_use(&desk.prompts);
-        let changed = view.settings.changed(rules, surroundings(&settings), prompts);
+        let changed = view.settings.changed(rules, surroundings(&settings, desk.caller.name()), prompts);
         say_of_prompts(&view.settings.prompts, &changed.prompts, &display);
         changed
     };

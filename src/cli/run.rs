@@ -40,6 +40,8 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         &mut settings.given.record,
         &mut settings.given.prompts,
         &mut settings.given.tla_tools,
+        &mut settings.given.prices,
+        &mut settings.given.claude_path,
     ] {
         *path = absolute(path.take());
     }
@@ -99,7 +101,7 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
         skipped: documents.skipped.clone(),
         exemplars: Vec::new(),
         prompts: prompts_in_use(&desk.prompts),
-        surroundings: surroundings(&settings),
+        surroundings: surroundings(&settings, desk.caller.name()),
     };
     for document in &documents.files {
         started.docs.push(keep(&document.path, &document.text)?);
@@ -111,10 +113,10 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
     forge(&run, desk, &display, format).await
 }
 
-/// What a resumed run needs to find again.
-pub(super) fn surroundings(settings: &Settings) -> Value {
+/// What a resumed run needs to find again. Who was chosen goes on: another one would be paid by somebody else.
+pub(super) fn surroundings(settings: &Settings, provider: &str) -> Value {
     let mut value = serde_json::to_value(&settings.given).unwrap_or_else(|_| json!({}));
-    value["provider"] = json!(settings.provider);
+    value["provider"] = json!(provider);
     value
 }
 

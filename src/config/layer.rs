@@ -26,7 +26,7 @@ pub enum ConfigError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with the key and its place.
+        /// What is wrong, with the name and its place, and without any value: it may be a key that does not belong there.
         what: String,
     },
     /// A variable of the environment is not as it should be.
@@ -116,7 +116,7 @@ pub struct Layer {
     pub max_cost: Option<f64>,
     /// Tokens that a run may use.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u64>,
+    pub max_tokens: Option<NonZeroU64>,
     /// Seconds that a run may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_time: Option<NonZeroU64>,
@@ -173,7 +173,7 @@ impl Layer {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(source) => return Err(ConfigError::Io { path, source }),
         };
-        toml::from_str(&text).map_err(|e| ConfigError::File { path, what: e.to_string().trim().to_owned() })
+        toml::from_str(&text).map_err(|e| ConfigError::File { path, what: told(&e, &text) })
     }
 
     /// Reads the variables that have settings of their own: `CLAUDE_MODEL`, `CLAUDE_MAX_RETRIES`, `CLAUDE_RETRY_DELAY`,
@@ -239,6 +239,19 @@ impl Layer {
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,
         }
+    }
+}
+
+/// What is wrong with the file. The line itself is not shown, nor what stands in quotes.
+fn told(error: &toml::de::Error, text: &str) -> String {
+    let mut what = String::new();
+    for (i, part) in error.message().trim().split('"').enumerate() {
+        what += if i % 2 == 0 { part } else { "\"…\"" };
+    }
+    let before = error.span().and_then(|span| text.get(..span.start));
+    match before {
+        Some(before) => format!("line {}: {what}", before.matches('\n').count() + 1),
+        None => what,
     }
 }
 

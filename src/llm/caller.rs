@@ -200,9 +200,10 @@ impl Caller {
             self.afford(&request, used)?;
             let failure = match self.in_time(self.provider.ask(&request, cancel)).await? {
                 Ok(mut answer) => {
-                    let model = answer.model.as_ref().or(request.choice.model.as_ref());
+                    // A server may call the model by a longer name than it was asked for.
+                    let names = [answer.model.as_deref(), request.choice.model.as_deref()];
                     if answer.cost_usd.is_none() {
-                        answer.cost_usd = self.cost(model.map(String::as_str), answer.usage.as_ref());
+                        answer.cost_usd = names.into_iter().find_map(|name| self.cost(name, answer.usage.as_ref()));
                     }
                     return Ok(answer);
                 }

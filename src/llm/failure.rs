@@ -102,7 +102,7 @@ impl FailureKind {
         match self {
             FailureKind::RateLimit | FailureKind::Overloaded => "wait and resume, or choose another model",
             FailureKind::Server | FailureKind::CutStream | FailureKind::Killed => "resume: nothing received is lost",
-            FailureKind::Idle => "resume, or raise `idle_timeout` for a slow server",
+            FailureKind::Idle => "resume, or raise --idle-timeout for a slow server",
             FailureKind::Connect => "look at the base URL and the network, then resume",
             FailureKind::Tls => "look at the base URL (http or https) and at the machine's certificates",
             FailureKind::Auth => "set the key, or log in (`tlaforge doctor` shows how)",
@@ -114,7 +114,7 @@ impl FailureKind {
             FailureKind::Refusal => {
                 "look at the documents for what the model may decline to read, or choose another model"
             }
-            FailureKind::Truncated => "raise `max_output`, or narrow the specification with --concern",
+            FailureKind::Truncated => "raise --max-output, or narrow the specification with --concern",
             FailureKind::Empty | FailureKind::ToolLoop | FailureKind::Malformed => "choose another model, then resume",
             FailureKind::BadRequest => "the server does not take this request: look at model, effort and temperature",
             FailureKind::Program | FailureKind::NotConfined => {
