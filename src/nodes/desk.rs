@@ -362,6 +362,12 @@ pub(super) fn documents(view: &RunView, attempt: &Attempt<'_>) -> Result<Vec<Doc
     Ok(documents)
 }
 
+/// The modules among the exemplars.
+pub(super) fn exemplar_modules(view: &RunView) -> Vec<&str> {
+    let paths = view.settings.exemplars.iter().map(|e| e.path.as_str());
+    paths.filter(|p| Path::new(p).extension().is_some_and(|e| e == "tla")).collect()
+}
+
 /// A current artifact's text.
 pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, StationError> {
     Ok(attempt.run.current_text(view, name)?)
