@@ -427,6 +427,11 @@ pub(super) fn diagnostics_text(diagnostics: &[Diagnostic]) -> String {
     })
 }
 
+/// A schema that the program carries.
+pub(super) fn schema_of(text: &str) -> Value {
+    serde_json::from_str(text).expect("it is compiled in, and a test reads it")
+}
+
 pub(super) fn to_json(value: &impl Serialize) -> Value {
     serde_json::to_value(value).expect("plain data with string keys")
 }
