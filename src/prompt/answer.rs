@@ -266,7 +266,7 @@ fn is_same(one: &str, two: &str) -> bool {
 }
 
 /// The first lines in which two texts differ, quoted.
-fn difference(one: &str, two: &str) -> (String, String) {
+pub(super) fn difference(one: &str, two: &str) -> (String, String) {
     let (mut one, mut two) = (one.lines(), two.lines());
     loop {
         match (one.next(), two.next()) {

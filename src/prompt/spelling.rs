@@ -214,15 +214,18 @@ fn straightened(text: &str) -> Result<String, Problem> {
     }
     let kinds = kinds(text);
     let mut out = String::with_capacity(text.len());
-    let mut skip = 0;
+    let (mut skip, mut line_end) = (0, 0);
     for (i, c) in text.char_indices() {
+        if i >= line_end {
+            line_end = text[i..].find('\n').map_or(text.len(), |at| i + at + 1);
+        }
         if i < skip {
             continue;
         }
-        let line = line_at(text, i);
-        let doubt =
-            |what: &str| Err(Problem::new(format!("{what} in the line {}: write straight quotes", quote(line))));
-        let rest = text[i..].lines().next().unwrap_or("");
+        let doubt = |what: &str| {
+            Err(Problem::new(format!("{what} in the line {}: write straight quotes", quote(line_at(text, i)))))
+        };
+        let rest = text[i..line_end].trim_end_matches('\n');
         match kinds[i] {
             Kind::Code if DOUBLE.contains(&c) => {
                 let inside = &rest[c.len_utf8()..];

@@ -1,6 +1,6 @@
 //! An answer that drafts everything at once, taken apart into the answers of the stations.
 
-use super::answer::{Fence, Problem, fences, has_header, is_section, normalise, outside_fences, unwrapped};
+use super::answer::{Fence, Problem, difference, fences, has_header, is_section, normalise, outside_fences, unwrapped};
 use super::requirements::requirements;
 
 /// The parts of an answer, each as though it were the answer to its own question.
@@ -74,10 +74,9 @@ fn informal(text: &str, fences: &[Fence], normalised: &mut Vec<String>) -> Resul
         return doubt(format!("a block without a name follows it, which begins \"{line}\""));
     }
     if let Some(other) = fences.iter().skip(at + 1).find(|f| is_informal(f) && f.body != fence.body) {
-        let differs = other.body.lines().find(|l| !fence.body.contains(l)).unwrap_or("");
+        let (one, two) = difference(&fence.body, &other.body);
         return Err(Problem::new(format!(
-            "the section `informal_spec` stands twice with different content (only one has \"{}\")",
-            differs.trim()
+            "the section `informal_spec` stands twice with different content: where one says {one}, the other says {two}"
         )));
     }
     Ok(fence.body.clone())
