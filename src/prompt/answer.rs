@@ -149,9 +149,9 @@ pub fn module(answer: &str, name: &str) -> Result<Readable<String>, Problem> {
     let fenced: Vec<&Fence> = blocks.iter().filter(|f| f.has_module()).collect();
     let mut modules = Vec::new();
     for fence in &fenced {
-        modules.extend(modules_of(&fence.body).map_err(|problem| match fence.closed {
-            true => problem,
-            false => Problem::new(format!("{}, and its fence is not closed", problem.what)),
+        modules.extend(modules_of(&fence.body).map_err(|problem| {
+            let open = if fence.closed { "" } else { ", and its fence is not closed" };
+            Problem::new(format!("{}{open}", problem.what))
         })?);
         if !fence.closed {
             notes.push("a fence that is not closed".to_owned());

@@ -41,10 +41,14 @@ impl<'a> Lexer<'a> {
         while self.at < end {
             let rest = &self.text[self.at..end];
             if self.depth > 0 {
-                match () {
-                    () if rest.starts_with("(*") => (self.depth, _) = (self.depth + 1, self.take(2, Kind::Comment)),
-                    () if rest.starts_with("*)") => (self.depth, _) = (self.depth - 1, self.take(2, Kind::Comment)),
-                    () => self.take(1, Kind::Comment),
+                if rest.starts_with("(*") {
+                    self.depth += 1;
+                    self.take(2, Kind::Comment);
+                } else if rest.starts_with("*)") {
+                    self.depth -= 1;
+                    self.take(2, Kind::Comment);
+                } else {
+                    self.take(1, Kind::Comment);
                 }
                 if self.depth == 0 {
                     self.comment = None;
