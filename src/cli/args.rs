@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::config::Layer;
+use crate::config::{Draft, Layer};
 use crate::exit::Exit;
 
 /// The page of exit statuses, from their one home.
@@ -110,6 +110,10 @@ pub(super) struct ForgeArgs {
     /// A folder of prompts; its files stand in for the built-in ones [default: ./prompts where it exists].
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
+    /// How the first pass is drafted: `stations` asks for the informal specification, the module and the properties one
+    /// after the other, `whole` for all three in one answer; repairs go station by station [default: stations].
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub draft: Option<DraftChoice>,
     /// Revisions that may follow the first [default: 3].
     #[arg(long, value_name = "N")]
     pub max_revisions: Option<u32>,
@@ -121,6 +125,24 @@ pub(super) struct ForgeArgs {
     /// How events are printed.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Option<Format>,
+}
+
+/// How the first pass is drafted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DraftChoice {
+    /// One call for each station.
+    Stations,
+    /// One call for all of them.
+    Whole,
+}
+
+impl From<DraftChoice> for Draft {
+    fn from(choice: DraftChoice) -> Self {
+        match choice {
+            DraftChoice::Stations => Draft::Stations,
+            DraftChoice::Whole => Draft::Whole,
+        }
+    }
 }
 
 /// Flags of everything that runs tools.
@@ -286,6 +308,7 @@ impl ForgeArgs {
             strict_replay: self.strict_replay.then_some(true),
             record: self.record.clone(),
             prompts: self.prompts.clone(),
+            draft: self.draft.map(Draft::from),
             max_revisions: self.max_revisions,
             repair: self.repair.then_some(true),
             ..self.tools.layer()

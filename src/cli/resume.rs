@@ -46,7 +46,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };
     let changed = |desk: &Desk| {
         let prompts = prompts_in_use(&desk.prompts);
-        let changed = view.settings.changed(rules, surroundings(&settings, desk.caller.name()), prompts);
+        let surroundings = surroundings(&settings, desk.caller.name());
+        let changed = view.settings.changed(rules, settings.draft, surroundings, prompts);
         say_of_prompts(&view.settings.prompts, &changed.prompts, &display);
         changed
     };
@@ -76,11 +77,13 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
 /// A person may have edited prompts on purpose, so they are used; but never in silence.
 fn say_of_prompts(before: &BTreeMap<String, PromptInUse>, changed: &BTreeMap<String, PromptInUse>, display: &Display) {
     // A journal of an earlier version does not tell which were used.
-    if before.is_empty() || changed.is_empty() {
+    // Nor did it use a prompt that it did not know.
+    let changed: Vec<_> = changed.iter().filter(|(name, _)| before.contains_key(*name)).collect();
+    if changed.is_empty() {
         return;
     }
     let now = |prompt: &PromptInUse| if prompt.own { "now your own" } else { "now the built-in one" };
-    let list: Vec<String> = changed.iter().map(|(name, prompt)| format!("{name} ({})", now(prompt))).collect();
+    let list: Vec<String> = changed.into_iter().map(|(name, prompt)| format!("{name} ({})", now(prompt))).collect();
     display.note(&format!("these prompts differ from those that the run has used so far: {}", list.join(", ")));
 }
 

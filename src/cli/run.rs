@@ -95,6 +95,7 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
     let mut started = pipeline::Settings {
         rules: Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..Rules::default() },
+        draft: settings.draft,
         concern: settings.given.concern.clone(),
         interface: job.interface,
         docs: Vec::new(),

@@ -41,6 +41,17 @@ pub enum ConfigError {
     },
 }
 
+/// How the first pass is drafted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Draft {
+    /// One call for each station that a model works at.
+    #[default]
+    Stations,
+    /// One call for all of them.
+    Whole,
+}
+
 /// What one source says; everything is optional. The same keys serve the file `tlaforge.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -69,6 +80,9 @@ pub struct Layer {
     /// The single concern.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concern: Option<String>,
+    /// How the first pass is drafted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draft: Option<Draft>,
     /// Revisions after the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_revisions: Option<u32>,
@@ -201,6 +215,7 @@ impl Layer {
             prompts: self.prompts.or(below.prompts),
             exemplars: self.exemplars.or(below.exemplars),
             concern: self.concern.or(below.concern),
+            draft: self.draft.or(below.draft),
             max_revisions: self.max_revisions.or(below.max_revisions),
             repair: self.repair.or(below.repair),
             tla_tools: self.tla_tools.or(below.tla_tools),
@@ -234,6 +249,7 @@ impl Layer {
         Settings {
             provider: self.provider.clone().unwrap_or_else(|| "auto".into()),
             strict_replay: self.strict_replay.unwrap_or(false),
+            draft: self.draft.unwrap_or_default(),
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
@@ -271,6 +287,8 @@ pub struct Settings {
     pub provider: String,
     /// Refuse answers recorded for another wording.
     pub strict_replay: bool,
+    /// How the first pass is drafted.
+    pub draft: Draft,
     /// Revisions after the first.
     pub max_revisions: u32,
     /// Change the protocol after a flaw.

@@ -362,6 +362,12 @@ pub(super) fn documents(view: &RunView, attempt: &Attempt<'_>) -> Result<Vec<Doc
     Ok(documents)
 }
 
+/// The modules among the exemplars.
+pub(super) fn exemplar_modules(view: &RunView) -> Vec<&str> {
+    let paths = view.settings.exemplars.iter().map(|e| e.path.as_str());
+    paths.filter(|p| Path::new(p).extension().is_some_and(|e| e == "tla")).collect()
+}
+
 /// A current artifact's text.
 pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, StationError> {
     Ok(attempt.run.current_text(view, name)?)
@@ -419,6 +425,11 @@ pub(super) fn diagnostics_text(diagnostics: &[Diagnostic]) -> String {
         let _ = writeln!(out, "- {diagnostic}");
         out
     })
+}
+
+/// A schema that the program carries.
+pub(super) fn schema_of(text: &str) -> Value {
+    serde_json::from_str(text).expect("it is compiled in, and a test reads it")
 }
 
 pub(super) fn to_json(value: &impl Serialize) -> Value {

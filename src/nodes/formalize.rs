@@ -1,11 +1,13 @@
 //! Informal specification to a module with a PlusCal algorithm.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, diagnostics_text, feedback_file, is_changed, numbered, offer_check};
+use super::desk::{
+    Ask, Desk, as_read, current, diagnostics_text, exemplar_modules, feedback_file, is_changed, numbered, offer_check,
+};
+use super::whole;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::module;
 use crate::tla::without_translation;
@@ -17,15 +19,9 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         Some(text) => Some(text),
         None => current(view, attempt, ANSWER)?,
     };
-    let exemplars: Vec<String> = view
-        .settings
-        .exemplars
-        .iter()
-        .map(|e| e.path.clone())
-        .filter(|p| Path::new(p).extension().is_some_and(|e| e == "tla"))
-        .collect();
     let mut data = json!({
-        "exemplars": exemplars, "interface": view.settings.interface, "changed": is_changed(view, attempt)?,
+        "exemplars": exemplar_modules(view), "interface": view.settings.interface,
+        "changed": is_changed(view, attempt)?,
     });
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
     let mut files = vec![("informal_spec.md".to_owned(), informal)];
@@ -43,7 +39,10 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         "draft"
     };
     let ask = Ask { data, files, exemplars: true, ..Ask::at(Station::Formalize, purpose, attempt) };
-    let reply = desk.ask(view, ask).await?;
+    let reply = match whole::part(view, attempt, Station::Formalize, ANSWER)? {
+        Some(part) => part,
+        None => desk.ask(view, ask).await?,
+    };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match module(&reply.text, "Spec") {
         Ok(read) => {

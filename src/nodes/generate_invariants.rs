@@ -8,6 +8,7 @@ use super::desk::{
     Ask, Desk, Inspection, as_read, current, diagnostics_text, feedback_file, numbered, offer_check, recall_inspection,
     record_inspection, tool_trouble,
 };
+use super::whole;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
@@ -34,7 +35,10 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         offer_check(view, &mut data, &mut files);
     }
     let ask = Ask { data, files, ..Ask::at(Station::GenerateInvariants, purpose, attempt) };
-    let reply = desk.ask(view, ask).await?;
+    let reply = match whole::part(view, attempt, Station::GenerateInvariants, ANSWER)? {
+        Some(part) => part,
+        None => desk.ask(view, ask).await?,
+    };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     let read = match sections(&reply.text) {
         Ok(read) => as_read(attempt, read)?,

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, feedback_file, is_changed, numbered};
+use super::desk::{Ask, Desk, Reply, as_read, current, exemplar_modules, feedback_file, is_changed, numbered};
+use super::whole;
+use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
-use crate::prompt::{Problem, Readable, Requirement, fences, normalise, requirements};
+use crate::prompt::{Problem, Readable, Requirement, fences, normalise, outside_fences, parts, requirements};
 
 const ANSWER: &str = "informal_spec.answer";
 
@@ -17,7 +19,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     };
     let settings = &view.settings;
     let flaw_open = view.state.repaired && view.open_for(Station::InformalSpec).any(Feedback::is_confirmed_flaw);
-    let data = json!({
+    let as_whole = previous.is_none() && whole::is_due(view, attempt);
+    let mut data = json!({
         "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
         "changed": is_changed(view, attempt)?,
     });
@@ -30,11 +33,20 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     } else {
         "draft"
     };
-    let ask = Ask { data, files, docs: true, ..Ask::at(Station::InformalSpec, purpose, attempt) };
-    let reply = desk.ask(view, ask).await?;
-    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
-    match read(&reply.text) {
+    let mut ask = Ask { files, docs: true, ..Ask::at(Station::InformalSpec, purpose, attempt) };
+    if as_whole {
+        data["exemplars"] = json!(exemplar_modules(view));
+        (ask.purpose, ask.exemplars) = (whole::PURPOSE, true);
+        (ask.role, ask.prompt) = ("whole/role".to_owned(), "whole/draft".to_owned());
+    }
+    let reply = desk.ask(view, Ask { data, ..ask }).await?;
+    let whole = as_whole.then(|| reply.sha.clone());
+    let (answer, read) = if as_whole { own_part(attempt, reply)? } else { (reply.sha, read(&reply.text)) };
+    let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer)]);
+    match read {
         Ok(read) => {
+            // The other parts were made from this one: without it they are not used.
+            artifacts.extend(whole.map(|sha| (whole::ANSWER.to_owned(), sha)));
             let (text, requirements) = as_read(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
             let other_concerns = other_concerns(&text);
@@ -54,7 +66,24 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     }
 }
 
-fn read(answer: &str) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
+type Read = Result<Readable<(String, Vec<Requirement>)>, Problem>;
+
+/// This station's part of an answer that drafts all at once; the whole answer where it has none.
+fn own_part(attempt: &Attempt<'_>, whole: Reply) -> Result<(Sha, Read), StationError> {
+    let mut parts = parts(&whole.text);
+    match parts.informal {
+        Ok(text) => {
+            let read = read(&text).map(|mut read| {
+                parts.normalised.append(&mut read.normalised);
+                Readable { normalised: parts.normalised, ..read }
+            });
+            Ok((attempt.keep(&text)?, read))
+        }
+        Err(problem) => Ok((whole.sha, Err(problem))),
+    }
+}
+
+fn read(answer: &str) -> Read {
     let mut text = normalise(answer);
     let mut normalised = Vec::new();
     if text != answer {
@@ -80,17 +109,6 @@ fn read(answer: &str) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
         text.push('\n');
     }
     Ok(Readable { value: (text, found), normalised })
-}
-
-fn outside_fences(text: &str) -> String {
-    let mut fenced = false;
-    text.lines()
-        .filter(|line| {
-            let mark = line.trim_start().starts_with("```");
-            fenced ^= mark;
-            !fenced && !mark
-        })
-        .fold(String::new(), |all, line| all + line + "\n")
 }
 
 /// The list below the heading "Other concerns".

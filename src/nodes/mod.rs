@@ -13,6 +13,7 @@ mod review;
 mod second_reading;
 mod shelf;
 mod validate;
+mod whole;
 
 pub use crew::Crew;
 pub use desk::{Desk, Inspection};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, is_changed, numbered};
+use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, is_changed, numbered, schema_of};
 use super::facts::{Subject, unread};
 use crate::journal::Sha;
 use crate::pipeline::{
@@ -17,6 +17,8 @@ use crate::prompt::{Document, Problem, Readable, json_object};
 use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
 
 const ANSWER: &str = "review.answer";
+/// What [`Review`] reads, for models that can be held to a shape.
+const SCHEMA: &str = include_str!("review_schema.json");
 /// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
 const OUTPUT_BYTES: usize = 12_000;
 
@@ -56,7 +58,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         }
         _ => "draft",
     };
-    let ask = Ask { data, files, docs: true, ..Ask::at(Station::Review, purpose, attempt) };
+    let schema = Some(schema_of(SCHEMA));
+    let ask = Ask { data, files, docs: true, schema, ..Ask::at(Station::Review, purpose, attempt) };
     let reply = desk.ask(view, ask).await?;
     let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
     let unread =

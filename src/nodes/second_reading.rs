@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, numbered};
+use super::desk::{Ask, Desk, as_read, current, numbered, schema_of};
 use crate::journal::Kind;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Problem, Readable, changes, json_object};
 use crate::tla::{UNCUT, probe_lines, trace_table};
 
 const ANSWER: &str = "second_reading.answer";
+/// What [`Opinion`] reads, for models that can be held to a shape.
+const SCHEMA: &str = include_str!("second_reading_schema.json");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,6 +64,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         data: json!({"changed": !changes.is_empty()}),
         files,
         docs: true,
+        schema: Some(schema_of(SCHEMA)),
         ..Ask::at(Station::Review, "second_reading", attempt)
     };
     let reply = desk.ask(view, ask).await?;

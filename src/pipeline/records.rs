@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
 use super::station::{Review, Station};
+use crate::config::Draft;
 use crate::journal::{Event, Sha};
 use crate::prompt::{Requirement, Skipped};
 use crate::tla::{CheckOutcome, Diagnostic};
@@ -47,6 +48,9 @@ pub struct Stored {
 pub struct Settings {
     /// Limits and options of routing.
     pub rules: Rules,
+    /// How the first pass is drafted.
+    #[serde(default)]
+    pub draft: Draft,
     /// The single concern, where the user fixes it.
     pub concern: Option<String>,
     /// Variables and constants that the specification must expose.
@@ -343,6 +347,9 @@ pub struct Changed {
     /// Limits and options of routing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Rules>,
+    /// How the first pass is drafted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<Draft>,
     /// What the command line needs to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surroundings: Option<serde_json::Value>,
@@ -356,12 +363,14 @@ impl Settings {
     pub fn changed(
         &self,
         rules: Rules,
+        draft: Draft,
         surroundings: serde_json::Value,
         mut prompts: BTreeMap<String, PromptInUse>,
     ) -> Changed {
         prompts.retain(|name, prompt| self.prompts.get(name) != Some(prompt));
         Changed {
             rules: (rules != self.rules).then_some(rules),
+            draft: (draft != self.draft).then_some(draft),
             surroundings: (surroundings != self.surroundings).then_some(surroundings),
             prompts,
         }

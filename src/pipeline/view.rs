@@ -303,6 +303,7 @@ impl RunView {
 
     fn set(&mut self, changed: Changed) {
         self.settings.rules = changed.rules.unwrap_or(self.settings.rules);
+        self.settings.draft = changed.draft.unwrap_or(self.settings.draft);
         if let Some(surroundings) = changed.surroundings {
             self.settings.surroundings = surroundings;
         }

@@ -23,6 +23,8 @@ templates![
     "generate_invariants/role",
     "generate_invariants/draft",
     "generate_invariants/repair",
+    "whole/role",
+    "whole/draft",
     "review/role",
     "review/draft",
     "review/repair",
@@ -53,6 +55,12 @@ fn samples(name: &str) -> [Value; 2] {
         "generate_invariants/repair" => (
             json!({"has_previous": true, "has_feedback": true, "has_check": true, "check_is_older": true}),
             json!({"has_previous": false, "has_feedback": false, "has_check": false, "check_is_older": false}),
+        ),
+        "whole/draft" => (
+            json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": false, "changed": false,
+                   "exemplars": ["X.tla"]}),
+            json!({"index": "docs/INDEX.md", "concern": null, "interface": null, "flaw_open": false, "changed": false,
+                   "exemplars": []}),
         ),
         "review/draft" | "review/repair" => (
             json!({"index": "docs/INDEX.md", "has_output": true, "changed": true}),

@@ -7,9 +7,13 @@ mod documents;
 mod exemplars;
 mod library;
 mod requirements;
+mod spelling;
+mod whole;
 
+pub(crate) use answer::outside_fences;
 pub use answer::{Fence, Problem, Readable, Sections, fences, json_object, module, normalise, sections};
 pub use documents::{Document, Documents, DocumentsError, Skipped, index, index_path, read_documents};
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use library::{PromptError, PromptLibrary, Template};
 pub use requirements::{Requirement, changes, requirements};
+pub use whole::{Parts, parts};

@@ -1,0 +1,56 @@
+//! Drafting as a whole: one answer in the first pass of a run, of which each station takes its part. Whatever is not in
+//! it, or was drafted for something that it does not hold, is asked for at its own station.
+
+use serde_json::json;
+
+use super::desk::{Reply, current};
+use crate::config::Draft;
+use crate::journal::Kind;
+use crate::pipeline::{Attempt, RunView, Station, StationError};
+use crate::prompt::{module, parts};
+
+/// The artifact that later stations find their parts in.
+pub(super) const ANSWER: &str = "whole.answer";
+/// The purpose of the request.
+pub(super) const PURPOSE: &str = "whole";
+
+/// Whether the first question of the run is for the whole. A branch has another revision than the first.
+pub(super) fn is_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
+    let received = |purpose: &str| attempt.recall("answer_received", |data| data["purpose"] == purpose).is_some();
+    // What was received is used, whatever is set since.
+    view.rev == 0 && (received(PURPOSE) || (view.settings.draft == Draft::Whole && !received("draft")))
+}
+
+/// A station's part, where there is one that it has not answered yet; `own` is the artifact of its own answers.
+pub(super) fn part(
+    view: &RunView,
+    attempt: &Attempt<'_>,
+    station: Station,
+    own: &str,
+) -> Result<Option<Reply>, StationError> {
+    if view.rev != 0 || view.artifact(own).is_some() {
+        return Ok(None);
+    }
+    let Some(answer) = current(view, attempt, ANSWER)? else { return Ok(None) };
+    let parts = parts(&answer);
+    let has_module = parts.module.as_ref().is_some_and(|text| module(text, "Spec").is_ok());
+    let (part, why) = match station {
+        Station::Formalize => (parts.module, "it holds no module"),
+        // Properties are drafted for a module: for one that is not there they mean nothing.
+        Station::GenerateInvariants if !has_module => (None, "its module was not there or could not be read"),
+        Station::GenerateInvariants => (parts.properties, "it holds no section of properties"),
+        _ => (None, "it is not asked for this"),
+    };
+    let of = view.artifact(ANSWER);
+    let Some(text) = part else {
+        if attempt.recall("part_missing", |_| true).is_none() {
+            attempt.record(Kind::Act, "part_missing", json!({"of": of, "why": why}))?;
+        }
+        return Ok(None);
+    };
+    let sha = attempt.keep(&text)?;
+    if attempt.recall("part_taken", |_| true).is_none() {
+        attempt.record(Kind::Act, "part_taken", json!({"of": of, "artifact": sha}))?;
+    }
+    Ok(Some(Reply { text, sha, reads: Vec::new() }))
+}

@@ -1,0 +1,309 @@
+//! TLA+ as a model may have misspelt it on the way: HTML entities and typographic quotes. What they stand for is put in
+//! their place where nothing else can be meant; where they stand beside what they stand for, nobody can tell.
+
+use std::ops::Range;
+
+use super::answer::{Problem, quote};
+
+/// What a byte of TLA+ text belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A `PlusCal` algorithm is code as well, though it stands in a comment.
+    Code,
+    Comment,
+    Text,
+}
+
+/// Tells code, comments and strings apart, line by line.
+pub(super) struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    algorithm: bool,
+    /// The kind of each byte that was passed.
+    pub(super) kinds: Vec<Kind>,
+    /// Where the comment begins that is open.
+    pub(super) comment: Option<usize>,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, depth: 0, algorithm: false, kinds: Vec::new(), comment: None }
+    }
+
+    /// Passes a line, with its end.
+    pub(super) fn line(&mut self) -> Option<Range<usize>> {
+        let begin = self.at;
+        let end = self.text[begin..].find('\n').map_or(self.text.len(), |i| begin + i + 1);
+        if begin == end {
+            return None;
+        }
+        while self.at < end {
+            let rest = &self.text[self.at..end];
+            if self.depth > 0 {
+                if rest.starts_with("(*") {
+                    self.depth += 1;
+                    self.take(2, Kind::Comment);
+                } else if rest.starts_with("*)") {
+                    self.depth -= 1;
+                    self.take(2, Kind::Comment);
+                } else {
+                    self.take(1, Kind::Comment);
+                }
+                if self.depth == 0 {
+                    self.comment = None;
+                }
+            } else if rest.starts_with("\\*") {
+                self.take(rest.len(), Kind::Comment);
+            } else if rest.starts_with("(*") && !self.algorithm && self.begins_algorithm() {
+                self.algorithm = true;
+                self.take(2, Kind::Code);
+            } else if rest.starts_with("(*") {
+                (self.depth, self.comment) = (1, Some(self.at));
+                self.take(2, Kind::Comment);
+            } else if rest.starts_with("*)") {
+                self.algorithm = false;
+                self.take(2, Kind::Code);
+            } else if rest.starts_with('"') {
+                self.take(string_end(rest), Kind::Text);
+            } else {
+                self.take(1, Kind::Code);
+            }
+        }
+        Some(begin..end)
+    }
+
+    /// Bytes; within a character the kind goes on.
+    fn take(&mut self, bytes: usize, kind: Kind) {
+        self.at += bytes;
+        while !self.text.is_char_boundary(self.at) {
+            self.at += 1;
+        }
+        self.kinds.resize(self.at, kind);
+    }
+
+    /// Whether the comment that begins here holds the algorithm.
+    fn begins_algorithm(&self) -> bool {
+        let text = &self.text[self.at..];
+        let (mut depth, mut at) = (0usize, 0);
+        while let Some(next) = text[at..].find(['(', '*']) {
+            at += next;
+            match text.as_bytes().get(at..at + 2) {
+                Some(b"(*") => (depth, at) = (depth + 1, at + 2),
+                Some(b"*)") => (depth, at) = (depth - 1, at + 2),
+                _ => at += 1,
+            }
+            if depth == 0 {
+                return names_algorithm(&text[..at]);
+            }
+        }
+        names_algorithm(text)
+    }
+}
+
+fn names_algorithm(comment: &str) -> bool {
+    comment.contains("--algorithm")
+        || comment.split("--fair").skip(1).any(|rest| rest.trim_start().starts_with("algorithm"))
+}
+
+/// The length of the string that begins a text: up to its end, or that of the line.
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (i, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' => return i,
+            '"' if !escaped => return i + 1,
+            _ => escaped = c == '\\' && !escaped,
+        }
+    }
+    text.len()
+}
+
+fn kinds(text: &str) -> Vec<Kind> {
+    let mut lexer = Lexer::new(text);
+    while lexer.line().is_some() {}
+    lexer.kinds
+}
+
+const ENTITIES: [(&str, &str); 8] = [
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&amp;", "&"),
+    ("&quot;", "\""),
+    ("&#34;", "\""),
+    ("&#39;", "'"),
+    ("&#x27;", "'"),
+    ("&apos;", "'"),
+];
+const DOUBLE: [char; 4] = ['“', '”', '„', '‟'];
+const SINGLE: [char; 4] = ['‘', '’', '‚', '‛'];
+
+/// Parts of one answer as they were meant, and what was normalised for that.
+pub(super) fn spelt(parts: Vec<String>) -> Result<(Vec<String>, Vec<String>), Problem> {
+    let mut normalised = Vec::new();
+    let parts = match entity(&parts) {
+        None => parts,
+        Some((place, found)) => {
+            if let Some((raw, operator)) = raw(&parts) {
+                return Err(Problem::new(format!(
+                    "it holds both `{found}`, in the line {place}, and `{operator}` itself, in the line {raw}: write \
+                     every operator as it is, and no HTML entity"
+                )));
+            }
+            let parts: Vec<String> = parts.iter().map(|text| decoded(text)).collect();
+            if let Some((place, found)) = entity(&parts) {
+                return Err(Problem::new(format!(
+                    "it is escaped more than once: `{found}` is left in the line {place}"
+                )));
+            }
+            normalised.push("HTML entities".to_owned());
+            parts
+        }
+    };
+    let straight: Vec<String> = parts.iter().map(|text| straightened(text)).collect::<Result<_, _>>()?;
+    if straight != parts {
+        normalised.push("typographic quotes".to_owned());
+    }
+    Ok((straight, normalised))
+}
+
+/// Places in code at which `find` finds something: the quoted line, and what it is.
+fn in_code<'a>(parts: &[String], find: impl Fn(&str) -> Option<&'a str>) -> Option<(String, &'a str)> {
+    parts.iter().find_map(|text| {
+        let kinds = kinds(text);
+        let at = |(i, _): (usize, char)| (kinds[i] == Kind::Code).then(|| find(&text[i..]).map(|found| (i, found)))?;
+        let (i, found) = text.char_indices().find_map(at)?;
+        Some((quote(line_at(text, i)), found))
+    })
+}
+
+fn line_at(text: &str, at: usize) -> &str {
+    let begin = text[..at].rfind('\n').map_or(0, |i| i + 1);
+    text[begin..].lines().next().unwrap_or("")
+}
+
+fn entity(parts: &[String]) -> Option<(String, &'static str)> {
+    in_code(parts, |rest| ENTITIES.iter().map(|(entity, _)| *entity).find(|entity| rest.starts_with(entity)))
+}
+
+/// What would have been escaped too, had the text been escaped.
+fn raw(parts: &[String]) -> Option<(String, &'static str)> {
+    in_code(parts, |rest| ["<", ">"].into_iter().find(|operator| rest.starts_with(operator)))
+}
+
+fn decoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match ENTITIES.iter().find(|(entity, _)| rest.starts_with(entity)) {
+            Some((entity, meant)) => {
+                out.push_str(meant);
+                rest = &rest[entity.len()..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// With straight quotes in code. In comments and strings they are what was written.
+fn straightened(text: &str) -> Result<String, Problem> {
+    if !text.contains(DOUBLE) && !text.contains(SINGLE) {
+        return Ok(text.to_owned());
+    }
+    let kinds = kinds(text);
+    let mut out = String::with_capacity(text.len());
+    let (mut skip, mut line_end) = (0, 0);
+    for (i, c) in text.char_indices() {
+        if i >= line_end {
+            line_end = text[i..].find('\n').map_or(text.len(), |at| i + at + 1);
+        }
+        if i < skip {
+            continue;
+        }
+        let doubt = |what: &str| {
+            Err(Problem::new(format!("{what} in the line {}: write straight quotes", quote(line_at(text, i)))))
+        };
+        let rest = text[i..line_end].trim_end_matches('\n');
+        match kinds[i] {
+            Kind::Code if DOUBLE.contains(&c) => {
+                let inside = &rest[c.len_utf8()..];
+                let Some(end) = inside.find(|c| DOUBLE.contains(&c) || c == '"') else {
+                    return doubt(&format!("a string begins with `{c}` and does not end"));
+                };
+                if inside[end..].starts_with('"') {
+                    return doubt(&format!("a string begins with `{c}` and ends with `\"`"));
+                }
+                out.push('"');
+                out.push_str(&inside[..end]);
+                out.push('"');
+                skip = i + c.len_utf8() + end + inside[end..].chars().next().map_or(0, char::len_utf8);
+            }
+            // A prime stands behind what it primes.
+            Kind::Code if c == '’' && out.ends_with(|c: char| c.is_alphanumeric() || "_)]}'".contains(c)) => {
+                out.push('\'');
+            }
+            Kind::Code if SINGLE.contains(&c) => return doubt(&format!("`{c}` stands for nothing in TLA+")),
+            Kind::Text if c == '"' && (i == 0 || kinds[i - 1] != Kind::Text || text[..i].ends_with('"')) => {
+                let end = string_end(rest);
+                if rest[..end].contains(DOUBLE) && (end == 1 || !rest[..end].ends_with('"')) {
+                    return doubt("a string begins with `\"` and ends with another quote");
+                }
+                out.push_str(&rest[..end]);
+                skip = i + end;
+            }
+            _ => out.push(c),
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Result<(String, Vec<String>), String> {
+        spelt(vec![text.to_owned()]).map(|(mut parts, notes)| (parts.remove(0), notes)).map_err(|p| p.what)
+    }
+
+    #[test]
+    fn entities_are_decoded_where_no_operator_stands_beside_them() {
+        let text = "(* --algorithm a\n  either x := x &lt; 2 /\\ y &gt;= 1 or skip; \\* a &amp;lt; b\n*)\nz == &lt;&lt;x, &quot;a&quot;&gt;&gt;\n";
+        let meant = "(* --algorithm a\n  either x := x < 2 /\\ y >= 1 or skip; \\* a &lt; b\n*)\nz == <<x, \"a\">>\n";
+        assert_eq!(one(text).unwrap(), (meant.to_owned(), vec!["HTML entities".to_owned()]));
+        // What is written in comments and strings is what was meant.
+        for same in ["x == 1 < 2 \\* not &lt;", "x == \"&lt;\" \\o y", "(* &lt; *) x == y > 2", "a & b", "x == y"] {
+            assert_eq!(one(same).unwrap(), (same.to_owned(), Vec::new()));
+        }
+        let both = one("x == y &lt; 2\nz == x > 3\n").unwrap_err();
+        assert!(
+            both.contains("\"x == y &lt; 2\"") && both.contains("`>`") && both.contains("\"z == x > 3\""),
+            "{both}"
+        );
+        assert!(one("x == y &amp;lt; 2").unwrap_err().contains("more than once"));
+        let far = spelt(vec!["x == y &lt; 2".into(), "z == x > 3".into()]).unwrap_err().what;
+        assert!(far.contains("both"), "{far}");
+    }
+
+    #[test]
+    fn typographic_quotes_are_straightened_where_they_can_only_be_quotes() {
+        let text = "x’ = “Done” \\* it’s “so”\ny == \"he said “hi”\" \\o „a“\n";
+        let meant = "x' = \"Done\" \\* it’s “so”\ny == \"he said “hi”\" \\o \"a\"\n";
+        assert_eq!(one(text).unwrap(), (meant.to_owned(), vec!["typographic quotes".to_owned()]));
+        for (text, expected) in [
+            ("x == “Done\ny == 1", "does not end in the line \"x == “Done\""),
+            ("x == “Done\"", "ends with `\"`"),
+            ("x == \"Done”\ny == \"a\"", "ends with another quote"),
+            ("x == ‘Done’", "`‘` stands for nothing"),
+            ("x == ’ y", "`’` stands for nothing"),
+        ] {
+            let problem = one(text).unwrap_err();
+            assert!(problem.contains(expected), "{text}: {problem}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! An answer that drafts everything at once, taken apart into the answers of the stations.
+
+use super::answer::{Fence, Problem, difference, fences, has_header, is_section, normalise, outside_fences, unwrapped};
+use super::requirements::requirements;
+
+/// The parts of an answer, each as though it were the answer to its own question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    /// The informal specification, or why it cannot be told where it begins and ends.
+    pub informal: Result<String, Problem>,
+    /// The module, with its fences.
+    pub module: Option<String>,
+    /// The sections with properties, witnesses and configuration, with their fences.
+    pub properties: Option<String>,
+    /// What was normalised to find them, in words.
+    pub normalised: Vec<String>,
+}
+
+/// Takes an answer apart. What a part holds is not looked at: each is read by its own station.
+pub fn parts(answer: &str) -> Parts {
+    let mut text = normalise(answer);
+    let mut normalised = Vec::new();
+    if text != answer {
+        normalised.push("line ends or a byte-order mark".to_owned());
+    }
+    if let Some(inner) = unwrapped(&text) {
+        text = inner;
+        normalised.push("the whole answer inside a fence".to_owned());
+    }
+    let fences = fences(&text);
+    let informal = informal(&text, &fences, &mut normalised);
+    let gathered = |wanted: &dyn Fn(&Fence) -> bool| {
+        let all: Vec<String> = fences.iter().filter(|f| !is_informal(f) && wanted(f)).map(Fence::render).collect();
+        (!all.is_empty()).then(|| all.join("\n"))
+    };
+    let mut module = gathered(&|f| !is_section(f) && (f.has_module() || f.is_named("module")));
+    let outside = outside_fences(&text);
+    if module.is_none() && has_header(&outside) {
+        module = Some(outside);
+    }
+    Parts { informal, module, properties: gathered(&is_section), normalised }
+}
+
+fn is_informal(fence: &Fence) -> bool {
+    fence.is_named("informal") || fence.is_named("informal_spec")
+}
+
+fn informal(text: &str, fences: &[Fence], normalised: &mut Vec<String>) -> Result<String, Problem> {
+    let Some(at) = fences.iter().position(is_informal) else {
+        // Without its fence it ends where the first part with one begins.
+        let begin = fences.iter().find(|f| is_section(f) || f.has_module()).map_or(text.len(), |f| f.at);
+        let before = text[..begin].trim();
+        if requirements(before).is_empty() {
+            return Err(Problem::new("the answer has no section `informal_spec` with numbered requirements"));
+        }
+        normalised.push("an informal specification without a fence".to_owned());
+        return Ok(format!("{before}\n"));
+    };
+    let fence = &fences[at];
+    let doubt =
+        |why: String| Err(Problem::new(format!("it is not clear where the section `informal_spec` ends: {why}")));
+    if !fence.closed {
+        return doubt("its fence is not closed".into());
+    }
+    if let Some(line) = fence.body.lines().find(|l| l.trim_start().starts_with(&fence.mark)) {
+        return doubt(format!("it holds a fence as long as its own (`{}`)", line.trim()));
+    }
+    // A bare fence within it has ended it, and the end of that one has begun another.
+    if let Some(next) = fences.get(at + 1)
+        && next.info.is_empty()
+        && !next.has_module()
+    {
+        let line = next.body.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
+        return doubt(format!("a block without a name follows it, which begins \"{line}\""));
+    }
+    if let Some(other) = fences.iter().skip(at + 1).find(|f| is_informal(f) && f.body != fence.body) {
+        let (one, two) = difference(&fence.body, &other.body);
+        return Err(Problem::new(format!(
+            "the section `informal_spec` stands twice with different content: where one says {one}, the other says {two}"
+        )));
+    }
+    Ok(fence.body.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::{module, sections};
+
+    const INFORMAL: &str = "# Swap\n## Requirements\nR1 [docs/a.md:1] It holds.\n";
+    const MODULE: &str = "```tla module\n---- MODULE Spec ----\nx == 1\n====\n```\n";
+    const SECTIONS: &str = "```tla invariants\nTypeOK == TRUE\n```\n```tla properties\n```\n```tla witnesses\nW == x = 1\n```\n```cfg\nINVARIANT TypeOK\n```\n";
+
+    fn whole(informal: &str) -> String {
+        format!("Here it is.\n\n````markdown informal_spec\n{informal}````\n\n{MODULE}\n{SECTIONS}Done.\n")
+    }
+
+    #[test]
+    fn each_part_is_read_as_though_it_were_an_answer_of_its_own() {
+        let answers = [
+            whole(INFORMAL),
+            whole(INFORMAL).replace("````", "```"),
+            whole(INFORMAL).replace('\n', "\r\n"),
+            format!("`````markdown\n{}`````", whole(INFORMAL)),
+            format!("{INFORMAL}\n{MODULE}{SECTIONS}"),
+            format!("{SECTIONS}{MODULE}````informal_spec\n{INFORMAL}````"),
+        ];
+        for answer in answers {
+            let parts = parts(&answer);
+            assert_eq!(parts.informal.as_deref(), Ok(INFORMAL), "{answer}");
+            assert_eq!(module(&parts.module.unwrap(), "Spec").unwrap().value.lines().count(), 3, "{answer}");
+            assert_eq!(sections(&parts.properties.unwrap()).unwrap().value.cfg, "INVARIANT TypeOK\n", "{answer}");
+        }
+    }
+
+    #[test]
+    fn fences_of_an_informal_specification_do_not_end_it_in_silence() {
+        let nested = "# Swap\n```text\na\n```\n## Requirements\nR1 [docs/a.md:1] It holds.\n";
+        assert_eq!(parts(&whole(nested)).informal.as_deref(), Ok(nested));
+        for (answer, expected) in [
+            (whole(nested).replace("````", "```"), "fence as long as its own (````text`)"),
+            (whole(&nested.replace("text", "")).replace("````", "```"), "a block without a name follows it"),
+            (whole(INFORMAL).split("````\n").next().unwrap().to_owned(), "not closed"),
+            (format!("{}````informal_spec\n{INFORMAL}R2: more.\n````\n", whole(INFORMAL)), "twice"),
+            (format!("# Swap\n{MODULE}"), "no section `informal_spec`"),
+        ] {
+            let problem = parts(&answer).informal.unwrap_err().what;
+            assert!(problem.contains(expected), "{answer}: {problem}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_part() {
+        let only = parts(&format!("````informal_spec\n{INFORMAL}````\n"));
+        assert_eq!((only.module, only.properties), (None, None));
+        // Twice is for its station to judge.
+        let twice = parts(&format!("{}{}", whole(INFORMAL), MODULE.replace("x == 1", "x == 2")));
+        assert!(module(&twice.module.unwrap(), "Spec").unwrap_err().what.contains("different"));
+        assert!(parts("").informal.is_err());
+    }
+}
