@@ -235,6 +235,19 @@ fn a_review_that_cannot_be_read_twice_is_no_review() {
         .having_read_all();
     let run = ran(&script, &[], NO_ANSWER).went(&["review->review", "review->formalize"]);
     assert!(run.told().contains("there is no JSON object"), "{}", run.told());
+    let run = run.because("formalize", "two answers in a row were no review that could be read");
+    assert!(!run.meta(0)["open"].to_string().contains("could not be read"), "{}", run.meta(0)["open"]);
+}
+
+#[test]
+fn a_review_after_two_that_cannot_be_read_starts_as_a_draft() {
+    let script = good().answer("review", 0, 1, "draft", "APPROVED").answer("review", 0, 2, "repair", "APPROVED");
+    // Nothing was read, which is the next review's to mend.
+    let run = ran(&script, &["--max-revisions", "1"], NO_ANSWER);
+    let sent = run.events("request_sent");
+    let key = &sent.last().unwrap()["data"]["key"];
+    assert_eq!((&key["node"], &key["place"], &key["purpose"]), (&json!("review"), &json!(1), &json!("draft")));
+    run.because("review", "two answers in a row were no review");
 }
 
 #[test]

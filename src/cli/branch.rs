@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{Desk, covers};
 use crate::pipeline::{
-    Branch, Carried, Changed, Feedback, Position, Revision, Run, RunView, State, Station, begin_branch, file,
+    Branch, Carried, Changed, Feedback, Outcome, Position, Revision, Run, RunView, State, Station, begin_branch, file,
 };
 use crate::prompt::requirements;
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
@@ -34,6 +34,12 @@ pub(super) async fn begin(
     };
     let (module, cfg, informal) = (text(file::MODULE)?, text(file::CFG)?, text(file::INFORMAL)?);
     let is_edited = |name: &str| edited.iter().any(|e| e == name);
+    let repair = changed.rules.unwrap_or(view.settings.rules).repair;
+    let flawed = parent.outcome == Outcome::FlawFound.name() || parent.open.iter().any(Feedback::is_confirmed_flaw);
+    let by_hand = flawed && !repair && is_corrected(run, parent, &artifacts)?;
+    if flawed && !repair && !by_hand {
+        return Err(confirmed_flaw(parent));
+    }
 
     let mut accepted = (parent.standing.parses, parent.standing.parses);
     let mut covers = coverage_before(parent);
@@ -71,11 +77,8 @@ pub(super) async fn begin(
         informal: informal.is_some(),
         module_accepted: accepted.0,
         merged_accepted: accepted.1,
-        // A flaw that the run ended with is mended here, where that is asked for.
-        repaired: parent.repaired
-            || (changed.rules.unwrap_or(view.settings.rules).repair
-                && station == Station::InformalSpec
-                && parent.open.iter().any(Feedback::is_confirmed_flaw)),
+        // Whatever station mends it: what comes after a confirmed flaw is another protocol.
+        repaired: parent.repaired || (flawed && repair),
     };
     let state = State::branch(station, carried);
     if state.position != Position::At(station) {
@@ -89,7 +92,8 @@ pub(super) async fn begin(
         covers,
         artifacts,
         edited,
-        feedback: parent.open.clone(),
+        // Whoever corrects the specification by hand says that the flaw was never the protocol's: nobody is to mend it.
+        feedback: parent.open.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))
@@ -142,6 +146,29 @@ fn take_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sha
         }
     }
     Ok(edited)
+}
+
+/// Whether a person changed what the flaw rests on: white space says nothing new.
+fn is_corrected(run: &Run, parent: &Revision, artifacts: &BTreeMap<String, Sha>) -> Result<bool, Failure> {
+    let words = |sha: Option<&Sha>| -> Result<Vec<String>, Failure> {
+        let text = sha.map(|sha| run.store().text(sha)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
+        Ok(text.unwrap_or_default().split_whitespace().map(str::to_owned).collect())
+    };
+    for name in [file::INFORMAL, file::MODULE, file::CFG] {
+        if words(artifacts.get(name))? != words(parent.hashes.get(name))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn confirmed_flaw(parent: &Revision) -> Failure {
+    let n = parent.revision;
+    Failure::usage(format!("rev_{n} ended in a confirmed flaw of the documented protocol")).hint(format!(
+        "--repair mends the protocol, and the run can then at best end approved as repaired; where it is the \
+         specification that is wrong, correct informal_spec.md, Spec.tla or Spec.cfg in history/rev_{n} by hand first; \
+         where the documents are, correct them and begin a new run"
+    ))
 }
 
 fn put(run: &Run, text: &str) -> Result<Sha, Failure> {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::desk::diagnostics_text;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing, WitnessState,
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing,
+    WitnessState,
 };
-use crate::prompt::Document;
+use crate::prompt::{Document, changes};
 use crate::tla::{
     ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, DEADLOCK, Larger, Module, Reached, TERMINATING, Verdict,
     Violation, ViolationKind, WitnessOutcome, constantly_true_under, probe_lines,
@@ -22,11 +23,13 @@ pub(super) struct Subject<'a> {
     pub module: Option<Arc<Module>>,
     /// The configuration, parsed.
     pub cfg: Option<Cfg>,
+    /// What the informal specification marks as changed.
+    pub changes: Vec<String>,
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn of(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>) -> Self {
-        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()) }
+    pub(super) fn of(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>, informal: &str) -> Self {
+        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()), changes: changes(informal) }
     }
 
     /// The last check, where it was of exactly this module and configuration.
@@ -89,7 +92,7 @@ impl<'a> Subject<'a> {
         // A number that no requirement has covers nothing.
         let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
         let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked);
-        let asserts = check.is_some() && self.view.check().is_some_and(|c| c.checked.contains_key(ASSERTION));
+        let asserts = check.is_some() && self.view.check().is_some_and(CheckRecord::asserts);
         let is_checked = |name: &String| {
             checked.contains(&name) || (deadlock_checked && name == DEADLOCK) || (asserts && name == ASSERTION)
         };
@@ -134,6 +137,7 @@ impl<'a> Subject<'a> {
             .unwrap_or_default();
         ApprovalFacts {
             informal_spec: state.informal,
+            changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },
             module_accepted: state.module_accepted,
             merged_accepted: state.merged_accepted,
             check_is_fresh: check.is_some(),
@@ -191,6 +195,7 @@ impl<'a> Subject<'a> {
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
         let still_there = fair.is_some_and(|f| matches!(f.again, Again::Still { .. }));
+        let changed_since = name.map(|name| self.view.changed_since_violated(name));
         FlawFacts {
             described: true,
             violated_now: violated.is_some(),
@@ -198,9 +203,8 @@ impl<'a> Subject<'a> {
             not_type_ok: name != Some("TypeOK"),
             covers_the_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
                 && self.view.requirements.iter().any(|r| r.id == flaw.requirement),
-            property_unchanged: name.is_some_and(|name| {
-                self.view.first_violated.get(name) == self.view.check().and_then(|c| c.checked.get(name))
-            }),
+            property_unchanged: changed_since.as_ref().is_some_and(Vec::is_empty),
+            changed_since: changed_since.unwrap_or_default(),
             only_bounds: weakening.into_iter().chain(bounds.alone).collect(),
             open_bounds: bounds.open,
             unfair_lasso: lasso && !still_there && !cited(&flaw.unfair),
@@ -244,6 +248,15 @@ impl<'a> Subject<'a> {
         let _ = writeln!(text, "- module accepted by the PlusCal translator and SANY: {}", yes(facts.module_accepted));
         let _ = writeln!(text, "- merged with its properties and accepted again: {}", yes(facts.merged_accepted));
         let _ = writeln!(text, "- checked as it stands: {}", yes(facts.check_is_fresh));
+        if let Some(flaw) = self.view.confirmed_before().filter(|_| !self.view.state.repaired) {
+            let _ = writeln!(
+                text,
+                "- this branch comes from rev_{}, which ended in a confirmed flaw of the documented protocol: {} breaks, \
+                 shown by {}; a person then corrected the specification by hand. An approval says that this was no flaw of \
+                 the documents: look whether the present steps are the documented ones",
+                flaw.revision, flaw.requirement, flaw.property
+            );
+        }
         if !self.view.rejected.is_empty() {
             let _ = write!(text, "\n## Diagnostics of the last parse\n\n{}", diagnostics_text(&self.view.rejected));
         }
@@ -340,16 +353,16 @@ fn class(verdict: &Verdict) -> CheckVerdict {
 
 /// What larger bounds do to a violation.
 #[derive(Default)]
-struct Enlarged {
+pub(super) struct Enlarged {
     /// The bound alone causes it.
-    alone: Vec<String>,
+    pub alone: Vec<String>,
     /// Not decided.
-    open: Vec<String>,
+    pub open: Vec<String>,
 }
 
 /// What the check of larger constants showed. A deadlock that comes later with a larger constant is one that the bound
 /// causes unless the documents grant the bound (`bound_granted`).
-fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
+pub(super) fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
     let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
     let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
     let larger = check.probes.as_ref().map(|probes| probes.larger.as_slice()).unwrap_or_default();
@@ -366,6 +379,8 @@ fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
             None => found.open.push(format!("with another value than {name} = {value}: not checked")),
         }
     }
+    let unprobed = check.probes.iter().flat_map(|probes| &probes.unprobed);
+    found.open.extend(unprobed.map(|bound| format!("{bound}: not checked with more")));
     found
 }
 

@@ -24,7 +24,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let module = current(view, attempt, file::MODULE)?;
     let cfg = current(view, attempt, file::CFG)?;
     let parsed = module.as_deref().and_then(|text| desk.shelf.module(text).ok());
-    let subject = Subject::of(view, parsed, cfg.as_deref());
+    let informal = current(view, attempt, file::INFORMAL)?;
+    let subject = Subject::of(view, parsed, cfg.as_deref(), informal.as_deref().unwrap_or_default());
     let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
     let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
     let check_text = match (subject.fresh_check(), view.check()) {
@@ -32,7 +33,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
         (None, None) => "No check was made.\n".to_owned(),
     };
-    let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_else(|| "There is none yet.\n".to_owned());
+    let informal = informal.unwrap_or_else(|| "There is none yet.\n".to_owned());
     let output = match subject.fresh_check() {
         Some(_) => current(view, attempt, file::OUTPUT)?.map(|text| cut_middle(&text)),
         None => None,
@@ -140,6 +141,8 @@ fn unreadable(
     let standing = subject.standing(&facts, None);
     let clause = approval(&facts);
     let feedback = if subject.view.state.unreadable {
+        // The next review starts afresh: what the guard has for it stands in its facts.
+        let clause = clause.filter(|clause| clause.station() != Station::Review);
         clause.map(|clause| guard_feedback(clause, &facts)).into_iter().collect()
     } else {
         let from = "your last review could not be read".to_owned();

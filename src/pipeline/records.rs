@@ -9,7 +9,7 @@ use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
 use crate::prompt::{Requirement, Skipped};
-use crate::tla::{CheckOutcome, Diagnostic};
+use crate::tla::{ASSERTION, CheckOutcome, Diagnostic, Verdict};
 
 /// File names of the artifacts that a person sees.
 pub mod file {
@@ -105,6 +105,38 @@ pub struct CheckRecord {
     pub cfg: Sha,
     /// All that the verdict rests on, by name.
     pub checked: BTreeMap<String, String>,
+    /// Definitions under which an assertion stands that can fail: labels, actions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asserting: Vec<String>,
+}
+
+impl CheckRecord {
+    /// Whether an assertion that can fail stood where this check came: a taken action, or the violation itself.
+    pub fn asserts(&self) -> bool {
+        let violated =
+            matches!(&self.outcome.verdict, Verdict::Violated { violated } if violated.property() == Some(ASSERTION));
+        violated || self.asserting.iter().any(|action| self.outcome.took(action))
+    }
+}
+
+/// A property as it stood when a check first found it violated. A claim of a flaw must not be fitted to it afterwards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstViolated {
+    /// Its text; `None` where it has none (`Deadlock`).
+    pub text: Option<String>,
+    /// The requirements that it covered, by number with their wording.
+    pub covered: BTreeMap<String, String>,
+}
+
+/// A flaw with which the second reader agreed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfirmedFlaw {
+    /// The revision that ended in it.
+    pub revision: u32,
+    /// The requirement that breaks.
+    pub requirement: String,
+    /// The property that shows it.
+    pub property: String,
 }
 
 /// How a revision compares with others.

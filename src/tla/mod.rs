@@ -24,7 +24,7 @@ mod trivial;
 mod units;
 
 pub use algorithm::{Algorithm, Label, Syntax};
-pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING};
+pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING, asserting, covers_key};
 pub use cfg::Cfg;
 pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
@@ -39,7 +39,7 @@ pub use outcome::{
     ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, TERMINATING, Trace, Verdict,
     Violation, ViolationKind, WitnessOutcome,
 };
-pub use probe::{ASSERTION, Again, DEADLOCK, Larger, Probes, UnderFairness, probe_lines};
+pub use probe::{ASSERTION, Again, DEADLOCK, Larger, Probes, UnderFairness, probe_lines, unprobed};
 pub use show::{DEFAULT_WIDTH, UNCUT, step_lines, trace_table};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};

@@ -243,6 +243,11 @@ impl CheckOutcome {
             || (violated.is_none() && is_listed(&self.properties))
     }
 
+    /// Whether an action of this name was taken. Without coverage it is not known, and none was.
+    pub fn took(&self, action: &str) -> bool {
+        self.coverage.iter().flatten().any(|a| a.action == action && a.taken > 0)
+    }
+
     /// Whether more than the initial states were explored.
     pub fn moved(&self) -> bool {
         match (self.statistics.distinct, self.statistics.initial) {
