@@ -405,6 +405,33 @@ fn a_repaired_protocol_is_approved_as_repaired_at_best() {
 }
 
 #[test]
+fn a_flaw_of_a_repaired_protocol_is_not_told_as_one_of_the_documented() {
+    let claim = flaw("NeverAbove", &STEPS);
+    let flawed_module = MODULE.replace("n < Max", "n <= Max");
+    let mended = INFORMAL.replace("Other concerns", "Change\nThe worker waits a little.\n## Other concerns");
+    let script = flawed(&claim, AGREES)
+        .answer("informal_spec", 1, 1, "repair", &mended)
+        .answer("formalize", 1, 1, "repair", &fenced(&flawed_module))
+        .answer(
+            "generate_invariants",
+            1,
+            1,
+            "draft",
+            &sections(INVARIANTS, "", WITNESSES, &CFG.replace("Max = 2", "Max = 1")),
+        )
+        .answer("review", 1, 1, "draft", &claim)
+        .having_read_all()
+        .answer("review", 1, 1, "second_reading", AGREES);
+    let run = ran_in(flawed_bench(), &script, &["--repair", "--max-revisions", "1"], 1).ended("flaw_found");
+    let heading = "Outcome: flaw found: the protocol as repaired still breaks one of its own requirements; the first \
+                   flaw, of the protocol as documented, is in rev_0: NeverAbove (R1)\n";
+    for command in ["report", "resume"] {
+        let said = run.bench.run(&[command, "specs"]).stdout;
+        assert!(said.contains(heading) && !said.contains("the protocol as documented breaks"), "{said}");
+    }
+}
+
+#[test]
 fn a_document_that_orders_an_approval_does_not_get_one() {
     let bench = bench();
     bench.write(

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::args::{Format, ResumeArgs};
 use super::branch;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, absolute, desk, forge, open, prompts_in_use, run_failure, status};
+use super::forge::{Answers, absolute, desk, forge, open, prompts_in_use, run_failure, show_files, status};
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::env;
@@ -55,7 +55,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return forge(&run, desk, &display, format).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
-        pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
+        show_files(&run, &display)?;
         match format {
             Format::Text => result(&summary(&view, display.width())),
             Format::Json => run.events().last().into_iter().for_each(json_line),

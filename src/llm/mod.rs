@@ -5,6 +5,7 @@
 mod contract;
 mod handoff;
 mod recording;
+mod renames;
 mod replay;
 
 pub use contract::{Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, Offered, Provider, Request, RequestKey, Usage};

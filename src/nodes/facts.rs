@@ -1,6 +1,7 @@
 //! What the tools and the journal say of the specification under review. The guards are decided on these facts; the
 //! reviewer reads them, and adds nothing to them but the names that a review may accept.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -13,8 +14,41 @@ use crate::pipeline::{
 use crate::prompt::{Document, changes};
 use crate::tla::{
     ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, DEADLOCK, Larger, Module, Reached, TERMINATING, Verdict,
-    Violation, ViolationKind, WitnessOutcome, constantly_true_under, probe_lines,
+    Violation, ViolationKind, WitnessOutcome, constantly_true_under, probe_lines, unlisted_actions,
 };
+
+/// Operators of the standard modules whose value depends on more than the state: on chance, on the clock, on how far the
+/// checker is. Each with the name under which a review accepts it. `TLCEval` is not among them: it only computes the same
+/// value earlier.
+const BEYOND_THE_STATE: [(&str, &str); 11] = [
+    ("RandomElement", "RandomElement"),
+    ("RandomSubset", "RandomElement"),
+    ("RandomSetOfSubsets", "RandomElement"),
+    ("RandomSubsetSet", "RandomElement"),
+    ("TLCGet", "TLCGet"),
+    ("TLCGetOrDefault", "TLCGet"),
+    ("TLCGetAndSet", "TLCGet"),
+    ("TLCSet", "TLCSet"),
+    ("JavaTime", "JavaTime"),
+    ("Trace", "Trace"),
+    ("PickSuccessor", "PickSuccessor"),
+];
+
+/// Whether the module uses this operator of a standard module.
+fn uses(module: &Module, name: &str) -> bool {
+    let is_own = module.definition(name).is_some()
+        || module.variable_names().contains(name)
+        || module.constants.iter().any(|c| c.name == name);
+    let is_this = |word: &String| word.rsplit('!').next() == Some(name);
+    let through_an_instance = format!("!{name}");
+    module.definitions.iter().any(|d| {
+        (!is_own && d.refers_to().iter().any(is_this))
+            || d.text.match_indices(&through_an_instance).any(|(at, found)| {
+                let behind = d.text[at + found.len()..].chars().next();
+                behind.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+            })
+    })
+}
 
 /// What is under review.
 pub(super) struct Subject<'a> {
@@ -58,16 +92,11 @@ impl<'a> Subject<'a> {
             }
             lines.extend(self.replaced().into_iter().map(|(name, by)| format!("{name} {by}")));
         }
-        if let Some(module) = &self.module
-            && ["RandomElement", "RandomSubset", "RandomSetOfSubsets"].iter().any(|name| {
-                let is_this = |word: &String| word.rsplit('!').next() == Some(*name);
-                module
-                    .definitions
-                    .iter()
-                    .any(|d| d.refers_to().iter().any(is_this) || d.text.contains(&format!("!{name}")))
-            })
-        {
-            lines.push("RandomElement".into());
+        if let Some(module) = &self.module {
+            lines.extend(
+                BEYOND_THE_STATE.iter().filter(|(name, _)| uses(module, name)).map(|(_, line)| (*line).to_owned()),
+            );
+            lines.dedup();
         }
         lines
     }
@@ -111,18 +140,22 @@ impl<'a> Subject<'a> {
             _ => Vec::new(),
         };
         let dead_actions = check.and_then(|c| c.coverage.as_ref()).map(|coverage| {
-            // An action of a process set without processes is not even listed.
-            let listed = |label: &str| coverage.iter().any(|a| a.action == label);
+            // An action of a set without elements is not even listed.
+            let listed = |label: &str| coverage.iter().any(|a| a.name() == label);
             let labels = self.module.iter().flat_map(|m| {
                 let labels = m.algorithm.iter().flat_map(|a| &a.labels).map(|l| l.name.clone());
                 labels.filter(|label| m.definition(label).is_some() && !listed(label)).collect::<Vec<_>>()
             });
+            let unlisted = self.module.as_ref().zip(self.cfg.as_ref());
+            let unlisted = unlisted.map(|(module, cfg)| unlisted_actions(module, cfg, coverage)).unwrap_or_default();
+            let mut seen = BTreeSet::new();
             coverage
                 .iter()
                 .filter(|a| a.taken == 0 && a.action != TERMINATING)
                 .map(|a| a.action.clone())
                 .chain(labels)
-                .filter(|a| !review.is_some_and(|r| r.accepts_dead(a)))
+                .chain(unlisted)
+                .filter(|a| seen.insert(a.clone()) && !review.is_some_and(|r| r.accepts_dead(a)))
                 .collect()
         });
         let witnesses = check

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::pipeline::{Outcome, Position, Revision, RunView};
+use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView};
 use crate::prompt::Skipped;
-use crate::tla::{bounds_sentence, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence};
+use crate::tla::{
+    Verdict, bounds_sentence, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence,
+};
 
 /// One line: how the run stands.
 pub fn heading(view: &RunView) -> String {
@@ -12,7 +14,13 @@ pub fn heading(view: &RunView) -> String {
         (Some(finished), _) => match finished.outcome {
             Outcome::Approved => "approved".into(),
             Outcome::ApprovedRepaired => "approved as repaired: the protocol was changed after a flaw".into(),
-            Outcome::FlawFound => "flaw found: the protocol as documented breaks one of its own requirements".into(),
+            Outcome::FlawFound => match decisive(view).filter(|r| r.repaired) {
+                None => "flaw found: the protocol as documented breaks one of its own requirements".into(),
+                Some(revision) => format!(
+                    "flaw found: the protocol as repaired still breaks one of its own requirements{}",
+                    first_flaw(view, revision)
+                ),
+            },
             Outcome::NotApproved => "not approved".into(),
             Outcome::Undecided => "undecided".into(),
             Outcome::Stopped => "stopped, can be resumed".into(),
@@ -26,6 +34,24 @@ pub fn heading(view: &RunView) -> String {
 fn decisive(view: &RunView) -> Option<&Revision> {
     let best = view.finished.as_ref().and_then(|f| f.best);
     best.and_then(|best| view.revisions.iter().find(|r| r.revision == best)).or(view.revisions.last())
+}
+
+/// The flaw that the first repair on the way to this revision was for.
+fn first_flaw(view: &RunView, revision: &Revision) -> String {
+    let parent = |r: &Revision| view.revisions.iter().find(|p| Some(p.revision) == r.parent);
+    let before = std::iter::successors(parent(revision), |r| parent(r));
+    let flawed = before.filter(|r| r.open.iter().any(Feedback::is_confirmed_flaw)).last();
+    let Some(flawed) = flawed else { return String::new() };
+    let violated = flawed.check.as_ref().and_then(|check| match &check.verdict {
+        Verdict::Violated { violated } => violated.property(),
+        _ => None,
+    });
+    let named = violated.map_or_else(String::new, |property| {
+        let broken = flawed.requirements.iter().filter(|r| r.claims().any(|name| name == property));
+        let ids: Vec<&str> = broken.map(|r| r.requirement.id.as_str()).collect();
+        format!(": {property} ({})", ids.join(", "))
+    });
+    format!("; the first flaw, of the protocol as documented, is in rev_{}{named}", flawed.revision)
 }
 
 /// What is printed when a run ends.

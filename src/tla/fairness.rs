@@ -63,7 +63,7 @@ impl WeakFairness {
 }
 
 /// The name of the next-state relation, the state function under its brackets, and the specification's formula.
-fn next_state(module: &Module, cfg: &Cfg) -> Result<(String, String, String), String> {
+pub(super) fn next_state(module: &Module, cfg: &Cfg) -> Result<(String, String, String), String> {
     let Some(specification) = &cfg.specification else {
         let (Some(init), Some(next)) = (&cfg.init, &cfg.next) else {
             return Err("the configuration names no specification".to_owned());
@@ -299,7 +299,7 @@ impl<'a> Derivation<'a> {
     }
 }
 
-fn body(definition: &Definition) -> Option<Id> {
+pub(super) fn body(definition: &Definition) -> Option<Id> {
     let tree = &definition.tree;
     let unit = tree.ids().find(|id| tree.node(*id).kind == "operator_definition")?;
     tree.field(unit, "definition")
@@ -318,7 +318,7 @@ fn speaks_of_next(tree: &Tree, range: std::ops::Range<usize>) -> bool {
 }
 
 /// Without parentheses and bullets around it.
-fn bare(tree: &Tree, mut id: Id) -> Id {
+pub(super) fn bare(tree: &Tree, mut id: Id) -> Id {
     while matches!(tree.node(id).kind, "parentheses" | "conj_item" | "disj_item") {
         match tree.children(id).last() {
             Some(inner) => id = inner,
@@ -329,7 +329,7 @@ fn bare(tree: &Tree, mut id: Id) -> Id {
 }
 
 /// The name in `A` or `A(x)`.
-fn callee(tree: &Tree, id: Id) -> Option<Id> {
+pub(super) fn callee(tree: &Tree, id: Id) -> Option<Id> {
     match tree.node(id).kind {
         "identifier_ref" => Some(id),
         "bound_op" => tree.children(id).next(),
