@@ -51,8 +51,13 @@ fn a_place_that_is_not_in_the_documents_is_asked_for_once_more_and_then_marked()
 
 #[test]
 fn a_place_that_is_mended_is_taken() {
-    let script = good().answer("informal_spec", 0, 1, "draft", &misplaced()).answer("informal_spec", 0, 2, "repair", INFORMAL);
-    let done = { let bench = bench(); bench.forge(&script, &[]) }.expect(0);
+    let script =
+        good().answer("informal_spec", 0, 1, "draft", &misplaced()).answer("informal_spec", 0, 2, "repair", INFORMAL);
+    let done = {
+        let bench = bench();
+        bench.forge(&script, &[])
+    }
+    .expect(0);
     assert!(!done.stdout.contains("no such"), "{}", done.stdout);
 }
 
@@ -259,7 +264,10 @@ fn a_flaw_is_told_in_the_documents_own_words() {
     bench.forge(&flawed(), &["--max-revisions", "0"]).expect(1).prints(&words);
     bench.run(&["report", "specs"]).expect(0).prints(&words);
     let text = bench.read("specs/review.md");
-    assert!(text.starts_with("# Review: flaw in the protocol claimed; it counts where a second reader agrees\n"), "{text}");
+    assert!(
+        text.starts_with("# Review: flaw in the protocol claimed; it counts where a second reader agrees\n"),
+        "{text}"
+    );
     for quoted in ["line 2: \"It starts at zero.\"", "line 3: \"While it is below the limit, a worker adds one.\""] {
         assert!(text.contains(quoted), "{quoted:?} in\n{text}");
     }
@@ -273,11 +281,15 @@ fn a_flaw_is_told_in_the_documents_own_words() {
 #[test]
 fn a_quoted_line_is_cut_where_it_is_long() {
     let bench: Bench = bench();
-    let doc = format!("# The counter\n   It starts at zero {}\nA worker adds one.\nNever above.\n", "\u{e4}".repeat(300));
+    let doc =
+        format!("# The counter\n   It starts at zero {}\nA worker adds one.\nNever above.\n", "\u{e4}".repeat(300));
     bench.write("docs/counter.md", doc);
     let done = bench.forge(&flawed(), &["--max-revisions", "0"]).expect(1);
     let line = done.stdout.lines().find(|l| l.contains("It starts at zero")).expect("it is quoted");
-    assert!(line.contains("\"It starts at zero \u{e4}") && line.ends_with("\u{e4}\u{2026}\"") && line.chars().count() < 220, "{line}");
+    assert!(
+        line.contains("\"It starts at zero \u{e4}") && line.ends_with("\u{e4}\u{2026}\"") && line.chars().count() < 220,
+        "{line}"
+    );
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub use machine::{
 };
 pub use records::{
     Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, PromptInUse,
-    Revision, Settings, Spent, Standing, Stored, file,
+    Quotes, Revision, Settings, Spent, Standing, Stored, file,
 };
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use super::machine::{Effect, Event as Step, Position, Row, State, transition};
 use super::records::file;
 use super::records::{
-    Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Revision, Settings,
-    Spent, Standing,
+    Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Quotes, Revision,
+    Settings, Spent, Standing,
 };
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
@@ -48,6 +48,8 @@ pub struct RunView {
     pub feedback: Vec<Feedback>,
     /// The last readable review of the revision in work.
     pub review: Option<Review>,
+    /// Every readable review by revision, each with the lines that it cites.
+    pub reviews: BTreeMap<u32, Vec<(Review, Quotes)>>,
     /// The last readable second reading.
     pub second_reading: Option<(bool, String)>,
     /// The standing that the last review of this revision gave.
@@ -90,6 +92,7 @@ impl Default for RunView {
             left: BTreeMap::new(),
             feedback: Vec::new(),
             review: None,
+            reviews: BTreeMap::new(),
             second_reading: None,
             standing: Standing::default(),
             revisions: Vec::new(),
@@ -195,6 +198,20 @@ impl RunView {
             all.insert(requirement.id.clone(), both.unwrap_or(text));
         }
         all
+    }
+
+    /// The closed revisions that led to this one, the oldest first and itself last.
+    pub fn line_of(&self, revision: u32) -> Vec<&Revision> {
+        let mut line = Vec::new();
+        let mut next = Some(revision);
+        while let Some(number) = next {
+            let Some(found) = self.revisions.iter().find(|r| r.revision == number) else { break };
+            line.push(found);
+            // A parent is older: whatever a journal says, this ends.
+            next = found.parent.filter(|parent| *parent < number);
+        }
+        line.reverse();
+        line
     }
 
     /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the
@@ -356,13 +373,14 @@ impl RunView {
                 self.rejected.clear();
                 self.covers = covers;
             }
-            Facts::Reviewed { review, standing, .. } => {
+            Facts::Reviewed { review, standing, quotes, .. } => {
                 if let Some(check) = self.checks.get(&self.rev) {
                     let now = self.with_requirements(&check.checked);
                     let changed = self.baseline.changes(&now).into_iter().map(|change| change.name);
                     let accepted: Vec<String> = changed.filter(|name| review.accepts_change(name)).collect();
                     self.baseline.accept(accepted, &now);
                 }
+                self.reviews.entry(self.rev).or_default().push(((*review).clone(), quotes));
                 self.review = Some(*review);
                 self.standing = standing;
             }
