@@ -12,29 +12,32 @@ use crate::nodes::{Desk, covers};
 use crate::pipeline::{
     Branch, Carried, Changed, Feedback, Outcome, Position, Revision, Run, RunView, State, Station, begin_branch, file,
 };
-use crate::prompt::requirements;
+use crate::prompt::{Document, Requirement, look_up, requirements};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
-/// Journals the start of a branch. Nothing is changed where it cannot begin.
+/// Journals the start of a branch. Nothing is changed where it cannot begin. Says whether it goes where the run itself
+/// would have gone: only then can a recording tell it.
 pub(super) async fn begin(
     run: &Run,
     desk: &Desk,
     from: &str,
     at: Option<&str>,
     changed: Changed,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let view = run.view();
     let parent = revision(&view, from)?;
-    let station = station(parent, at)?;
+    let repair = changed.rules.unwrap_or(view.settings.rules).repair;
+    let station = station(parent, at, repair)?;
     let mut artifacts = parent.hashes.clone();
     let edited = take_edits(run, parent, &mut artifacts)?;
+    let repairs = repair && parent.outcome == Outcome::FlawFound.name() && station == Station::InformalSpec;
+    let is_straight = edited.is_empty() && (parent.routed_to == Some(station) || repairs);
     let text = |name: &str| -> Result<Option<String>, Failure> {
         let read = artifacts.get(name).map(|sha| run.store().text(sha)).transpose();
         read.map_err(|e| Failure::usage(e.to_string()))
     };
     let (module, cfg, informal) = (text(file::MODULE)?, text(file::CFG)?, text(file::INFORMAL)?);
     let is_edited = |name: &str| edited.iter().any(|e| e == name);
-    let repair = changed.rules.unwrap_or(view.settings.rules).repair;
     let flawed = parent.outcome == Outcome::FlawFound.name() || parent.open.iter().any(Feedback::is_confirmed_flaw);
     let by_hand = flawed && !repair && is_corrected(run, parent, &artifacts)?;
     if flawed && !repair && !by_hand {
@@ -88,7 +91,7 @@ pub(super) async fn begin(
     let branch = Branch {
         from: parent.revision,
         state,
-        requirements: informal.as_deref().map(requirements).unwrap_or_default(),
+        requirements: placed(run, &view, informal.as_deref())?,
         covers,
         artifacts,
         edited,
@@ -96,7 +99,8 @@ pub(super) async fn begin(
         feedback: parent.open.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
         changed,
     };
-    begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))
+    begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;
+    Ok(is_straight)
 }
 
 fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {
@@ -114,11 +118,13 @@ fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> 
         .ok_or_else(|| Failure::usage(format!("there is no revision {from:?}")).hint(known()))
 }
 
-fn station(parent: &Revision, at: Option<&str>) -> Result<Station, Failure> {
+fn station(parent: &Revision, at: Option<&str>, repair: bool) -> Result<Station, Failure> {
     let names = Station::ALL.map(Station::name).join(", ");
     match at {
         Some(name) => Station::by_name(name)
             .ok_or_else(|| Failure::usage(format!("there is no station {name:?}")).hint(format!("there are {names}"))),
+        // A flaw that is to be repaired begins where a repair begins.
+        None if repair && parent.outcome == Outcome::FlawFound.name() => Ok(Station::InformalSpec),
         None => parent.routed_to.ok_or_else(|| {
             Failure::usage(format!(
                 "rev_{} ended the run ({}), so it says not where to go on",
@@ -169,6 +175,18 @@ fn confirmed_flaw(parent: &Revision) -> Failure {
          specification that is wrong, correct informal_spec.md, Spec.tla or Spec.cfg in history/rev_{n} by hand first; \
          where the documents are, correct them and begin a new run"
     ))
+}
+
+/// The requirements, with what is not right about their places.
+fn placed(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Vec<Requirement>, Failure> {
+    let mut documents = Vec::new();
+    for stored in &view.settings.docs {
+        let text = run.store().text(&stored.sha).map_err(|e| Failure::usage(e.to_string()))?;
+        documents.push(Document { path: stored.path.clone(), text });
+    }
+    let mut found = informal.map(requirements).unwrap_or_default();
+    look_up(&mut found, &documents);
+    Ok(found)
 }
 
 fn put(run: &Run, text: &str) -> Result<Sha, Failure> {

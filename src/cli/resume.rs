@@ -51,7 +51,14 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     if let Some(from) = &args.from {
         let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display)?;
         let changed = changed(&desk);
-        branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
+        let is_straight = branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
+        if let Some(path) = desk.record.as_ref().filter(|_| !is_straight) {
+            display.note(&format!(
+                "{} will hold the answers that led here, but a replay of it does not end as this branch ends: no \
+                 recording holds what a person edited, or that a branch began elsewhere than the review sent it",
+                path.display()
+            ));
+        }
         return forge(&run, desk, &display, format).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {

@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, feedback_file, is_changed, numbered};
+use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, is_changed, numbered};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
-use crate::prompt::{Problem, Readable, Requirement, fences, normalise, requirements};
+use crate::prompt::{Document, Problem, Readable, Requirement, fences, look_up, normalise, requirements};
 
 const ANSWER: &str = "informal_spec.answer";
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
-    let previous = match current(view, attempt, file::INFORMAL)? {
-        Some(text) => Some(text),
-        None => current(view, attempt, ANSWER)?,
+    let documents = documents(view, attempt)?;
+    let asked_again = view.state.unreadable;
+    let answer = current(view, attempt, ANSWER)?;
+    // What was sent back for its places is what is to be mended, and not the version before it.
+    let sent_back = answer.as_deref().filter(|_| asked_again).and_then(|answer| read(answer).ok());
+    let previous = match sent_back {
+        Some(read) => Some(read.value.0),
+        None => current(view, attempt, file::INFORMAL)?.or(answer),
     };
     let settings = &view.settings;
     let flaw_open = view.state.repaired && view.open_for(Station::InformalSpec).any(Feedback::is_confirmed_flaw);
@@ -33,7 +38,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let ask = Ask { data, files, docs: true, ..Ask::at(Station::InformalSpec, purpose, attempt) };
     let reply = desk.ask(view, ask).await?;
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
-    match read(&reply.text) {
+    match read(&reply.text).and_then(|read| placed(read, &documents, asked_again)) {
         Ok(read) => {
             let (text, requirements) = as_read(attempt, read)?;
             artifacts.insert(file::INFORMAL.to_owned(), attempt.keep(&text)?);
@@ -80,6 +85,22 @@ fn read(answer: &str) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
         text.push('\n');
     }
     Ok(Readable { value: (text, found), normalised })
+}
+
+/// Looks up where the requirements say they stand. Wrong places are asked for once more, then taken with a mark.
+fn placed(
+    mut read: Readable<(String, Vec<Requirement>)>,
+    documents: &[Document],
+    is_last: bool,
+) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
+    let wrong = look_up(&mut read.value.1, documents);
+    if wrong.is_empty() || is_last {
+        return Ok(read);
+    }
+    let list = wrong.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
+    Err(Problem::new(format!(
+        "places of requirements are not in the documents; give each with the file and the lines that say so:\n\n{list}"
+    )))
 }
 
 fn outside_fences(text: &str) -> String {

@@ -9,7 +9,7 @@ use super::desk::{Ask, Desk, as_read, current, numbered};
 use super::facts::enlarged;
 use crate::journal::Kind;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
-use crate::prompt::{Problem, Readable, changes, json_object};
+use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
 use crate::tla::{UNCUT, probe_lines, trace_table};
 
 const ANSWER: &str = "second_reading.answer";
@@ -41,7 +41,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{} [{}] {}\n{listed}\n# Trace\n\nThe first \
          state in full, then what each step changes.\n\n```\n{}\n```\n",
         requirement.map_or("", |r| &r.id),
-        requirement.and_then(|r| r.place.as_deref()).unwrap_or("no place given"),
+        requirement.map_or_else(|| "no place given".to_owned(), Requirement::place_words),
         requirement.map_or("", |r| &r.text),
         trace.trim_end(),
     );

@@ -177,6 +177,23 @@ impl ApprovalClause {
         }
     }
 
+    /// Whether it speaks of what a check of the present module showed, so that it fails where there is none.
+    pub fn rests_on_the_check(self) -> bool {
+        matches!(
+            self,
+            ApprovalClause::Evaluates
+                | ApprovalClause::NothingViolated
+                | ApprovalClause::Decided
+                | ApprovalClause::Complete
+                | ApprovalClause::Moved
+                | ApprovalClause::TypeOkChecked
+                | ApprovalClause::PropertyCovers
+                | ApprovalClause::WitnessExists
+                | ApprovalClause::WitnessesReached
+                | ApprovalClause::ActionsTaken
+        )
+    }
+
     /// Whether the clause holds of the facts.
     pub fn holds(self, facts: &ApprovalFacts) -> bool {
         match self {

@@ -22,7 +22,7 @@ pub use machine::{
 };
 pub use records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
-    InFlight, Product, PromptInUse, Revision, Settings, Spent, Standing, Stored, file,
+    InFlight, Product, PromptInUse, Quotes, Revision, Settings, Spent, Standing, Stored, file,
 };
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};

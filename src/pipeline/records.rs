@@ -166,6 +166,32 @@ impl Standing {
     }
 }
 
+/// Lines of the documents, trimmed, by the place that a review gives for them: `docs/swap.md, line 12`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Quotes(pub BTreeMap<String, String>);
+
+impl Quotes {
+    /// Whether nothing is quoted.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The place, with what stands there where that is known.
+    pub fn cite(&self, file: &str, line: usize) -> String {
+        let place = Self::place(file, line);
+        match self.0.get(&place) {
+            Some(text) => format!("{place}: \"{text}\""),
+            None => place,
+        }
+    }
+
+    /// How a place is written.
+    pub fn place(file: &str, line: usize) -> String {
+        format!("{file}, line {line}")
+    }
+}
+
 /// What a station found out, for those who come after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
@@ -199,6 +225,9 @@ pub enum Facts {
         flaw: Option<Box<FlawFacts>>,
         /// How this revision compares.
         standing: Standing,
+        /// The lines of the documents that it cites, as they stand there.
+        #[serde(default, skip_serializing_if = "Quotes::is_empty")]
+        quotes: Quotes,
     },
     /// Of a review that could not be read.
     ReviewUnreadable {

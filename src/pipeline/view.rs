@@ -8,7 +8,7 @@ use super::machine::{Effect, Event as Step, Position, Row, State, transition};
 use super::records::file;
 use super::records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
-    InFlight, Product, Revision, Settings, Spent, Standing,
+    InFlight, Product, Quotes, Revision, Settings, Spent, Standing,
 };
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
@@ -50,6 +50,8 @@ pub struct RunView {
     pub feedback: Vec<Feedback>,
     /// The last readable review of the revision in work.
     pub review: Option<Review>,
+    /// Every readable review by revision, each with the lines that it cites.
+    pub reviews: BTreeMap<u32, Vec<(Review, Quotes)>>,
     /// The last readable second reading.
     pub second_reading: Option<(bool, String)>,
     /// The standing that the last review of this revision gave.
@@ -93,6 +95,7 @@ impl Default for RunView {
             confirmed: BTreeMap::new(),
             feedback: Vec::new(),
             review: None,
+            reviews: BTreeMap::new(),
             second_reading: None,
             standing: Standing::default(),
             revisions: Vec::new(),
@@ -267,6 +270,20 @@ impl RunView {
         all
     }
 
+    /// The closed revisions that led to this one, the oldest first and itself last.
+    pub fn line_of(&self, revision: u32) -> Vec<&Revision> {
+        let mut line = Vec::new();
+        let mut next = Some(revision);
+        while let Some(number) = next {
+            let Some(found) = self.revisions.iter().find(|r| r.revision == number) else { break };
+            line.push(found);
+            // A parent is older: whatever a journal says, this ends.
+            next = found.parent.filter(|parent| *parent < number);
+        }
+        line.reverse();
+        line
+    }
+
     /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the
     /// revision in work.
     pub fn best(&self, here: Option<Standing>) -> Option<(u32, Standing)> {
@@ -433,7 +450,7 @@ impl RunView {
                 self.rejected.clear();
                 self.covers = covers;
             }
-            Facts::Reviewed { review, standing, .. } => {
+            Facts::Reviewed { review, standing, quotes, .. } => {
                 if let Some(check) = self.checks.get(&self.rev) {
                     let now = self.with_requirements(&check.checked);
                     let changed = self.baseline.changes(&now).into_iter().map(|change| change.name);
@@ -441,6 +458,7 @@ impl RunView {
                     self.baseline.accept(accepted, &now);
                 }
                 self.accept_violated(&review);
+                self.reviews.entry(self.rev).or_default().push(((*review).clone(), quotes));
                 self.review = Some(*review);
                 self.standing = standing;
             }

@@ -32,7 +32,9 @@ pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
 pub use covers::{coverage_of, requirement_id};
 pub use definition::{Declaration, Definition, DefinitionKind};
-pub use describe::{bounds_sentence, outcome_text, statistics_sentence, verdict_sentence};
+pub use describe::{
+    bounds_sentence, never_taken, outcome_text, statistics_sentence, unreached, verdict_sentence, witness_lines,
+};
 pub use diagnostic::{Diagnostic, Stage};
 pub use fairness::WeakFairness;
 pub use merge::{Merged, Sections, merge};
