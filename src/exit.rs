@@ -33,7 +33,7 @@ impl Exit {
     /// Every status with one line of explanation, for `--help` and the documentation.
     pub const ALL: [(Exit, &'static str); 9] = [
         (Exit::Ok, "approved, holds, or the threshold is met"),
-        (Exit::Negative, "a negative verdict: flaw found, not approved, violated, invalid"),
+        (Exit::Negative, "a negative verdict: flaw found, not approved, violated, invalid, a witness not reached"),
         (Exit::Usage, "usage or configuration"),
         (Exit::Undecided, "undecided or inconclusive: a deadline, a budget, a bound"),
         (Exit::Tool, "a tool is missing or broke"),

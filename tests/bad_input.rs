@@ -77,7 +77,7 @@ fn what_is_no_document_is_reported_and_the_rest_is_forged() {
         "skipped huge.md: 52428800 bytes",
         "skipped sub/loop: a link that leads back to itself",
         "skipped dangling.md: a link that leads nowhere",
-        "1 documents, 4 files skipped",
+        "1 document, 4 files skipped",
     ]);
 }
 
@@ -192,7 +192,7 @@ fn the_folder_of_an_earlier_run_is_not_taken_for_documentation() {
     bench
         .run(&["run", "docs", "--recording", "script.jsonl", "--out", "specs", "--max-revisions", "0"])
         .expect(1)
-        .says(&["skipped specs: the folder of a run", "1 documents"]);
+        .says(&["skipped specs: the folder of a run", "1 document"]);
 }
 
 // ---- settings

@@ -177,3 +177,34 @@ fn the_prompts_of_a_run_are_on_record_and_a_resume_says_where_they_differ() {
     let journal = bench.journal("specs");
     assert_eq!(last(&journal, "branch_started")["data"]["prompts"]["formalize/role"]["own"], true);
 }
+
+#[test]
+fn a_text_without_a_module_is_a_rejection_before_any_tool_runs() {
+    let said = "no module: the text has no line `---- MODULE Name ----`";
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let headless = bench.read("specs/history/rev_0/Spec.tla").replace("---- MODULE Spec ----\n", "");
+    bench.write("specs/history/rev_0/Spec.tla", headless);
+    for station in ["model_check", "generate_invariants"] {
+        refused(&bench, &["--from", "rev_0", "--at", station], 1, &["rejected", said, "line 1,"]);
+    }
+    // It goes to the model instead, which nobody plays here.
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "validate"]).expect(NO_ANSWER);
+    let journal = bench.journal("specs");
+    assert_eq!(last(&journal, "attempt_started")["lifeline"], "formalize");
+    assert!(last(&journal, "tool_finished").to_string().contains("no module"), "{}", last(&journal, "tool_finished"));
+}
+
+#[test]
+fn a_finished_run_that_is_resumed_says_which_files_are_not_its_own() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let done = bench.run(&["resume", "specs"]).expect(0);
+    assert!(!done.stderr.contains("edited by hand"), "{}", done.stderr);
+    bench.write("specs/Spec.tla", MODULE);
+    for format in ["text", "json"] {
+        let done = bench.run(&["resume", "specs", "--format", format]).expect(0);
+        done.says(&["Spec.tla was edited by hand", "not what was approved"]);
+    }
+    assert_eq!(bench.read("specs/Spec.tla"), MODULE);
+}

@@ -16,18 +16,19 @@ fn what_holds_names_its_bounds_its_witnesses_and_its_dead_actions() {
         COUNTER,
         "SPECIFICATION Spec\nINVARIANTS TypeOK\nPROPERTIES Reaches\n\\* WITNESS WitnessThree\n\\* WITNESS WitnessFour\n",
     );
-    text(&bench, 0).prints(&[
-        "holds: TypeOK, Reaches\n",
+    // The properties hold, and a state that was asked for cannot be reached: that is no success.
+    text(&bench, 1).prints(&[
+        "holds, but not reached: WitnessFour; checked: TypeOK, Reaches\n",
         "9 states generated, 8 distinct, depth 8, none left on the queue",
         "Bounds: no constants; no constraint; no symmetry; deadlock checked; probability of a fingerprint collision ",
         "- WitnessThree: reached after 4 states\n",
         "- WitnessFour: NOT reached by any behaviour\n",
         "- Never: 0  NEVER TAKEN\n",
     ]);
-    let value = object(&bench, 0);
+    let value = object(&bench, 1);
     assert_eq!(
         (&value["verdict"], &value["violated"], &value["reason"]),
-        (&json!("holds"), &Value::Null, &Value::Null)
+        (&json!("holds"), &Value::Null, &json!("not reached: WitnessFour"))
     );
     assert_eq!((&value["trace"], &value["lasso"]), (&json!([]), &Value::Null));
     let statistics = &value["statistics"];
@@ -42,6 +43,9 @@ fn what_holds_names_its_bounds_its_witnesses_and_its_dead_actions() {
     assert_eq!(coverage, BTreeMap::from([("Inc", true), ("Reset", true), ("Never", false)]));
     assert_eq!(value["witnesses"][0], json!({"name": "WitnessThree", "reached": {"yes": {"depth": 4}}}));
     assert_eq!(value["witnesses"][1], json!({"name": "WitnessFour", "reached": "no"}));
+    put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\nPROPERTIES Reaches\n\\* WITNESS WitnessThree\n");
+    text(&bench, 0).prints(&["holds: TypeOK, Reaches\n"]).says(&["checking M.tla with M.cfg"]);
+    assert_eq!(object(&bench, 0)["reason"], Value::Null);
 }
 
 #[test]

@@ -235,6 +235,19 @@ fn a_review_that_cannot_be_read_twice_is_no_review() {
         .having_read_all();
     let run = ran(&script, &[], NO_ANSWER).went(&["review->review", "review->formalize"]);
     assert!(run.told().contains("there is no JSON object"), "{}", run.told());
+    let run = run.because("formalize", "two answers in a row were no review that could be read");
+    assert!(!run.meta(0)["open"].to_string().contains("could not be read"), "{}", run.meta(0)["open"]);
+}
+
+#[test]
+fn a_review_after_two_that_cannot_be_read_starts_as_a_draft() {
+    let script = good().answer("review", 0, 1, "draft", "APPROVED").answer("review", 0, 2, "repair", "APPROVED");
+    // Nothing was read, which is the next review's to mend.
+    let run = ran(&script, &["--max-revisions", "1"], NO_ANSWER);
+    let sent = run.events("request_sent");
+    let key = &sent.last().unwrap()["data"]["key"];
+    assert_eq!((&key["node"], &key["place"], &key["purpose"]), (&json!("review"), &json!(1), &json!("draft")));
+    run.because("review", "two answers in a row were no review");
 }
 
 #[test]
@@ -389,6 +402,33 @@ fn a_repaired_protocol_is_approved_as_repaired_at_best() {
     assert_eq!(run.meta(1)["repaired"], true);
     assert_eq!(run.meta(0)["repaired"], false);
     run.bench.run(&["report", "specs"]).expect(0).prints(&["Outcome: approved as repaired"]);
+}
+
+#[test]
+fn a_flaw_of_a_repaired_protocol_is_not_told_as_one_of_the_documented() {
+    let claim = flaw("NeverAbove", &STEPS);
+    let flawed_module = MODULE.replace("n < Max", "n <= Max");
+    let mended = INFORMAL.replace("Other concerns", "Change\nThe worker waits a little.\n## Other concerns");
+    let script = flawed(&claim, AGREES)
+        .answer("informal_spec", 1, 1, "repair", &mended)
+        .answer("formalize", 1, 1, "repair", &fenced(&flawed_module))
+        .answer(
+            "generate_invariants",
+            1,
+            1,
+            "draft",
+            &sections(INVARIANTS, "", WITNESSES, &CFG.replace("Max = 2", "Max = 1")),
+        )
+        .answer("review", 1, 1, "draft", &claim)
+        .having_read_all()
+        .answer("review", 1, 1, "second_reading", AGREES);
+    let run = ran_in(flawed_bench(), &script, &["--repair", "--max-revisions", "1"], 1).ended("flaw_found");
+    let heading = "Outcome: flaw found: the protocol as repaired still breaks one of its own requirements; the first \
+                   flaw, of the protocol as documented, is in rev_0: NeverAbove (R1)\n";
+    for command in ["report", "resume"] {
+        let said = run.bench.run(&[command, "specs"]).stdout;
+        assert!(said.contains(heading) && !said.contains("the protocol as documented breaks"), "{said}");
+    }
 }
 
 #[test]

@@ -104,3 +104,48 @@ fn assertions_cover_where_there_are_any() {
     let script = script.answer("formalize", 0, 1, "draft", &fenced(&asserts));
     assert_eq!(requirements(&ran(&script, 0), 0), [json!(["R1", ["Assertion", "NeverAbove"], []])]);
 }
+
+#[test]
+fn an_assertion_that_cannot_fail_or_is_never_come_to_covers_nothing() {
+    let sections = sections(
+        &INVARIANTS.replace("\\* covers R1\n", "\\* covers R2\n").replace(" /\\ pc \\in {\"Add\", \"Done\"}", ""),
+        "",
+        WITNESSES,
+        &format!("{CFG}\\* Assertion covers R1\n"),
+    );
+    let informal = format!("{INFORMAL}R2 [docs/counter.md:2] The counter is never negative.\n");
+    let module = MODULE.replace("Naturals", "Naturals, TLC");
+    let never = "n := n + 1;\n    end while;\n  Ends:\n    await n > Max;\n    assert n > Max;\n    if FALSE then goto Add; end if;\n  Over:\n    skip;\n    goto Over;\n";
+    for (asserts, covers) in [
+        ("n := n + 1; assert TRUE;", false),
+        ("n := n + 1; assert n = n \\/ n > Max;", false),
+        ("n := n + 1; assert n <= 1 \\/ n > 1;", false),
+        ("n := n + 1; assert Max > 0;", false),
+        ("n := n + 1; assert TRUE; assert n > 0;", true),
+        (never, false),
+    ] {
+        let mut module = module.replace("n := n + 1;\n", &format!("{asserts}\n"));
+        if asserts == never {
+            module = module.replacen("    goto Over;\n\n    end while;\n", "    goto Over;\n", 1);
+        }
+        let approval = "{\"verdict\":\"approved\",\"issues\":[],\"accepted_cfg\":[\"CHECK_DEADLOCK FALSE: it ends\"],\"intended_dead\":[\"Ends\",\"Over\"]}";
+        let sections = if asserts == never {
+            sections.replace("CONSTANT Max", "CHECK_DEADLOCK FALSE\nCONSTANT Max")
+        } else {
+            sections.clone()
+        };
+        let script = good()
+            .answer("informal_spec", 0, 1, "draft", &informal)
+            .answer("formalize", 0, 1, "draft", &fenced(&module))
+            .answer("generate_invariants", 0, 1, "draft", &sections)
+            .answer("review", 0, 1, "draft", approval)
+            .having_read_all();
+        let bench = bench();
+        bench.forge(&script, &["--max-revisions", "0"]).expect(i32::from(!covers));
+        let expected = if covers { json!(["R1", ["Assertion"], []]) } else { json!(["R1", [], ["Assertion"]]) };
+        assert_eq!(requirements(&bench, 0)[0], expected, "{asserts}");
+        let journal = bench.journal("specs");
+        let clause = &journal.iter().find(|e| support::name(e) == "guard_evaluated").unwrap()["data"]["clause"];
+        assert_eq!(clause, &if covers { Value::Null } else { json!("requirements_covered") }, "{asserts}");
+    }
+}

@@ -160,6 +160,95 @@ fn a_failed_assertion_is_a_flaw_of_what_it_covers() {
     assert!(facts.contains("`flaw.property` is `Assertion`") && facts.contains("it covers R1"), "{facts}");
 }
 
+/// Two revisions on one violation: the first review asks for other properties, the second claims a flaw.
+fn fitted(informal: [&str; 2], properties: [&str; 2], cfg: &str, first: &str, claim: &Value) -> Script {
+    let turn = fenced(&module("    while TRUE do\n      n := 1 - n;\n    end while;\n"));
+    let sections = |p| sections(TYPE, p, "WitnessOne == n = 1\n", &format!("{CFG}{cfg}"));
+    let review = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": claim,
+        "accepted_changes": ["R1", "covers Ends", "covers Assertion"]});
+    Script::default()
+        .answer("informal_spec", 0, 1, "draft", informal[0])
+        .answer("formalize", 0, 1, "draft", &turn)
+        .answer("generate_invariants", 0, 1, "draft", &sections(properties[0]))
+        .answer("review", 0, 1, "draft", first)
+        .having_read_all()
+        .answer("informal_spec", 1, 1, "repair", informal[1])
+        .answer("formalize", 1, 1, "repair", &turn)
+        .answer("generate_invariants", 1, 1, "draft", &sections(properties[1]))
+        .answer("generate_invariants", 1, 1, "repair", &sections(properties[1]))
+        .answer("review", 1, 1, "draft", &review.to_string())
+        .having_read_all()
+        .answer("review", 1, 1, "second_reading", "{\"agrees\": true, \"why\": \"so it is\"}")
+}
+
+#[test]
+fn a_flaw_is_not_fitted_to_a_violation_that_is_already_known() {
+    let two = format!("{INFORMAL}R2 [docs/counter.md:2] The counter starts at zero.\n");
+    let soft = two.replace("is never above the limit", "is at some time above the limit");
+    let (never, other) = ("\\* covers R1\nEnds == <>(n = Max + 4)\n", "\\* covers R2\nEnds == <>(n = Max + 4)\n");
+    let cfg = "PROPERTY Ends\n";
+    let claim = flaw("Ends", 2);
+    let revise = |category: &str| support::counter::issue("major", category, "again");
+    let ends = |script: &Script, found: bool, clause: &str| {
+        let bench = bench();
+        bench.forge(script, &["--max-revisions", "1"]).expect(1);
+        let journal = bench.journal("specs");
+        let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated" && e["data"]["guard"] == "flaw").unwrap();
+        assert_eq!(outcome(&journal) == "flaw_found", found, "{:#?}", reasons(&journal));
+        let expected = if found { Value::Null } else { json!("property_unchanged") };
+        assert_eq!(guard["data"]["clause"], expected, "{guard:#}");
+        if !found {
+            assert!(guard["data"]["why"].as_str().unwrap().contains(clause), "{guard:#}");
+        }
+    };
+    // Nothing was changed.
+    ends(&fitted([&two, &two], [never, never], cfg, &revise("wrong_invariant"), &claim), true, "");
+    // What it covers; the claim's own acceptance does not count.
+    ends(&fitted([&two, &two], [other, never], cfg, &revise("wrong_invariant"), &claim), false, "covers Ends");
+    // The wording of what it covers.
+    ends(&fitted([&two, &soft], [never, never], cfg, &revise("missing_behavior"), &claim), false, ": R1");
+    // The property itself.
+    let weaker = never.replace("Max + 4", "Max + 5");
+    ends(&fitted([&two, &two], [never, &weaker], cfg, &revise("wrong_invariant"), &claim), false, ": Ends");
+}
+
+#[test]
+fn a_change_that_an_earlier_review_accepted_by_name_may_carry_a_flaw() {
+    let two = format!("{INFORMAL}R2 [docs/counter.md:2] The counter starts at zero.\n");
+    let (never, other) = ("\\* covers R1\nEnds == <>(n = Max + 4)\n", "\\* covers R2\nEnds == <>(n = Max + 4)\n");
+    let first = support::counter::issue("major", "wrong_invariant", "again");
+    let claim = flaw("Ends", 2);
+    let again = json!({"verdict": "flaw", "summary": "s", "issues": [], "flaw": claim});
+    let turn = fenced(&module("    while TRUE do\n      n := 1 - n;\n    end while;\n"));
+    let properties = sections(TYPE, never, "WitnessOne == n = 1\n", &format!("{CFG}PROPERTY Ends\n"));
+    let script = fitted([&two, &two], [other, never], "PROPERTY Ends\n", &first, &claim)
+        .answer("formalize", 2, 1, "repair", &turn)
+        .answer("generate_invariants", 2, 1, "draft", &properties)
+        .answer("generate_invariants", 2, 1, "repair", &properties)
+        .answer("review", 2, 1, "draft", &again.to_string())
+        .having_read_all()
+        .answer("review", 2, 1, "second_reading", "{\"agrees\": true, \"why\": \"so it is\"}");
+    let bench = bench();
+    bench.forge(&script, &["--max-revisions", "2"]).expect(1);
+    let journal = bench.journal("specs");
+    assert_eq!(outcome(&journal), "flaw_found", "{:#?}", reasons(&journal));
+}
+
+#[test]
+fn bounds_that_were_not_enlarged_are_shown_to_all_who_judge() {
+    let wait = "---- MODULE Spec ----\nEXTENDS Naturals, TLC\nCONSTANTS Max, Procs\nLimit == 1\n\n(* --algorithm Counter\nvariables n = 0;\n\
+        process w \\in Procs\nbegin\n  Add:\n    while TRUE do\n      n := IF n < Limit THEN 1 - n ELSE 0;\n    end while;\nend process;\nend algorithm; *)\n====\n";
+    let never = "\\* covers R1\nEnds == <>(n = Max + 4)\n";
+    let cfg = "CONSTANT Procs = {1}\nPROPERTY Ends\n";
+    let bench = found(&claimed_of(wait, never, cfg, &flaw("Ends", 2)));
+    let line = "not checked with more: Procs = {1}; Limit == 1";
+    for file in ["facts.md", "claim.md"] {
+        let text = offered(&bench, file);
+        assert_eq!(text.matches(line).count(), 1, "{file}: {text}");
+    }
+    bench.run(&["report", "specs"]).expect(0).prints(&[line]);
+}
+
 #[test]
 fn every_file_that_was_offered_is_kept() {
     let bench = found(&claimed(RAISE, FULL, "PROPERTY GetsFull\n", &with(flaw("GetsFull", 1), "unfair", 3)));
@@ -178,7 +267,16 @@ fn every_file_that_was_offered_is_kept() {
 fn aged(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for new in ["probes", "open_bounds", "under_fairness", "unfair", "bound"] {
+            for new in [
+                "asserting",
+                "changed_steps",
+                "changed_since",
+                "probes",
+                "open_bounds",
+                "under_fairness",
+                "unfair",
+                "bound",
+            ] {
                 fields.remove(new);
             }
             fields.retain(|name, _| !name.starts_with("covers "));

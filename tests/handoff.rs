@@ -193,3 +193,29 @@ fn another_provider_can_take_over_an_open_request() {
         .collect();
     assert_eq!(providers, ["replay"; 4]);
 }
+
+#[test]
+fn an_answer_renamed_right_after_it_was_written_counts_at_once() {
+    let bench = bench();
+    let mut waiting = Waiting::start(&bench, &RUN);
+    let draft = waiting.folder.join("draft");
+    let begun = std::time::Instant::now();
+    std::fs::write(&draft, INFORMAL).unwrap();
+    std::fs::rename(&draft, waiting.folder.join("answer.md")).unwrap();
+    waiting.next();
+    assert!(begun.elapsed() < Duration::from_millis(1500), "{:?}", begun.elapsed());
+    waiting.kill();
+}
+
+#[test]
+fn a_change_of_mode_on_a_half_written_answer_completes_nothing() {
+    let bench = bench();
+    let waiting = Waiting::start(&bench, &RUN);
+    let answer = waiting.folder.join("answer.md");
+    std::fs::write(&answer, "half of").unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    support::handoff::shell(&format!("chmod 600 '{}'", answer.display()));
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(bench.journal("specs").iter().filter(|e| name(e) == "answer_received").count(), 0);
+    waiting.kill();
+}

@@ -333,3 +333,12 @@ fn properties_are_put_before_the_modules_real_end_and_replace_what_is_there() {
         assert_eq!(checked["invariants"], json!(["TypeOK", "NeverAbove"]));
     }
 }
+
+#[test]
+fn a_module_without_its_header_never_reaches_a_tool() {
+    let headless = fenced(&MODULE.replace("---- MODULE Spec ----\n", ""));
+    let script = good().answer("formalize", 0, 1, "draft", &headless).answer("formalize", 0, 2, "repair", &headless);
+    let run = ran(&script, &["--max-revisions", "0"], 1);
+    assert!(run.events("tool_finished").is_empty(), "{:#?}", run.events("tool_finished"));
+    assert!(run.told().contains("MODULE") || format!("{:?}", run.journal).contains("no module"));
+}

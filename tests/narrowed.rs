@@ -63,6 +63,70 @@ fn an_action_of_a_set_without_processes_is_dead() {
     refused(&pass(&module, &invariants, WITNESSES, &cfg), "actions_taken");
 }
 
+/// The counter without an algorithm; `Next` stands in line 8.
+fn plain(next: &str) -> String {
+    format!(
+        "---- MODULE Spec ----\nEXTENDS Naturals, TLC\nCONSTANTS Max, P\nVARIABLE n\nInit == n = 0\n\
+         Inc == n < Max /\\ n' = n + 1\nSend(p) == n = 0 /\\ n' = p\nNext == {next}\nSpec == Init /\\ [][Next]_n\n====\n"
+    )
+}
+
+fn plain_pass(next: &str, processes: &str, review: &str) -> Script {
+    let invariants = INVARIANTS.replace(" /\\ pc \\in {\"Add\", \"Done\"}", "");
+    let cfg = CFG.replace("CONSTANT Max = 2", &format!("CONSTANTS Max = 2\n  P = {processes}\nCHECK_DEADLOCK FALSE"));
+    pass(&plain(next), &invariants, WITNESSES, &cfg).answer("review", 0, 1, "draft", review).having_read_all()
+}
+
+fn approving(intended_dead: &[&str]) -> String {
+    let deadlock = "CHECK_DEADLOCK FALSE: it stops at the limit";
+    serde_json::json!({"verdict": "approved", "issues": [], "intended_dead": intended_dead, "accepted_cfg": [deadlock]})
+        .to_string()
+}
+
+#[test]
+fn a_part_of_next_without_a_name_that_is_never_taken_is_dead() {
+    let next = "Inc \\/ (n = Max /\\ n' = 0) \\/ (n = 99 /\\ n' = 7)";
+    refused(&plain_pass(next, "{1}", &approving(&[])), "actions_taken");
+    // Another part, and the whole, are not what is dead.
+    refused(&plain_pass(next, "{1}", &approving(&["Next", "Next (line 8, column 17)"])), "actions_taken");
+    let bench = bench();
+    bench.forge(&plain_pass(next, "{1}", &approving(&["Next (line 8, column 40): a guard"])), &[]).expect(0);
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(facts.contains("actions that are never taken: Next (line 8, column 40)"), "{facts}");
+    let list = "\n  \\/ Inc\n  \\/ n = 99 /\\ n' = 7\n  \\/ n = Max /\\ n' = 0";
+    refused(&plain_pass(list, "{1}", &approving(&["Next (line 11)"])), "actions_taken");
+    support::counter::bench().forge(&plain_pass(list, "{1}", &approving(&["Next (line 10)"])), &[]).expect(0);
+}
+
+#[test]
+fn an_action_of_an_empty_set_is_dead_in_a_plain_module_too() {
+    let next = "Inc \\/ \\E p \\in P : Send(p)";
+    support::counter::bench().forge(&plain_pass(next, "{1}", &approving(&[])), &[]).expect(0);
+    refused(&plain_pass(next, "{}", &approving(&[])), "actions_taken");
+    support::counter::bench().forge(&plain_pass(next, "{}", &approving(&["Send"])), &[]).expect(0);
+    let unnamed = "Inc \\/ (n = Max /\\ n' = 0) \\/ (\\E p \\in P : n = 0 /\\ n' = p)";
+    refused(&plain_pass(unnamed, "{}", &approving(&[])), "actions_taken");
+}
+
+#[test]
+fn what_the_checker_knows_of_its_own_run_is_a_bound_that_must_be_accepted() {
+    let script = |step: &str, accepted: &str| {
+        let review = approving(&[]).replace("]}", &format!("{accepted}]}}"));
+        let module = plain("Inc \\/ (n = Max /\\ n' = 0)").replace("n < Max", &format!("{step} /\\ n < Max"));
+        let invariants = INVARIANTS.replace(" /\\ pc \\in {\"Add\", \"Done\"}", "");
+        let cfg = CFG.replace("CONSTANT Max = 2", "CONSTANTS Max = 2\n  P = {1}\nCHECK_DEADLOCK FALSE");
+        pass(&module, &invariants, WITNESSES, &cfg).answer("review", 0, 1, "draft", &review).having_read_all()
+    };
+    let level = "TLCGet(\"level\") < 4";
+    refused(&script(level, ""), "cfg_accepted");
+    refused(&script(level, ",\"TLCGet\""), "cfg_accepted");
+    bench().forge(&script(level, ",\"TLCGet: three steps show it all\""), &[]).expect(0);
+    refused(&script("TLCSet(1, n)", ""), "cfg_accepted");
+    refused(&script("JavaTime > 0", ""), "cfg_accepted");
+    // It computes the same value earlier.
+    bench().forge(&script("TLCEval(TRUE)", ""), &[]).expect(0);
+}
+
 #[test]
 fn randomness_through_an_instance_is_seen() {
     let module = MODULE

@@ -70,8 +70,50 @@ async fn a_livelock_is_still_there_under_weak_fairness() {
     // A set that changes cannot be taken apart; the choice from it is one action.
     let queue = "Take(m) == x' = 1 - x /\\ y' = y /\\ m = m\nNext == \\E m \\in {x, y} : Take(m)\nSpec == Init /\\ [][Next]_vars";
     let (again, actions) = under_fairness(&format!("{TWO}{queue}")).await;
-    assert!(matches!(again, Again::Still { .. }), "{again:?}");
+    assert!(matches!(&again, Again::Undecided(why) if why.contains("could be told apart: Next")), "{again:?}");
     assert_eq!(actions, ["Next"]);
+}
+
+#[tokio::test]
+async fn fairness_of_what_was_not_told_apart_shows_no_violation() {
+    // With each action fair `y` is raised; fairness of the whole lets `Spin` go on for ever.
+    let acts = "Spin == x' = 1 - x /\\ y' = y\nRaise == y = 0 /\\ y' = 1 /\\ x' = x\n";
+    let conjunctive = "Next == /\\ x \\in {0, 1}\n        /\\ \\/ Spin\n           \\/ Raise\n";
+    let hidden = "Both == /\\ x < 5\n        /\\ Spin \\/ Raise\nNext == x < 9 /\\ Both\n";
+    let conditional = "Next == IF x < 5 THEN Spin \\/ Raise ELSE Raise\n";
+    let changing = "Do(m) == IF m = 1 THEN Spin ELSE Raise\nNext == \\E m \\in {1, 2 + y - y} : Do(m)\n";
+    let two_lines = "Do(m) == IF m = 1 THEN Spin ELSE Raise\nNext == \\E m \\in {1,\n                   2} : Do(m)\n";
+    for next in [conjunctive, hidden, conditional, changing, two_lines] {
+        let cfg = "SPECIFICATION Spec\nPROPERTY P\nCHECK_DEADLOCK FALSE";
+        let (outcome, probes) = probed(&format!("{TWO}{acts}{next}Spec == Init /\\ [][Next]_vars"), cfg).await;
+        let fair = probes.unwrap().weak_fairness.unwrap();
+        assert!(matches!(fair.again, Again::Undecided(_)), "{next}{fair:?}");
+        let line = &probe_lines(&outcome)[0];
+        assert!(!line.contains("of every action") && line.contains("not every action could be told apart"), "{line}");
+        assert_eq!(fair.whole, ["Next"]);
+    }
+    // What holds under the weaker fairness holds under the stronger.
+    let only = format!("{TWO}Next == y = 0 /\\ (y' = 1 \\/ y' = 1) /\\ x' = x\nSpec == Init /\\ [][Next]_vars");
+    assert_eq!(under_fairness(&only).await.0, Again::Gone);
+}
+
+#[test]
+fn one_action_is_not_taken_for_several() {
+    for (next, whole) in [
+        (
+            "Next == /\\ x = 0 \\/ y = 0\n        /\\ x' = (IF y = 0 \\/ x = 1 THEN 1 ELSE 0)\n        /\\ UNCHANGED y",
+            0,
+        ),
+        ("Next == IF x = 0 THEN x' = 1 /\\ y' = y ELSE UNCHANGED vars", 0),
+        ("Next == x' = x /\\ \\E z \\in {1} : z = y /\\ y' = y", 1),
+        ("Next == x = 0 /\\ (\\E z \\in {1} : z = y) /\\ x' = y /\\ y' = y", 0),
+        ("Next == x' = x /\\ (UNCHANGED y \\/ FALSE)", 1),
+        ("Next == LET z == 1 IN x' = z /\\ (y' = 1 \\/ y' = 2)", 1),
+    ] {
+        let module = Module::parse(&text(&format!("{TWO}{next}\nSpec == Init /\\ [][Next]_vars"))).unwrap();
+        let found = WeakFairness::of(&module, &Cfg::parse("SPECIFICATION Spec").unwrap()).unwrap();
+        assert_eq!(found.whole.len(), whole, "{next}: {found:?}");
+    }
 }
 
 #[test]
@@ -103,6 +145,9 @@ fn the_processes_of_an_algorithm_are_fair_and_its_labels_with_them() {
     };
     assert_eq!(of(&with_algorithm).actions, ["p(self)", "Next"]);
     assert_eq!(of(body).actions, ["a(self)", "b(self)", "p(self)", "Next"]);
+    assert_eq!((of(&with_algorithm).whole, of(body).whole), (vec![], vec![]));
+    let chooses = with_algorithm.replace("![self] = \"b\"]", "![self] = \"b\"] /\\ \\E z \\in {1} : pc' = pc'");
+    assert!(of(&chooses).whole.is_empty(), "a label is one action");
     assert_eq!(
         of(&with_algorithm).definitions,
         "TlaforgeFairVars == vars\nTlaforgeFair_p(self) == WF_TlaforgeFairVars(p(self))\n\
@@ -125,11 +170,24 @@ async fn a_deadlock_is_looked_for_with_every_number_one_larger() {
     assert!(larger[2].recedes(3) && !larger[2].recedes(4) && !larger[1].recedes(1));
     let lines = probe_lines(&outcome);
     assert!(lines[1].contains("M = 3: VANISHES") && lines[2].contains("4 states instead of 3"), "{lines:?}");
+    assert_eq!(lines[3], "not checked with more: Set = {1}");
 
     // Of an invariant, that invariant alone is looked for.
     let cfg = format!("SPECIFICATION Spec\n{constants}INVARIANT Small\nCHECK_DEADLOCK FALSE");
     let larger = probed(module, &cfg).await.1.unwrap().larger;
     assert!(matches!(larger[1].again, Again::Still { states: Some(3) }), "{larger:?}");
+}
+
+#[tokio::test]
+async fn bounds_that_no_run_enlarges_are_named() {
+    let module = "EXTENDS Naturals\nCONSTANTS Procs, p1, p2, Top, N\nLimit == 3\nTen == 10\nRange == 1..2\nUnused == 7\n\
+        VARIABLES x\nInit == x = 0\nNext == x < Limit /\\ x' = x + 1 /\\ Range # {} /\\ Top = Top\nSpec == Init /\\ [][Next]_x\n\
+        Small == x < 3 /\\ Procs # {} /\\ N > 0";
+    let cfg = "SPECIFICATION Spec\nCONSTANTS p1 = p1 p2 = p2 Procs = {p1, p2} Top <- Ten N = 1\nINVARIANT Small";
+    let (outcome, _) = probed(module, cfg).await;
+    let lines = probe_lines(&outcome);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines[1], "not checked with more: Procs = {p1, p2}; Top <- Ten; Limit == 3; Range == 1 .. 2");
 }
 
 #[tokio::test]

@@ -137,6 +137,76 @@ fn a_branch_from_a_flaw_that_is_to_be_repaired_says_so() {
 }
 
 #[test]
+fn whatever_follows_a_confirmed_flaw_is_not_plainly_approved() {
+    let bench = bench();
+    bench.write("docs/counter.md", FLAWED_DOC);
+    bench.forge(&flawed().answer("review", 0, 1, "second_reading", AGREES), &[]).expect(1);
+    let before = bench.read("specs/journal.jsonl");
+    let from = |station: &'static str, more: &[&'static str]| {
+        bench.run(&[&["resume", "specs", "--from", "rev_0", "--at", station], more].concat())
+    };
+    // Without --repair nobody is to mend it; white space is no correction.
+    let cfg = "specs/history/rev_0/Spec.cfg";
+    let kept = bench.read(cfg);
+    bench.write(cfg, format!("{kept}\n"));
+    for station in ["informal_spec", "formalize", "generate_invariants", "model_check", "review"] {
+        from(station, &[]).expect(2).says(&[
+            "rev_0 ended in a confirmed flaw",
+            "--repair mends the protocol",
+            "history/rev_0",
+        ]);
+    }
+    assert_eq!(bench.read("specs/journal.jsonl"), before, "something was begun");
+    bench.write(cfg, &kept);
+    // With it, it can at best end as repaired, wherever the branch begins.
+    for station in ["informal_spec", "formalize", "generate_invariants", "review"] {
+        from(station, &["--repair"]).expect(NO_ANSWER);
+        let journal = bench.journal("specs");
+        let branch = journal.iter().rfind(|e| e["name"] == "branch_started").unwrap();
+        assert_eq!(branch["data"]["state"]["repaired"], true, "{station}");
+    }
+}
+
+#[test]
+fn a_correction_by_hand_is_no_repair_and_the_reviewer_knows_what_it_corrects() {
+    let bench = bench();
+    bench.write("docs/counter.md", FLAWED_DOC);
+    bench.forge(&flawed().answer("review", 0, 1, "second_reading", AGREES), &[]).expect(1);
+    let spec = "specs/history/rev_0/Spec.tla";
+    bench.write(spec, bench.read(spec).replace("n <= Max do", "n < Max do"));
+    bench.write("script.jsonl", Script::default().answer("formalize", 9, 1, "draft", "").text());
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check"]).expect(NO_ANSWER);
+    let journal = bench.journal("specs");
+    let branch = &journal.iter().rfind(|e| e["name"] == "branch_started").unwrap()["data"];
+    assert_eq!((&branch["state"]["repaired"], &branch["feedback"]), (&json!(false), &json!([])));
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(
+        facts.contains("comes from rev_0, which ended in a confirmed flaw")
+            && facts.contains("R1 breaks, shown by NeverAbove"),
+        "{facts}"
+    );
+    // The author is told nothing of it either.
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "informal_spec"]).expect(NO_ANSWER);
+    let asked = bench.read("specs/workspace/feedback.md");
+    assert!(asked.contains("Nothing in particular") && !asked.contains("flaw"), "{asked}");
+}
+
+#[test]
+fn a_step_that_is_marked_as_changed_is_not_approved_where_nothing_is_repaired() {
+    let informal =
+        INFORMAL.replace("## Requirements", "## Steps\n- Add: CHANGED: only below the limit.\n## Requirements");
+    let script = good().answer("informal_spec", 0, 1, "draft", &informal);
+    let bench = bench();
+    bench.forge(&script, &[]).expect(NO_ANSWER);
+    let journal = bench.journal("specs");
+    let guard = &journal.iter().find(|e| name(e) == "guard_evaluated").unwrap()["data"];
+    assert_eq!(guard["clause"], "not_changed_in_silence");
+    assert!(guard["why"].as_str().unwrap().contains("- Add: CHANGED: only below the limit."), "{guard}");
+    assert!(support::routes(&journal).contains(&"review->informal_spec".to_owned()));
+    assert!(bench.read("specs/workspace/feedback.md").contains("each must be as the documents say"));
+}
+
+#[test]
 fn nobody_is_told_of_changes_that_are_not_marked() {
     let bench = repaired(&INFORMAL.replace("The limit.", "The limit, to be kept."));
     asked(&bench, "formalize", 1, 1, "repair").never_says(ON_PURPOSE);

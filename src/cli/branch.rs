@@ -10,30 +10,39 @@ use crate::exit::Exit;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{Desk, covers};
 use crate::pipeline::{
-    Branch, Carried, Changed, Feedback, Position, Revision, Run, RunView, State, Station, begin_branch, file,
+    Branch, Carried, Changed, Feedback, Outcome, Position, Revision, Run, RunView, State, Station, begin_branch, file,
 };
-use crate::prompt::requirements;
+use crate::prompt::{Document, Requirement, look_up, requirements};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
 
-/// Journals the start of a branch. Nothing is changed where it cannot begin.
+/// Journals the start of a branch. Nothing is changed where it cannot begin. Says whether it goes where the run itself
+/// would have gone: only then can a recording tell it.
 pub(super) async fn begin(
     run: &Run,
     desk: &Desk,
     from: &str,
     at: Option<&str>,
     changed: Changed,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let view = run.view();
     let parent = revision(&view, from)?;
-    let station = station(parent, at)?;
+    let repair = changed.rules.unwrap_or(view.settings.rules).repair;
+    let station = station(parent, at, repair)?;
     let mut artifacts = parent.hashes.clone();
     let edited = take_edits(run, parent, &mut artifacts)?;
+    let repairs = repair && parent.outcome == Outcome::FlawFound.name() && station == Station::InformalSpec;
+    let is_straight = edited.is_empty() && (parent.routed_to == Some(station) || repairs);
     let text = |name: &str| -> Result<Option<String>, Failure> {
         let read = artifacts.get(name).map(|sha| run.store().text(sha)).transpose();
         read.map_err(|e| Failure::usage(e.to_string()))
     };
     let (module, cfg, informal) = (text(file::MODULE)?, text(file::CFG)?, text(file::INFORMAL)?);
     let is_edited = |name: &str| edited.iter().any(|e| e == name);
+    let flawed = parent.outcome == Outcome::FlawFound.name() || parent.open.iter().any(Feedback::is_confirmed_flaw);
+    let by_hand = flawed && !repair && is_corrected(run, parent, &artifacts)?;
+    if flawed && !repair && !by_hand {
+        return Err(confirmed_flaw(parent));
+    }
 
     let mut accepted = (parent.standing.parses, parent.standing.parses);
     let mut covers = coverage_before(parent);
@@ -71,11 +80,8 @@ pub(super) async fn begin(
         informal: informal.is_some(),
         module_accepted: accepted.0,
         merged_accepted: accepted.1,
-        // A flaw that the run ended with is mended here, where that is asked for.
-        repaired: parent.repaired
-            || (changed.rules.unwrap_or(view.settings.rules).repair
-                && station == Station::InformalSpec
-                && parent.open.iter().any(Feedback::is_confirmed_flaw)),
+        // Whatever station mends it: what comes after a confirmed flaw is another protocol.
+        repaired: parent.repaired || (flawed && repair),
     };
     let state = State::branch(station, carried);
     if state.position != Position::At(station) {
@@ -85,14 +91,16 @@ pub(super) async fn begin(
     let branch = Branch {
         from: parent.revision,
         state,
-        requirements: informal.as_deref().map(requirements).unwrap_or_default(),
+        requirements: placed(run, &view, informal.as_deref())?,
         covers,
         artifacts,
         edited,
-        feedback: parent.open.clone(),
+        // Whoever corrects the specification by hand says that the flaw was never the protocol's: nobody is to mend it.
+        feedback: parent.open.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
         changed,
     };
-    begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))
+    begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;
+    Ok(is_straight)
 }
 
 fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {
@@ -110,11 +118,13 @@ fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> 
         .ok_or_else(|| Failure::usage(format!("there is no revision {from:?}")).hint(known()))
 }
 
-fn station(parent: &Revision, at: Option<&str>) -> Result<Station, Failure> {
+fn station(parent: &Revision, at: Option<&str>, repair: bool) -> Result<Station, Failure> {
     let names = Station::ALL.map(Station::name).join(", ");
     match at {
         Some(name) => Station::by_name(name)
             .ok_or_else(|| Failure::usage(format!("there is no station {name:?}")).hint(format!("there are {names}"))),
+        // A flaw that is to be repaired begins where a repair begins.
+        None if repair && parent.outcome == Outcome::FlawFound.name() => Ok(Station::InformalSpec),
         None => parent.routed_to.ok_or_else(|| {
             Failure::usage(format!(
                 "rev_{} ended the run ({}), so it says not where to go on",
@@ -142,6 +152,41 @@ fn take_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sha
         }
     }
     Ok(edited)
+}
+
+/// Whether a person changed what the flaw rests on: white space says nothing new.
+fn is_corrected(run: &Run, parent: &Revision, artifacts: &BTreeMap<String, Sha>) -> Result<bool, Failure> {
+    let words = |sha: Option<&Sha>| -> Result<Vec<String>, Failure> {
+        let text = sha.map(|sha| run.store().text(sha)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
+        Ok(text.unwrap_or_default().split_whitespace().map(str::to_owned).collect())
+    };
+    for name in [file::INFORMAL, file::MODULE, file::CFG] {
+        if words(artifacts.get(name))? != words(parent.hashes.get(name))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn confirmed_flaw(parent: &Revision) -> Failure {
+    let n = parent.revision;
+    Failure::usage(format!("rev_{n} ended in a confirmed flaw of the documented protocol")).hint(format!(
+        "--repair mends the protocol, and the run can then at best end approved as repaired; where it is the \
+         specification that is wrong, correct informal_spec.md, Spec.tla or Spec.cfg in history/rev_{n} by hand first; \
+         where the documents are, correct them and begin a new run"
+    ))
+}
+
+/// The requirements, with what is not right about their places.
+fn placed(run: &Run, view: &RunView, informal: Option<&str>) -> Result<Vec<Requirement>, Failure> {
+    let mut documents = Vec::new();
+    for stored in &view.settings.docs {
+        let text = run.store().text(&stored.sha).map_err(|e| Failure::usage(e.to_string()))?;
+        documents.push(Document { path: stored.path.clone(), text });
+    }
+    let mut found = informal.map(requirements).unwrap_or_default();
+    look_up(&mut found, &documents);
+    Ok(found)
 }
 
 fn put(run: &Run, text: &str) -> Result<Sha, Failure> {

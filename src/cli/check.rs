@@ -11,8 +11,8 @@ use super::progress::{Display, json_line, result};
 use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Stage, Statistics, Verdict, Violation,
-    ViolationKind, keyword_hint, outcome_text,
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Statistics, Verdict, Violation,
+    ViolationKind, keyword_hint, outcome_text, unreached,
 };
 use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, Toolchain, Translation, bounds};
 
@@ -33,6 +33,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
 
+    display.begins(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
     let outcome = run(&tools, checker, spec, cfg_text, &cx).await;
     display.finish();
     let outcome = outcome?;
@@ -40,7 +41,11 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         Format::Text => result(&outcome_text(&outcome, display.width())),
         Format::Json => json_line(&json_of(&outcome)),
     }
+    let reached = |wanted: fn(&Reached) -> bool| outcome.witnesses.iter().any(|w| wanted(&w.reached));
     Ok(match outcome.verdict {
+        // A state was asked for as well, and it cannot be reached; or nobody knows.
+        Verdict::Holds if reached(|r| matches!(r, Reached::No)) => Exit::Negative,
+        Verdict::Holds if reached(|r| matches!(r, Reached::Unknown(_))) => Exit::Undecided,
         Verdict::Holds => Exit::Ok,
         Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,
         Verdict::Inconclusive { .. } => Exit::Undecided,
@@ -214,10 +219,10 @@ fn needs(module: &Module) -> Vec<String> {
 /// The object that others build on (design, section 9).
 fn json_of(outcome: &CheckOutcome) -> Value {
     let (violated, reason) = match &outcome.verdict {
-        Verdict::Holds => (None, None),
+        Verdict::Holds => (None, unreached(outcome)),
         Verdict::Violated { violated } => (Some(violated), None),
-        Verdict::Invalid { violated, reason, .. } => (Some(violated), Some(reason)),
-        Verdict::Inconclusive { reason } => (None, Some(reason)),
+        Verdict::Invalid { violated, reason, .. } => (Some(violated), Some(reason.clone())),
+        Verdict::Inconclusive { reason } => (None, Some(reason.clone())),
     };
     let diagnostics = match &outcome.verdict {
         Verdict::Invalid { diagnostics, .. } => diagnostics.as_slice(),

@@ -122,10 +122,7 @@ pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format:
     let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
     display.finish();
     let finished = finished?;
-    let kept = pipeline::reconcile(run).map_err(|e| run_failure(&e))?;
-    for path in kept {
-        display.note(&format!("{} was edited by hand and was left as it is", path.display()));
-    }
+    show_files(run, display)?;
     let view = run.view();
     if format == Format::Text {
         result(&summary(&view, display.width()));
@@ -136,6 +133,17 @@ pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format:
         display.note(&format!("go on with: tlaforge resume {}", run.root().display()));
     }
     Ok(exit)
+}
+
+/// Brings the visible files in line with the journal, and tells which of them are not what the run made.
+pub(super) fn show_files(run: &Run, display: &Display) -> Result<(), Failure> {
+    let approved =
+        run.view().finished.is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
+    let not_this = if approved { "; it is not what was approved" } else { "" };
+    for path in pipeline::reconcile(run).map_err(|e| run_failure(&e))? {
+        display.note(&format!("{} was edited by hand and was left as it is{not_this}", path.display()));
+    }
+    Ok(())
 }
 
 /// The exit status of an outcome.

@@ -9,6 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Format;
 use crate::journal::Event;
+use crate::pipeline::Station;
+use crate::report::counted;
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -53,6 +55,13 @@ impl Display {
         }
     }
 
+    /// Something that may take long: a line of its own where no line moves.
+    pub(super) fn begins(&self, what: &str) {
+        if self.bar.is_none() {
+            advice(&format!("{what} \u{2026}"));
+        }
+    }
+
     /// The checker's own progress.
     pub(super) fn checking(&self, p: &Progress) {
         self.doing(&format!(
@@ -71,6 +80,9 @@ impl Display {
                 bar.reset_elapsed();
             }
             self.doing(&format!("{} (rev {}, attempt {})", event.lifeline, event.rev, event.attempt));
+            if event.lifeline == Station::ModelCheck.name() {
+                self.begins(&format!("{:<20}checking", event.lifeline));
+            }
         }
         if let Some(line) = self.line(event) {
             self.note(&line);
@@ -88,10 +100,18 @@ impl Display {
             "run_started" => {
                 let docs = data["docs"].as_array().map_or(0, Vec::len);
                 let skipped = data["skipped"].as_array().map_or(0, Vec::len);
-                let skipped = if skipped > 0 { format!(", {skipped} files skipped") } else { String::new() };
-                format!("{:<20}{docs} documents{skipped}", "run")
+                let skipped = match skipped {
+                    0 => String::new(),
+                    n => format!(", {} skipped", counted(n, "file")),
+                };
+                format!("{:<20}{}{skipped}", "run", counted(docs, "document"))
             }
-            "branch_started" => format!("{:<20}branch from rev_{} as rev_{}", "run", data["from"], event.rev),
+            "branch_started" => {
+                let edited = data["edited"].as_array().into_iter().flatten().filter_map(|e| e.as_str());
+                let edited: Vec<&str> = edited.collect();
+                let with = if edited.is_empty() { String::new() } else { format!(", with your {}", edited.join(", ")) };
+                format!("{:<20}branch from rev_{} as rev_{}{with}", "run", data["from"], event.rev)
+            }
             "run_resumed" => format!("{:<20}goes on", "run"),
             "request_sent" if data["provider"] == "handoff" => {
                 let key = text("purpose");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::args::{Format, ResumeArgs};
 use super::branch;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, absolute, desk, forge, open, prompts_in_use, run_failure, status};
+use super::forge::{Answers, absolute, desk, forge, open, prompts_in_use, run_failure, show_files, status};
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::env;
@@ -54,11 +54,18 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     if let Some(from) = &args.from {
         let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
         let changed = changed(&desk);
-        branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
+        let is_straight = branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
+        if let Some(path) = desk.record.as_ref().filter(|_| !is_straight) {
+            display.note(&format!(
+                "{} will hold the answers that led here, but a replay of it does not end as this branch ends: no \
+                 recording holds what a person edited, or that a branch began elsewhere than the review sent it",
+                path.display()
+            ));
+        }
         return forge(&run, desk, &display, format).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
-        pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
+        show_files(&run, &display)?;
         match format {
             Format::Text => result(&summary(&view, display.width())),
             Format::Json => run.events().last().into_iter().for_each(json_line),

@@ -9,9 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::contract::{Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, Offered, Provider, Request};
+use super::renames::Renames;
 use crate::journal::write_atomically;
 use crate::process::Cancel;
 
+/// The file of an answer.
+const ANSWER: &str = "answer.md";
 /// How long an answer must have been still before it counts as complete.
 const STILL: Duration = Duration::from_secs(2);
 /// How often the folder is looked at.
@@ -43,12 +46,14 @@ impl Handoff {
             move |source| LlmError::Io { what, path, source }
         };
         std::fs::create_dir_all(&folder).map_err(io("create the folder"))?;
+        // Before anyone can answer: no rename is missed.
+        let renames = Renames::of(&folder, ANSWER);
         let question = folder.join("request.md");
         let text = render(request, &folder)?;
         if std::fs::read_to_string(&question).ok().as_deref() != Some(text.as_str()) {
             write_atomically(&question, text.as_bytes()).map_err(io("write the request in"))?;
         }
-        let answer = wait_for(&folder.join("answer.md"), cancel).await?;
+        let answer = wait_for(&folder.join(ANSWER), renames, cancel).await?;
         Ok(Answer {
             text: answer,
             reads: reads(request, &folder),
@@ -84,7 +89,7 @@ fn render(request: &Request, folder: &Path) -> Result<String, LlmError> {
         "Write your answer to `{}` and nothing else. Write it under another name first and rename it, or leave it \
          still for two seconds. Read no file but this one and those listed below; if you open any of them, list their \
          paths in `files_read.txt` beside the answer, one a line, before you write the answer.\n\n",
-        folder.join("answer.md").display()
+        folder.join(ANSWER).display()
     );
     let _ = write!(text, "## Your role\n\n{}\n\n## The task\n\n{}\n\n", request.role.trim(), request.prompt.trim());
     let _ = write!(text, "## Files\n\nAll paths are below `{}`.\n\n", request.workspace.display());
@@ -132,9 +137,9 @@ fn reads(request: &Request, folder: &Path) -> Vec<FileRead> {
 }
 
 /// Waits until the answer is there and complete.
-async fn wait_for(path: &Path, cancel: &Cancel) -> Result<String, LlmError> {
+async fn wait_for(path: &Path, mut renames: Renames, cancel: &Cancel) -> Result<String, LlmError> {
     loop {
-        if let Some(text) = complete_answer(path)? {
+        if let Some(text) = complete_answer(path, renames.renamed())? {
             return Ok(text);
         }
         tokio::select! {
@@ -144,14 +149,14 @@ async fn wait_for(path: &Path, cancel: &Cancel) -> Result<String, LlmError> {
     }
 }
 
-fn complete_answer(path: &Path) -> Result<Option<String>, LlmError> {
+fn complete_answer(path: &Path, renamed: bool) -> Result<Option<String>, LlmError> {
     let io = |source| LlmError::Io { what: "read", path: path.to_owned(), source };
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(io(e)),
     };
-    if meta.len() == 0 || !(came_by_rename(&meta) || still(&meta)) {
+    if meta.len() == 0 || !(renamed || still(&meta)) {
         return Ok(None);
     }
     // The file may have grown since, so its size then is not what bounds the reading.
@@ -167,12 +172,6 @@ fn complete_answer(path: &Path) -> Result<Option<String>, LlmError> {
 fn still(meta: &std::fs::Metadata) -> bool {
     // A time in the future (a clock that was set back) must not make the answer wait for ever.
     meta.modified().is_ok_and(|at| SystemTime::now().duration_since(at).map_or(true, |age| age >= STILL))
-}
-
-/// A rename changes the inode's change time but not the modification time of its content.
-fn came_by_rename(meta: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (meta.ctime(), meta.ctime_nsec()) > (meta.mtime(), meta.mtime_nsec())
 }
 
 #[cfg(test)]
@@ -241,18 +240,47 @@ mod tests {
     fn an_answer_that_is_still_being_written_or_empty_does_not_count() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("answer.md");
-        assert_eq!(complete_answer(&path).unwrap(), None);
+        assert_eq!(complete_answer(&path, false).unwrap(), None);
         std::fs::write(&path, "half of it").unwrap();
-        assert_eq!(complete_answer(&path).unwrap(), None, "two seconds have not passed");
+        assert_eq!(complete_answer(&path, false).unwrap(), None, "two seconds have not passed");
         let old = SystemTime::now() - Duration::from_secs(5);
         std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
-        assert_eq!(complete_answer(&path).unwrap().as_deref(), Some("half of it"));
+        assert_eq!(complete_answer(&path, false).unwrap().as_deref(), Some("half of it"));
         std::fs::write(&path, " \n").unwrap();
         std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
-        assert_eq!(complete_answer(&path).unwrap(), None);
+        assert_eq!(complete_answer(&path, false).unwrap(), None);
         std::fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
         std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
-        assert!(matches!(complete_answer(&path), Err(LlmError::NotText { .. })));
+        assert!(matches!(complete_answer(&path, false), Err(LlmError::NotText { .. })));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_rename_is_told_from_all_that_resembles_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (draft, path) = (dir.path().join("draft"), dir.path().join(ANSWER));
+        let mut renames = Renames::of(dir.path(), ANSWER);
+        assert!(!renames.renamed());
+        std::fs::write(&path, "half").unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(!renames.renamed(), "a change of mode");
+        // Within one tick of the clock, over what was there.
+        std::fs::write(&draft, "the answer").unwrap();
+        std::fs::rename(&draft, &path).unwrap();
+        assert!(renames.renamed());
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(renames.renamed(), "it stays one");
+        std::io::Write::write_all(&mut std::fs::File::options().append(true).open(&path).unwrap(), b" and").unwrap();
+        assert!(!renames.renamed(), "it is written on");
+        std::fs::rename(&path, &draft).unwrap();
+        std::fs::hard_link(&draft, &path).unwrap();
+        assert!(!renames.renamed(), "a second name");
+        // What came before the watch is not known to have come by rename.
+        std::fs::rename(&draft, dir.path().join("other")).unwrap();
+        assert!(!Renames::of(dir.path(), ANSWER).renamed());
+        assert!(!Renames::of(&dir.path().join("nowhere"), ANSWER).renamed());
     }
 
     #[test]

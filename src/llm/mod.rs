@@ -21,6 +21,7 @@ mod openai_stream;
 mod prices;
 mod reading;
 mod recording;
+mod renames;
 mod replay;
 
 pub use anthropic::{Anthropic, DEFAULT_MODEL};

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::contract::{FileRead, LONGEST_ANSWER, RequestKey, Usage};
 use crate::journal::Sha;
 
-/// The longest line: JSON writes most characters as they are, and some of them longer.
-const LONGEST_LINE: u64 = 2 * LONGEST_ANSWER;
+/// The longest line: JSON writes a control character with six, and the other fields have room beside the answer.
+const LONGEST_LINE: u64 = 8 * LONGEST_ANSWER;
 
 fn too_long() -> String {
     format!("an answer of more than {} MiB, which no answer needs", LONGEST_ANSWER >> 20)
@@ -142,5 +142,35 @@ impl Recording {
             text.push('\n');
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_answer_that_is_accepted_can_be_loaded_from_its_recording() {
+        let key = RequestKey { node: "review".into(), place: 0, attempt: 1, purpose: "draft".into(), candidate: 0 };
+        let recorded = |answer: String| Recorded {
+            v: 1,
+            key: key.clone(),
+            wording: Sha::of("p"),
+            prompt_start: "p".into(),
+            reads: Vec::new(),
+            usage: None,
+            cost_usd: None,
+            model: None,
+            provider: "handoff".into(),
+            answer,
+        };
+        let of = |length: u64| {
+            let answer = "\u{1}".repeat(usize::try_from(length).expect("it fits"));
+            Recording { name: "r".into(), answers: vec![recorded(answer)] }
+        };
+        let longest = of(LONGEST_ANSWER);
+        assert!(Recording::parse("r", &longest.render()).expect("it is read") == longest);
+        let longer = Recording::parse("r", &of(LONGEST_ANSWER + 1).render()).expect_err("it is refused");
+        assert!(longer.to_string().contains("line 1"), "{longer}");
     }
 }

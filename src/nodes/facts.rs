@@ -1,19 +1,54 @@
 //! What the tools and the journal say of the specification under review. The guards are decided on these facts; the
 //! reviewer reads them, and adds nothing to them but the names that a review may accept.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::desk::diagnostics_text;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing, WitnessState,
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing,
+    WitnessState,
 };
-use crate::prompt::Document;
+use crate::prompt::{Document, changes};
 use crate::tla::{
     ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, DEADLOCK, Larger, Module, Reached, TERMINATING, Verdict,
-    Violation, ViolationKind, WitnessOutcome, constantly_true_under, probe_lines,
+    Violation, ViolationKind, WitnessOutcome, constantly_true_under, probe_lines, unlisted_actions,
 };
+
+/// Operators of the standard modules whose value depends on more than the state: on chance, on the clock, on how far the
+/// checker is. Each with the name under which a review accepts it. `TLCEval` is not among them: it only computes the same
+/// value earlier.
+const BEYOND_THE_STATE: [(&str, &str); 11] = [
+    ("RandomElement", "RandomElement"),
+    ("RandomSubset", "RandomElement"),
+    ("RandomSetOfSubsets", "RandomElement"),
+    ("RandomSubsetSet", "RandomElement"),
+    ("TLCGet", "TLCGet"),
+    ("TLCGetOrDefault", "TLCGet"),
+    ("TLCGetAndSet", "TLCGet"),
+    ("TLCSet", "TLCSet"),
+    ("JavaTime", "JavaTime"),
+    ("Trace", "Trace"),
+    ("PickSuccessor", "PickSuccessor"),
+];
+
+/// Whether the module uses this operator of a standard module.
+fn uses(module: &Module, name: &str) -> bool {
+    let is_own = module.definition(name).is_some()
+        || module.variable_names().contains(name)
+        || module.constants.iter().any(|c| c.name == name);
+    let is_this = |word: &String| word.rsplit('!').next() == Some(name);
+    let through_an_instance = format!("!{name}");
+    module.definitions.iter().any(|d| {
+        (!is_own && d.refers_to().iter().any(is_this))
+            || d.text.match_indices(&through_an_instance).any(|(at, found)| {
+                let behind = d.text[at + found.len()..].chars().next();
+                behind.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+            })
+    })
+}
 
 /// What is under review.
 pub(super) struct Subject<'a> {
@@ -22,11 +57,13 @@ pub(super) struct Subject<'a> {
     pub module: Option<Arc<Module>>,
     /// The configuration, parsed.
     pub cfg: Option<Cfg>,
+    /// What the informal specification marks as changed.
+    pub changes: Vec<String>,
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn of(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>) -> Self {
-        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()) }
+    pub(super) fn of(view: &'a RunView, module: Option<Arc<Module>>, cfg: Option<&str>, informal: &str) -> Self {
+        Self { view, module, cfg: cfg.and_then(|text| Cfg::parse(text).ok()), changes: changes(informal) }
     }
 
     /// The last check, where it was of exactly this module and configuration.
@@ -55,16 +92,11 @@ impl<'a> Subject<'a> {
             }
             lines.extend(self.replaced().into_iter().map(|(name, by)| format!("{name} {by}")));
         }
-        if let Some(module) = &self.module
-            && ["RandomElement", "RandomSubset", "RandomSetOfSubsets"].iter().any(|name| {
-                let is_this = |word: &String| word.rsplit('!').next() == Some(*name);
-                module
-                    .definitions
-                    .iter()
-                    .any(|d| d.refers_to().iter().any(is_this) || d.text.contains(&format!("!{name}")))
-            })
-        {
-            lines.push("RandomElement".into());
+        if let Some(module) = &self.module {
+            lines.extend(
+                BEYOND_THE_STATE.iter().filter(|(name, _)| uses(module, name)).map(|(_, line)| (*line).to_owned()),
+            );
+            lines.dedup();
         }
         lines
     }
@@ -89,7 +121,7 @@ impl<'a> Subject<'a> {
         // A number that no requirement has covers nothing.
         let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
         let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked);
-        let asserts = check.is_some() && self.view.check().is_some_and(|c| c.checked.contains_key(ASSERTION));
+        let asserts = check.is_some() && self.view.check().is_some_and(CheckRecord::asserts);
         let is_checked = |name: &String| {
             checked.contains(&name) || (deadlock_checked && name == DEADLOCK) || (asserts && name == ASSERTION)
         };
@@ -108,18 +140,22 @@ impl<'a> Subject<'a> {
             _ => Vec::new(),
         };
         let dead_actions = check.and_then(|c| c.coverage.as_ref()).map(|coverage| {
-            // An action of a process set without processes is not even listed.
-            let listed = |label: &str| coverage.iter().any(|a| a.action == label);
+            // An action of a set without elements is not even listed.
+            let listed = |label: &str| coverage.iter().any(|a| a.name() == label);
             let labels = self.module.iter().flat_map(|m| {
                 let labels = m.algorithm.iter().flat_map(|a| &a.labels).map(|l| l.name.clone());
                 labels.filter(|label| m.definition(label).is_some() && !listed(label)).collect::<Vec<_>>()
             });
+            let unlisted = self.module.as_ref().zip(self.cfg.as_ref());
+            let unlisted = unlisted.map(|(module, cfg)| unlisted_actions(module, cfg, coverage)).unwrap_or_default();
+            let mut seen = BTreeSet::new();
             coverage
                 .iter()
                 .filter(|a| a.taken == 0 && a.action != TERMINATING)
                 .map(|a| a.action.clone())
                 .chain(labels)
-                .filter(|a| !review.is_some_and(|r| r.accepts_dead(a)))
+                .chain(unlisted)
+                .filter(|a| seen.insert(a.clone()) && !review.is_some_and(|r| r.accepts_dead(a)))
                 .collect()
         });
         let witnesses = check
@@ -134,6 +170,7 @@ impl<'a> Subject<'a> {
             .unwrap_or_default();
         ApprovalFacts {
             informal_spec: state.informal,
+            changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },
             module_accepted: state.module_accepted,
             merged_accepted: state.merged_accepted,
             check_is_fresh: check.is_some(),
@@ -191,6 +228,7 @@ impl<'a> Subject<'a> {
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
         let still_there = fair.is_some_and(|f| matches!(f.again, Again::Still { .. }));
+        let changed_since = name.map(|name| self.view.changed_since_violated(name));
         FlawFacts {
             described: true,
             violated_now: violated.is_some(),
@@ -198,9 +236,8 @@ impl<'a> Subject<'a> {
             not_type_ok: name != Some("TypeOK"),
             covers_the_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
                 && self.view.requirements.iter().any(|r| r.id == flaw.requirement),
-            property_unchanged: name.is_some_and(|name| {
-                self.view.first_violated.get(name) == self.view.check().and_then(|c| c.checked.get(name))
-            }),
+            property_unchanged: changed_since.as_ref().is_some_and(Vec::is_empty),
+            changed_since: changed_since.unwrap_or_default(),
             only_bounds: weakening.into_iter().chain(bounds.alone).collect(),
             open_bounds: bounds.open,
             unfair_lasso: lasso && !still_there && !cited(&flaw.unfair),
@@ -244,12 +281,23 @@ impl<'a> Subject<'a> {
         let _ = writeln!(text, "- module accepted by the PlusCal translator and SANY: {}", yes(facts.module_accepted));
         let _ = writeln!(text, "- merged with its properties and accepted again: {}", yes(facts.merged_accepted));
         let _ = writeln!(text, "- checked as it stands: {}", yes(facts.check_is_fresh));
+        if let Some(flaw) = self.view.confirmed_before().filter(|_| !self.view.state.repaired) {
+            let _ = writeln!(
+                text,
+                "- this branch comes from rev_{}, which ended in a confirmed flaw of the documented protocol: {} breaks, \
+                 shown by {}; a person then corrected the specification by hand. An approval says that this was no flaw of \
+                 the documents: look whether the present steps are the documented ones",
+                flaw.revision, flaw.requirement, flaw.property
+            );
+        }
+        let edited = if self.view.edited.is_empty() { "nothing".to_owned() } else { self.view.edited.join(", ") };
+        let _ = writeln!(text, "- edited by hand since the last review: {edited}");
         if !self.view.rejected.is_empty() {
             let _ = write!(text, "\n## Diagnostics of the last parse\n\n{}", diagnostics_text(&self.view.rejected));
         }
         text.push_str("\n## Requirements\n\n");
         for r in self.view.covered_requirements() {
-            let place = r.requirement.place.as_deref().unwrap_or("no place given");
+            let place = r.requirement.place_words();
             let _ = writeln!(text, "- {} [{place}] {}: {}", r.requirement.id, r.requirement.text, r.words());
         }
         text.push_str(
@@ -263,7 +311,9 @@ impl<'a> Subject<'a> {
         list(&mut text, self.view.changes().iter().map(describe));
         self.violation(&mut text);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
-        let open = ApprovalClause::ALL.iter().filter(|c| !c.holds(&facts)).map(|c| c.words(&facts));
+        // Without a check of what stands there, what a check would show says nothing of its own.
+        let says = |c: &&ApprovalClause| facts.check_is_fresh || !c.rests_on_the_check();
+        let open = ApprovalClause::ALL.iter().filter(says).filter(|c| !c.holds(&facts)).map(|c| c.words(&facts));
         list(&mut text, open);
         text
     }
@@ -340,16 +390,16 @@ fn class(verdict: &Verdict) -> CheckVerdict {
 
 /// What larger bounds do to a violation.
 #[derive(Default)]
-struct Enlarged {
+pub(super) struct Enlarged {
     /// The bound alone causes it.
-    alone: Vec<String>,
+    pub alone: Vec<String>,
     /// Not decided.
-    open: Vec<String>,
+    pub open: Vec<String>,
 }
 
 /// What the check of larger constants showed. A deadlock that comes later with a larger constant is one that the bound
 /// causes unless the documents grant the bound (`bound_granted`).
-fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
+pub(super) fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
     let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
     let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
     let larger = check.probes.as_ref().map(|probes| probes.larger.as_slice()).unwrap_or_default();
@@ -366,6 +416,8 @@ fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
             None => found.open.push(format!("with another value than {name} = {value}: not checked")),
         }
     }
+    let unprobed = check.probes.iter().flat_map(|probes| &probes.unprobed);
+    found.open.extend(unprobed.map(|bound| format!("{bound}: not checked with more")));
     found
 }
 

@@ -4,18 +4,27 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, Reply, as_read, current, exemplar_modules, feedback_file, is_changed, numbered};
+use super::desk::{
+    Ask, Desk, Reply, as_read, current, documents, exemplar_modules, feedback_file, is_changed, numbered,
+};
 use super::whole;
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
-use crate::prompt::{Problem, Readable, Requirement, fences, normalise, outside_fences, parts, requirements};
+use crate::prompt::{
+    Document, Problem, Readable, Requirement, fences, look_up, normalise, outside_fences, parts, requirements,
+};
 
 const ANSWER: &str = "informal_spec.answer";
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
-    let previous = match current(view, attempt, file::INFORMAL)? {
-        Some(text) => Some(text),
-        None => current(view, attempt, ANSWER)?,
+    let documents = documents(view, attempt)?;
+    let asked_again = view.state.unreadable;
+    let answer = current(view, attempt, ANSWER)?;
+    // What was sent back for its places is what is to be mended, and not the version before it.
+    let sent_back = answer.as_deref().filter(|_| asked_again).and_then(|answer| read(answer).ok());
+    let previous = match sent_back {
+        Some(read) => Some(read.value.0),
+        None => current(view, attempt, file::INFORMAL)?.or(answer),
     };
     let settings = &view.settings;
     let flaw_open = view.state.repaired && view.open_for(Station::InformalSpec).any(Feedback::is_confirmed_flaw);
@@ -43,7 +52,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let whole = as_whole.then(|| reply.sha.clone());
     let (answer, read) = if as_whole { own_part(attempt, reply)? } else { (reply.sha, read(&reply.text)) };
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), answer)]);
-    match read {
+    match read.and_then(|read| placed(read, &documents, asked_again)) {
         Ok(read) => {
             // The other parts were made from this one: without it they are not used.
             artifacts.extend(whole.map(|sha| (whole::ANSWER.to_owned(), sha)));
@@ -109,6 +118,22 @@ fn read(answer: &str) -> Read {
         text.push('\n');
     }
     Ok(Readable { value: (text, found), normalised })
+}
+
+/// Looks up where the requirements say they stand. Wrong places are asked for once more, then taken with a mark.
+fn placed(
+    mut read: Readable<(String, Vec<Requirement>)>,
+    documents: &[Document],
+    is_last: bool,
+) -> Result<Readable<(String, Vec<Requirement>)>, Problem> {
+    let wrong = look_up(&mut read.value.1, documents);
+    if wrong.is_empty() || is_last {
+        return Ok(read);
+    }
+    let list = wrong.iter().fold(String::new(), |list, line| list + "- " + line + "\n");
+    Err(Problem::new(format!(
+        "places of requirements are not in the documents; give each with the file and the lines that say so:\n\n{list}"
+    )))
 }
 
 /// The list below the heading "Other concerns".

@@ -10,6 +10,7 @@ mod informal_spec;
 mod model_check;
 mod recording;
 mod review;
+mod review_text;
 mod second_reading;
 mod shelf;
 mod validate;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::desk::{Desk, current, defect, to_json, tool_trouble};
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, CheckRecord, Event, Facts, Halt, Product, RunView, StationError, StopReason, file};
-use crate::tla::{Cfg, Checked};
+use crate::tla::{Cfg, Checked, asserting};
 use crate::toolchain::{CheckRequest, SpecText};
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
@@ -55,6 +55,7 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         module: module_sha.clone(),
         cfg: cfg_sha.clone(),
         checked: checked_names,
+        asserting: asserting(&module, &request.cfg),
     };
     let mut data = to_json(&record);
     data["output"] = to_json(&output);

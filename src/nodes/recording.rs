@@ -23,16 +23,19 @@ struct Received {
     cost_usd: Option<f64>,
 }
 
-/// Every answer of the journal. Where a branch asks again for what an earlier one asked, the later answer counts.
+/// The answers of the line of revisions that led to where the run stands. Each revision of it is one pass, as in a run
+/// without branches: a branch counts its passes from 0, and would overwrite what it came from.
 pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording, StoreError> {
     let mut recording = Recording::default();
+    let line = line(events);
     for event in events.iter().filter(|e| e.name == "answer_received") {
+        let Some(pass) = line.iter().position(|rev| *rev == event.rev) else { continue };
         let Ok(received) = Received::deserialize(&event.data) else { continue };
         let sent = events.iter().find(|e| e.seq == received.request);
         let Some(sent) = sent.and_then(|e| Sent::deserialize(&e.data).ok()) else { continue };
         let recorded = Recorded {
             v: 1,
-            key: sent.key,
+            key: RequestKey { place: u32::try_from(pass).unwrap_or(sent.key.place), ..sent.key },
             wording: sent.wording,
             prompt_start: sent.prompt_start,
             reads: received.reads,
@@ -48,4 +51,23 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
         }
     }
     Ok(recording)
+}
+
+/// The revisions that led to the last one, itself included. A revision is made from the one before it, or from the one
+/// that its branch names.
+fn line(events: &[Event]) -> Vec<u32> {
+    let mut line: Vec<u32> = Vec::new();
+    let mut known: Vec<Vec<u32>> = Vec::new();
+    for event in events {
+        if event.name == "branch_started" {
+            let from = event.data["from"].as_u64().and_then(|n| u32::try_from(n).ok());
+            let parent = known.iter().find(|line| line.last().copied() == from);
+            line = parent.cloned().unwrap_or_default();
+        }
+        if line.last() != Some(&event.rev) {
+            line.push(event.rev);
+            known.push(line.clone());
+        }
+    }
+    line
 }

@@ -1,13 +1,13 @@
 //! The semantic review: a structured answer, judged by the guards.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, is_changed, numbered, schema_of};
 use super::facts::{Subject, unread};
+use super::review_text::{quotes, review_text, source};
 use crate::journal::Sha;
 use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,
@@ -26,7 +26,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let module = current(view, attempt, file::MODULE)?;
     let cfg = current(view, attempt, file::CFG)?;
     let parsed = module.as_deref().and_then(|text| desk.shelf.module(text).ok());
-    let subject = Subject::of(view, parsed, cfg.as_deref());
+    let informal = current(view, attempt, file::INFORMAL)?;
+    let subject = Subject::of(view, parsed, cfg.as_deref(), informal.as_deref().unwrap_or_default());
     let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
     let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
     let check_text = match (subject.fresh_check(), view.check()) {
@@ -34,7 +35,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
         (None, None) => "No check was made.\n".to_owned(),
     };
-    let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_else(|| "There is none yet.\n".to_owned());
+    let informal = informal.unwrap_or_else(|| "There is none yet.\n".to_owned());
     let output = match subject.fresh_check() {
         Some(_) => current(view, attempt, file::OUTPUT)?.map(|text| cut_middle(&text)),
         None => None,
@@ -69,8 +70,9 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         Ok(review) => {
             let review = as_read(attempt, review)?;
             let mut product = judge(&subject, review, unread, &documents(view, attempt)?, artifacts);
-            if let Facts::Reviewed { review, .. } = &product.facts {
-                product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&review_text(review))?);
+            if let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts {
+                let text = review_text(review, approval, flaw.as_deref(), quotes);
+                product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&text)?);
             }
             Ok(product)
         }
@@ -124,6 +126,7 @@ fn judge(
         artifacts,
         feedback,
         facts: Facts::Reviewed {
+            quotes: quotes(&review, documents),
             review: Box::new(review),
             approval: Box::new(facts),
             flaw: flaw_facts.map(Box::new),
@@ -143,6 +146,8 @@ fn unreadable(
     let standing = subject.standing(&facts, None);
     let clause = approval(&facts);
     let feedback = if subject.view.state.unreadable {
+        // The next review starts afresh: what the guard has for it stands in its facts.
+        let clause = clause.filter(|clause| clause.station() != Station::Review);
         clause.map(|clause| guard_feedback(clause, &facts)).into_iter().collect()
     } else {
         let from = "your last review could not be read".to_owned();
@@ -182,63 +187,13 @@ fn read(answer: &str) -> Result<Readable<Review>, Problem> {
 fn issue_feedback(issue: &Issue) -> Feedback {
     Feedback {
         station: issue.station(),
-        from: format!("review ({}, {})", name(&issue.severity), name(&issue.category)),
+        from: source(issue),
         text: format!("{}\n\nSuggestion: {}", issue.description, issue.suggestion),
     }
 }
 
-/// The name of a severity or category as it stands in a review.
-fn name(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
 fn guard_feedback(clause: ApprovalClause, facts: &crate::pipeline::ApprovalFacts) -> Feedback {
     Feedback { station: clause.station(), from: "the guard on approval".into(), text: clause.words(facts) }
-}
-
-/// The review for a person.
-fn review_text(review: &Review) -> String {
-    let verdict = match review.verdict {
-        ReviewVerdict::Approved => "approved",
-        ReviewVerdict::Revise => "revise",
-        ReviewVerdict::Flaw => "flaw in the protocol",
-    };
-    let mut text = format!("# Review: {verdict}\n\n{}\n", review.summary.trim());
-    if !review.issues.is_empty() {
-        text.push_str("\n## Issues\n\n");
-        for issue in &review.issues {
-            let feedback = issue_feedback(issue);
-            let _ = writeln!(text, "- {} (for {}): {}", feedback.from, feedback.station, issue.description.trim());
-            if !issue.suggestion.trim().is_empty() {
-                let _ = writeln!(text, "  Suggestion: {}", issue.suggestion.trim());
-            }
-        }
-    }
-    for (what, names) in [
-        ("Actions intended never to be taken", &review.intended_dead),
-        ("Changes accepted", &review.accepted_changes),
-        ("Requirements accepted without a property", &review.accepted_uncovered),
-        ("Bounds accepted", &review.accepted_cfg),
-    ] {
-        if !names.is_empty() {
-            let _ = write!(text, "\n## {what}\n\n");
-            for name in names {
-                let _ = writeln!(text, "- {name}");
-            }
-        }
-    }
-    if let Some(flaw) = &review.flaw {
-        let _ = write!(text, "\n## Flaw: {} breaks, shown by {}\n\n", flaw.requirement, flaw.property);
-        for step in &flaw.steps {
-            let _ = writeln!(text, "{}. {}, line {}: {}", step.step, step.file, step.line, step.why.trim());
-        }
-        for (what, cited) in [("On fairness", &flaw.unfair), ("On the bound", &flaw.bound)] {
-            if let Some(cited) = cited {
-                let _ = writeln!(text, "\n{what}: {}, line {}: {}", cited.file, cited.line, cited.why.trim());
-            }
-        }
-    }
-    text
 }
 
 fn cut_middle(text: &str) -> String {

@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::desk::{Ask, Desk, as_read, current, numbered, schema_of};
+use super::facts::enlarged;
 use crate::journal::Kind;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
-use crate::prompt::{Problem, Readable, changes, json_object};
+use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
 use crate::tla::{UNCUT, probe_lines, trace_table};
 
 const ANSWER: &str = "second_reading.answer";
@@ -42,7 +43,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         "# Claim\n\nThe protocol, {which}, breaks this requirement:\n\n{} [{}] {}\n{listed}\n# Trace\n\nThe first \
          state in full, then what each step changes.\n\n```\n{}\n```\n",
         requirement.map_or("", |r| &r.id),
-        requirement.and_then(|r| r.place.as_deref()).unwrap_or("no place given"),
+        requirement.map_or_else(|| "no place given".to_owned(), Requirement::place_words),
         requirement.map_or("", |r| &r.text),
         trace.trim_end(),
     );
@@ -102,7 +103,13 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
 
 /// What further runs of the checker showed of the violation, and the lines that the claim cites for it.
 fn besides(view: &RunView) -> String {
-    let mut lines = view.check().map(|c| probe_lines(&c.outcome)).unwrap_or_default();
+    let check = view.check().map(|c| &c.outcome);
+    let mut lines = check.map(probe_lines).unwrap_or_default();
+    let open = check.map(|check| enlarged(check, true).open).unwrap_or_default();
+    // Sets and numbers of the module have a line of their own, all together.
+    let missing = |line: &String| !lines.contains(line) && !line.ends_with(": not checked with more");
+    let open: Vec<String> = open.into_iter().filter(missing).collect();
+    lines.extend(open);
     let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
     for (what, cited) in [
         ("that the behaviour may go on like this", flaw.and_then(|f| f.unfair.as_ref())),

@@ -182,8 +182,8 @@ fn why(t: &Transition, product: &Product, after: &RunView) -> String {
     let approval_words = |facts: &super::guard::ApprovalFacts| approval(facts).map(|c| c.words(facts));
     match (&t.row, &product.facts) {
         (Row::Approved, _) => "approved, and every clause of the guard holds".into(),
-        (Row::ApprovalRefused | Row::NothingNamed, Facts::Reviewed { approval, .. })
-        | (Row::NothingNamed, Facts::ReviewUnreadable { approval, .. }) => {
+        (Row::NothingNamed, Facts::ReviewUnreadable { approval, .. }) => unreadable_words(approval_words(approval)),
+        (Row::ApprovalRefused | Row::NothingNamed, Facts::Reviewed { approval, .. }) => {
             approval_words(approval).unwrap_or_else(|| "the review asks for a revision and names no issue".into())
         }
         (Row::FlawClaimed, _) => "a flaw is claimed and its guard holds: a second reader is asked".into(),
@@ -205,7 +205,7 @@ fn why(t: &Transition, product: &Product, after: &RunView) -> String {
                     .find(|i| i.routes())
                     .map(|i| i.description.clone())
                     .or_else(|| approval_words(approval)),
-                Facts::ReviewUnreadable { approval, .. } => approval_words(approval),
+                Facts::ReviewUnreadable { approval, .. } => Some(unreadable_words(approval_words(approval))),
                 Facts::SecondRead { why, .. } => Some(why.clone()),
                 _ => None,
             };
@@ -223,6 +223,11 @@ fn why(t: &Transition, product: &Product, after: &RunView) -> String {
         }
         _ => product.feedback.first().map_or_else(String::new, |f| f.text.clone()),
     }
+}
+
+fn unreadable_words(clause: Option<String>) -> String {
+    let clause = clause.map_or_else(String::new, |clause| format!("; {clause}"));
+    format!("two answers in a row were no review that could be read, so nothing was reviewed{clause}")
 }
 
 /// What a revision leaves behind.

@@ -33,6 +33,9 @@ pub struct WitnessState {
 pub struct ApprovalFacts {
     /// There is an informal specification.
     pub informal_spec: bool,
+    /// Steps that the informal specification marks as changed, in a run that repairs no flaw.
+    #[serde(default)]
+    pub changed_steps: Vec<String>,
     /// The formalized module was accepted by translator and parser.
     pub module_accepted: bool,
     /// The merged module and its configuration were accepted by the last parse.
@@ -85,6 +88,8 @@ pub enum CheckVerdict {
 pub enum ApprovalClause {
     /// An informal specification exists.
     InformalSpecExists,
+    /// It changes no step of the documented protocol, unless a confirmed flaw is repaired.
+    NotChangedInSilence,
     /// The module was accepted by translator and parser.
     ModuleAccepted,
     /// The merged module and the configuration parse.
@@ -125,8 +130,9 @@ pub enum ApprovalClause {
 
 impl ApprovalClause {
     /// All clauses, in order.
-    pub const ALL: [ApprovalClause; 19] = [
+    pub const ALL: [ApprovalClause; 20] = [
         ApprovalClause::InformalSpecExists,
+        ApprovalClause::NotChangedInSilence,
         ApprovalClause::ModuleAccepted,
         ApprovalClause::MergedAccepted,
         ApprovalClause::CheckIsFresh,
@@ -150,7 +156,7 @@ impl ApprovalClause {
     /// Where a run goes when the clause fails under an approval.
     pub fn station(self) -> Station {
         match self {
-            ApprovalClause::InformalSpecExists => Station::InformalSpec,
+            ApprovalClause::InformalSpecExists | ApprovalClause::NotChangedInSilence => Station::InformalSpec,
             ApprovalClause::ModuleAccepted
             | ApprovalClause::Evaluates
             | ApprovalClause::NothingViolated
@@ -171,10 +177,28 @@ impl ApprovalClause {
         }
     }
 
+    /// Whether it speaks of what a check of the present module showed, so that it fails where there is none.
+    pub fn rests_on_the_check(self) -> bool {
+        matches!(
+            self,
+            ApprovalClause::Evaluates
+                | ApprovalClause::NothingViolated
+                | ApprovalClause::Decided
+                | ApprovalClause::Complete
+                | ApprovalClause::Moved
+                | ApprovalClause::TypeOkChecked
+                | ApprovalClause::PropertyCovers
+                | ApprovalClause::WitnessExists
+                | ApprovalClause::WitnessesReached
+                | ApprovalClause::ActionsTaken
+        )
+    }
+
     /// Whether the clause holds of the facts.
     pub fn holds(self, facts: &ApprovalFacts) -> bool {
         match self {
             ApprovalClause::InformalSpecExists => facts.informal_spec,
+            ApprovalClause::NotChangedInSilence => facts.changed_steps.is_empty(),
             ApprovalClause::ModuleAccepted => facts.module_accepted,
             ApprovalClause::MergedAccepted => facts.merged_accepted,
             ApprovalClause::CheckIsFresh => facts.check_is_fresh && facts.verdict.is_some(),
@@ -202,6 +226,11 @@ impl ApprovalClause {
         let list = |names: &[String]| names.join(", ");
         match self {
             ApprovalClause::InformalSpecExists => "there is no readable informal specification".into(),
+            ApprovalClause::NotChangedInSilence => format!(
+                "the informal specification marks steps as `CHANGED:`, and no confirmed flaw is being repaired: each must \
+                 be as the documents say: {}",
+                facts.changed_steps.join("; ")
+            ),
             ApprovalClause::ModuleAccepted => "the module was not accepted by the PlusCal translator and SANY".into(),
             ApprovalClause::MergedAccepted => {
                 "the module merged with its properties, or its configuration, was not accepted".into()
@@ -274,8 +303,12 @@ pub struct FlawFacts {
     pub not_type_ok: bool,
     /// It covers the named requirement, and the requirement exists.
     pub covers_the_requirement: bool,
-    /// It stood before its violation was known, and has not changed since.
+    /// It stood before its violation was known, and neither it, nor what it covers, nor the wording of that has changed
+    /// since without an earlier review accepting it by name.
     pub property_unchanged: bool,
+    /// What has changed.
+    #[serde(default)]
+    pub changed_since: Vec<String>,
     /// Bounds that alone could cause the trace: constraints and views; a constant with whose next value the violation
     /// vanishes, or a deadlock comes later and no document is cited for the bound.
     pub only_bounds: Vec<String>,
@@ -358,7 +391,16 @@ impl FlawClause {
             FlawClause::NamesTheViolated => "the property that the review names is not the one that is violated".into(),
             FlawClause::NotTypeOk => "a violated TypeOK is a defect of the specification, not of the protocol".into(),
             FlawClause::CoversRequirement => "the violated property does not cover the named requirement".into(),
-            FlawClause::PropertyUnchanged => "the violated property was changed after it was first checked".into(),
+            FlawClause::PropertyUnchanged => {
+                let what = if facts.changed_since.is_empty() {
+                    "the violated property".to_owned()
+                } else {
+                    facts.changed_since.join(", ")
+                };
+                format!(
+                    "changed after the violation was first known, and accepted by name in no review before this one: {what}"
+                )
+            }
             FlawClause::NotOnlyBounds => {
                 format!("bounds of the model may cause the trace: {}", facts.only_bounds.join(", "))
             }
@@ -410,6 +452,7 @@ mod tests {
     fn breakers() -> Vec<Breaker<ApprovalClause, ApprovalFacts>> {
         vec![
             (ApprovalClause::InformalSpecExists, |f| f.informal_spec = false),
+            (ApprovalClause::NotChangedInSilence, |f| f.changed_steps.push("- Add: CHANGED: by two".into())),
             (ApprovalClause::ModuleAccepted, |f| f.module_accepted = false),
             (ApprovalClause::MergedAccepted, |f| f.merged_accepted = false),
             (ApprovalClause::CheckIsFresh, |f| f.check_is_fresh = false),

@@ -21,8 +21,8 @@ pub use machine::{
     Transition, transition,
 };
 pub use records::{
-    Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, PromptInUse,
-    Revision, Settings, Spent, Standing, Stored, file,
+    Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
+    InFlight, Product, PromptInUse, Quotes, Revision, Settings, Spent, Standing, Stored, file,
 };
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};

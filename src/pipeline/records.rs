@@ -10,7 +10,7 @@ use super::station::{Review, Station};
 use crate::config::Draft;
 use crate::journal::{Event, Sha};
 use crate::prompt::{Requirement, Skipped};
-use crate::tla::{CheckOutcome, Diagnostic};
+use crate::tla::{ASSERTION, CheckOutcome, Diagnostic, Verdict};
 
 /// File names of the artifacts that a person sees.
 pub mod file {
@@ -109,6 +109,38 @@ pub struct CheckRecord {
     pub cfg: Sha,
     /// All that the verdict rests on, by name.
     pub checked: BTreeMap<String, String>,
+    /// Definitions under which an assertion stands that can fail: labels, actions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asserting: Vec<String>,
+}
+
+impl CheckRecord {
+    /// Whether an assertion that can fail stood where this check came: a taken action, or the violation itself.
+    pub fn asserts(&self) -> bool {
+        let violated =
+            matches!(&self.outcome.verdict, Verdict::Violated { violated } if violated.property() == Some(ASSERTION));
+        violated || self.asserting.iter().any(|action| self.outcome.took(action))
+    }
+}
+
+/// A property as it stood when a check first found it violated. A claim of a flaw must not be fitted to it afterwards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstViolated {
+    /// Its text; `None` where it has none (`Deadlock`).
+    pub text: Option<String>,
+    /// The requirements that it covered, by number with their wording.
+    pub covered: BTreeMap<String, String>,
+}
+
+/// A flaw with which the second reader agreed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfirmedFlaw {
+    /// The revision that ended in it.
+    pub revision: u32,
+    /// The requirement that breaks.
+    pub requirement: String,
+    /// The property that shows it.
+    pub property: String,
 }
 
 /// How a revision compares with others.
@@ -135,6 +167,32 @@ impl Standing {
     pub fn rank(&self) -> impl Ord + use<> {
         let fewer = |n: usize| usize::MAX - n;
         (self.parses, self.not_vacuous, self.holds, self.covered, fewer(self.blockers), fewer(self.majors))
+    }
+}
+
+/// Lines of the documents, trimmed, by the place that a review gives for them: `docs/swap.md, line 12`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Quotes(pub BTreeMap<String, String>);
+
+impl Quotes {
+    /// Whether nothing is quoted.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The place, with what stands there where that is known.
+    pub fn cite(&self, file: &str, line: usize) -> String {
+        let place = Self::place(file, line);
+        match self.0.get(&place) {
+            Some(text) => format!("{place}: \"{text}\""),
+            None => place,
+        }
+    }
+
+    /// How a place is written.
+    pub fn place(file: &str, line: usize) -> String {
+        format!("{file}, line {line}")
     }
 }
 
@@ -171,6 +229,9 @@ pub enum Facts {
         flaw: Option<Box<FlawFacts>>,
         /// How this revision compares.
         standing: Standing,
+        /// The lines of the documents that it cites, as they stand there.
+        #[serde(default, skip_serializing_if = "Quotes::is_empty")]
+        quotes: Quotes,
     },
     /// Of a review that could not be read.
     ReviewUnreadable {

@@ -7,13 +7,13 @@ use serde::Deserialize;
 use super::machine::{Effect, Event as Step, Position, Row, State, transition};
 use super::records::file;
 use super::records::{
-    Branch, Changed, CheckRecord, CoveredRequirement, Facts, Feedback, Finished, InFlight, Product, Revision, Settings,
-    Spent, Standing,
+    Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
+    InFlight, Product, Quotes, Revision, Settings, Spent, Standing,
 };
 use super::station::{Review, Station};
 use crate::journal::{Event, Sha};
 use crate::prompt::Requirement;
-use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict};
+use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict, covers_key};
 
 /// A run as its journal tells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,14 +40,18 @@ pub struct RunView {
     pub checks: BTreeMap<u32, CheckRecord>,
     /// What was first checked under each name.
     pub baseline: Baseline,
-    /// The text of each property when a check first found it violated.
-    pub first_violated: BTreeMap<String, String>,
+    /// Each property as it stood when a check first found it violated.
+    pub first_violated: BTreeMap<String, FirstViolated>,
     /// Baseline and first violations as each closed revision left them: a branch goes on from its parent's.
-    pub left: BTreeMap<u32, (Baseline, BTreeMap<String, String>)>,
+    pub left: BTreeMap<u32, (Baseline, BTreeMap<String, FirstViolated>)>,
+    /// The flaws with which the second reader agreed, by revision.
+    pub confirmed: BTreeMap<u32, ConfirmedFlaw>,
     /// What is to be mended.
     pub feedback: Vec<Feedback>,
     /// The last readable review of the revision in work.
     pub review: Option<Review>,
+    /// Every readable review by revision, each with the lines that it cites.
+    pub reviews: BTreeMap<u32, Vec<(Review, Quotes)>>,
     /// The last readable second reading.
     pub second_reading: Option<(bool, String)>,
     /// The standing that the last review of this revision gave.
@@ -88,8 +92,10 @@ impl Default for RunView {
             baseline: Baseline::default(),
             first_violated: BTreeMap::new(),
             left: BTreeMap::new(),
+            confirmed: BTreeMap::new(),
             feedback: Vec::new(),
             review: None,
+            reviews: BTreeMap::new(),
             second_reading: None,
             standing: Standing::default(),
             revisions: Vec::new(),
@@ -103,6 +109,11 @@ impl Default for RunView {
             events: 0,
         }
     }
+}
+
+/// White space says nothing.
+fn wording(requirement: &Requirement) -> String {
+    requirement.text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// An event whose data is not what its name promises.
@@ -172,7 +183,7 @@ impl RunView {
     /// what stands now decided are told apart from the others.
     pub fn covered_requirements(&self) -> Vec<CoveredRequirement> {
         let check = self.fresh_check();
-        let asserts = self.check().is_some_and(|check| check.checked.contains_key(ASSERTION));
+        let asserts = self.check().is_some_and(CheckRecord::asserts);
         let decided = |name: &String| (asserts || name != ASSERTION) && check.is_some_and(|check| check.decided(name));
         let covered = |requirement: &Requirement| {
             let claims =
@@ -181,6 +192,68 @@ impl RunView {
             CoveredRequirement { requirement: requirement.clone(), covered_by, claimed_by }
         };
         self.requirements.iter().map(covered).collect()
+    }
+
+    /// The confirmed flaw that the revision in work descends from: its own, its parent's, or that of one before.
+    pub fn confirmed_before(&self) -> Option<&ConfirmedFlaw> {
+        let mut at = self.parent;
+        while let Some(rev) = at {
+            if let Some(flaw) = self.confirmed.get(&rev) {
+                return Some(flaw);
+            }
+            at = self.revisions.iter().find(|r| r.revision == rev).and_then(|r| r.parent);
+        }
+        None
+    }
+
+    /// What of a violated property, as it stands now, is not as it stood when its violation was first known.
+    pub fn changed_since_violated(&self, name: &str) -> Vec<String> {
+        let (Some(first), Some(now)) = (self.first_violated.get(name), self.as_violated(name)) else {
+            return vec![name.to_owned()];
+        };
+        let mut changed = Vec::new();
+        if first.text != now.text {
+            changed.push(name.to_owned());
+        }
+        if !first.covered.keys().eq(now.covered.keys()) {
+            changed.push(covers_key(name));
+        }
+        let reworded = now.covered.iter().filter(|(id, text)| first.covered.get(*id).is_some_and(|was| was != *text));
+        changed.extend(reworded.map(|(id, _)| id.clone()));
+        changed
+    }
+
+    /// A property of the last check, with what it covers and how that is worded now.
+    fn as_violated(&self, name: &str) -> Option<FirstViolated> {
+        let ids = self.covers.get(name).map(Vec::as_slice).unwrap_or_default();
+        let covered = self.requirements.iter().filter(|r| ids.contains(&r.id));
+        Some(FirstViolated {
+            text: self.check()?.checked.get(name).cloned(),
+            covered: covered.map(|r| (r.id.clone(), wording(r))).collect(),
+        })
+    }
+
+    /// What a review accepts by name stands as it is now, for the claims of later ones.
+    fn accept_violated(&mut self, review: &Review) {
+        for name in self.first_violated.keys().cloned().collect::<Vec<_>>() {
+            let (Some(now), Some(first)) = (self.as_violated(&name), self.first_violated.get_mut(&name)) else {
+                continue;
+            };
+            if review.accepts_change(&name) {
+                first.text = now.text;
+            }
+            if review.accepts_change(&covers_key(&name)) {
+                first.covered.retain(|id, _| now.covered.contains_key(id));
+                for (id, text) in &now.covered {
+                    first.covered.entry(id.clone()).or_insert_with(|| text.clone());
+                }
+            }
+            for (id, text) in now.covered {
+                if review.accepts_change(&id) && first.covered.contains_key(&id) {
+                    first.covered.insert(id, text);
+                }
+            }
+        }
     }
 
     /// What differs from what was first checked: in the last check, and in the requirements as they stand now.
@@ -193,11 +266,25 @@ impl RunView {
     fn with_requirements(&self, checked: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut all = checked.clone();
         for requirement in &self.requirements {
-            let text = requirement.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = wording(requirement);
             let both = all.remove(&requirement.id).map(|known| format!("{known}\n{text}"));
             all.insert(requirement.id.clone(), both.unwrap_or(text));
         }
         all
+    }
+
+    /// The closed revisions that led to this one, the oldest first and itself last.
+    pub fn line_of(&self, revision: u32) -> Vec<&Revision> {
+        let mut line = Vec::new();
+        let mut next = Some(revision);
+        while let Some(number) = next {
+            let Some(found) = self.revisions.iter().find(|r| r.revision == number) else { break };
+            line.push(found);
+            // A parent is older: whatever a journal says, this ends.
+            next = found.parent.filter(|parent| *parent < number);
+        }
+        line.reverse();
+        line
     }
 
     /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the
@@ -257,13 +344,16 @@ impl RunView {
                 if name == "check_finished" {
                     let record = CheckRecord::deserialize(&event.data)?;
                     self.baseline.absorb(&self.with_requirements(&record.checked));
-                    if let Verdict::Violated { violated } = &record.outcome.verdict
-                        && let Some(name) = violated.property()
-                        && let Some(text) = record.checked.get(name)
-                    {
-                        self.first_violated.entry(name.to_owned()).or_insert_with(|| text.clone());
-                    }
+                    let violated = match &record.outcome.verdict {
+                        Verdict::Violated { violated } => violated.property().map(str::to_owned),
+                        _ => None,
+                    };
                     self.checks.insert(event.rev, record);
+                    if let Some(name) = violated
+                        && let Some(now) = self.as_violated(&name)
+                    {
+                        self.first_violated.entry(name).or_insert(now);
+                    }
                 }
                 if let Some(attempt) = &mut self.in_flight {
                     attempt.events.push(event.clone());
@@ -355,6 +445,10 @@ impl RunView {
             // A station that answered has seen all that was open for it; a review replaces everything.
             self.feedback.retain(|f| station != Station::Review && f.station != station);
         }
+        // No review follows in this revision: what could not be read is nothing that the next one has to mend.
+        if matches!(product.event, Step::ReviewUnreadable { .. }) && self.state.unreadable {
+            self.feedback.retain(|f| f.station != Station::Review);
+        }
         self.feedback.extend(product.feedback);
         match product.facts {
             // The module is still the one that was rejected.
@@ -369,18 +463,26 @@ impl RunView {
                 self.rejected.clear();
                 self.covers = covers;
             }
-            Facts::Reviewed { review, standing, .. } => {
+            Facts::Reviewed { review, standing, quotes, .. } => {
                 if let Some(check) = self.checks.get(&self.rev) {
                     let now = self.with_requirements(&check.checked);
                     let changed = self.baseline.changes(&now).into_iter().map(|change| change.name);
                     let accepted: Vec<String> = changed.filter(|name| review.accepts_change(name)).collect();
                     self.baseline.accept(accepted, &now);
                 }
+                self.accept_violated(&review);
+                self.reviews.entry(self.rev).or_default().push(((*review).clone(), quotes));
                 self.review = Some(*review);
                 self.standing = standing;
             }
             Facts::ReviewUnreadable { standing, .. } => self.standing = standing,
-            Facts::SecondRead { agrees, why } => self.second_reading = Some((agrees, why)),
+            Facts::SecondRead { agrees, why } => {
+                if let Some(flaw) = self.review.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| agrees) {
+                    let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
+                    self.confirmed.insert(self.rev, ConfirmedFlaw { revision: self.rev, requirement, property });
+                }
+                self.second_reading = Some((agrees, why));
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod answer;
 mod documents;
 mod exemplars;
 mod library;
+mod place;
 mod requirements;
 mod spelling;
 mod whole;
@@ -15,5 +16,6 @@ pub use answer::{Fence, Problem, Readable, Sections, fences, json_object, module
 pub use documents::{Document, Documents, DocumentsError, Skipped, index, index_path, read_documents};
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use library::{PromptError, PromptLibrary, Template};
+pub use place::{line_of, look_up};
 pub use requirements::{Requirement, changes, requirements};
 pub use whole::{Parts, parts};

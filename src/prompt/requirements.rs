@@ -11,6 +11,20 @@ pub struct Requirement {
     pub place: Option<String>,
     /// What it says.
     pub text: String,
+    /// What is not right about the place, where it was looked up in the documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misplaced: Option<String>,
+}
+
+impl Requirement {
+    /// Its place, with what is not right about it.
+    pub fn place_words(&self) -> String {
+        match (&self.place, &self.misplaced) {
+            (None, _) => "no place given".to_owned(),
+            (Some(place), None) => place.clone(),
+            (Some(place), Some(what)) => format!("{place}: {what}"),
+        }
+    }
 }
 
 /// Reads lines such as `R1 [docs/swap.md:12-14] The product never decreases.`; a bullet, bold marks, a table bar or a
@@ -96,7 +110,7 @@ fn requirement(line: &str) -> Option<Requirement> {
         .trim_end_matches('|')
         .trim()
         .to_owned();
-    (!text.is_empty()).then_some(Requirement { id, place, text })
+    (!text.is_empty()).then_some(Requirement { id, place, text, misplaced: None })
 }
 
 #[cfg(test)]

@@ -2,4 +2,4 @@
 
 mod text;
 
-pub use text::{heading, report, skipped_lines, summary};
+pub use text::{counted, heading, report, skipped_lines, summary};

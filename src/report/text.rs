@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::pipeline::{Outcome, Position, Revision, RunView, Spent};
+use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView, Spent};
 use crate::prompt::Skipped;
-use crate::tla::{bounds_sentence, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence};
+use crate::tla::{
+    Verdict, bounds_sentence, never_taken, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence,
+    witness_lines,
+};
 
 /// One line: how the run stands.
 pub fn heading(view: &RunView) -> String {
@@ -12,7 +15,13 @@ pub fn heading(view: &RunView) -> String {
         (Some(finished), _) => match finished.outcome {
             Outcome::Approved => "approved".into(),
             Outcome::ApprovedRepaired => "approved as repaired: the protocol was changed after a flaw".into(),
-            Outcome::FlawFound => "flaw found: the protocol as documented breaks one of its own requirements".into(),
+            Outcome::FlawFound => match decisive(view).filter(|r| r.repaired) {
+                None => "flaw found: the protocol as documented breaks one of its own requirements".into(),
+                Some(revision) => format!(
+                    "flaw found: the protocol as repaired still breaks one of its own requirements{}",
+                    first_flaw(view, revision)
+                ),
+            },
             Outcome::NotApproved => "not approved".into(),
             Outcome::Undecided => "undecided".into(),
             Outcome::Stopped => "stopped, can be resumed".into(),
@@ -25,7 +34,27 @@ pub fn heading(view: &RunView) -> String {
 /// The revision that the run's outcome rests on.
 fn decisive(view: &RunView) -> Option<&Revision> {
     let best = view.finished.as_ref().and_then(|f| f.best);
-    best.and_then(|best| view.revisions.iter().find(|r| r.revision == best)).or(view.revisions.last())
+    // A run that is not at its end rests on what it is making its next revision from.
+    let rests_on = best.or(view.parent);
+    rests_on.and_then(|n| view.revisions.iter().find(|r| r.revision == n)).or(view.revisions.last())
+}
+
+/// The flaw that the first repair on the way to this revision was for.
+fn first_flaw(view: &RunView, revision: &Revision) -> String {
+    let parent = |r: &Revision| view.revisions.iter().find(|p| Some(p.revision) == r.parent);
+    let before = std::iter::successors(parent(revision), |r| parent(r));
+    let flawed = before.filter(|r| r.open.iter().any(Feedback::is_confirmed_flaw)).last();
+    let Some(flawed) = flawed else { return String::new() };
+    let violated = flawed.check.as_ref().and_then(|check| match &check.verdict {
+        Verdict::Violated { violated } => violated.property(),
+        _ => None,
+    });
+    let named = violated.map_or_else(String::new, |property| {
+        let broken = flawed.requirements.iter().filter(|r| r.claims().any(|name| name == property));
+        let ids: Vec<&str> = broken.map(|r| r.requirement.id.as_str()).collect();
+        format!(": {property} ({})", ids.join(", "))
+    });
+    format!("; the first flaw, of the protocol as documented, is in rev_{}{named}", flawed.revision)
 }
 
 /// What is printed when a run ends.
@@ -44,8 +73,16 @@ pub fn summary(view: &RunView, width: usize) -> String {
         }
     }
     if let Some(revision) = decisive(view) {
+        if !matches!(view.state.position, Position::Done(_)) {
+            let _ = writeln!(
+                text,
+                "The files at the top of the folder are those of rev_{}, which is in work; what follows is of rev_{}",
+                view.rev, revision.revision
+            );
+        }
         check(&mut text, revision);
         requirements(&mut text, revision);
+        rests_on(&mut text, view, revision);
         flaw(&mut text, view, revision, width);
     }
     if !view.other_concerns.is_empty() {
@@ -85,7 +122,7 @@ pub fn report(view: &RunView, width: usize) -> String {
     }
     let docs = &view.settings.docs;
     let bytes: u64 = docs.iter().map(|d| d.bytes).sum();
-    let _ = writeln!(text, "\nDocuments: {} files, {bytes} bytes", docs.len());
+    let _ = writeln!(text, "\nDocuments: {}, {bytes} bytes", counted(docs.len(), "file"));
     for line in skipped_lines(&view.settings.skipped) {
         let _ = writeln!(text, "  {line}");
     }
@@ -117,6 +154,13 @@ fn check(text: &mut String, revision: &Revision) {
             let _ = writeln!(text, "\nCheck ({}): {}", outcome.version.trim(), verdict_sentence(outcome));
             let _ = writeln!(text, "  {}", statistics_sentence(&outcome.statistics));
             let _ = writeln!(text, "  within: {}", bounds_sentence(&outcome.bounds));
+            for line in witness_lines(outcome) {
+                let _ = writeln!(text, "  witness {line}");
+            }
+            let never = never_taken(outcome);
+            if !never.is_empty() {
+                let _ = writeln!(text, "  never taken: {}", never.join(", "));
+            }
         }
         None => text.push_str("\nCheck: none was made of this revision as it stands\n"),
     }
@@ -128,20 +172,56 @@ fn requirements(text: &mut String, revision: &Revision) {
     }
     text.push_str("\nRequirements:\n");
     for r in &revision.requirements {
-        let place = r.requirement.place.as_deref().map_or_else(String::new, |p| format!(" [{p}]"));
-        let _ = writeln!(text, "  {}{place} {}", r.requirement.id, r.requirement.text);
+        let _ = writeln!(text, "  {} [{}] {}", r.requirement.id, r.requirement.place_words(), r.requirement.text);
         let _ = writeln!(text, "      {}", r.words());
     }
+}
+
+/// What was accepted by name and what was edited by hand on the way to a revision: no tool answers for it.
+fn rests_on(text: &mut String, view: &RunView, revision: &Revision) {
+    let line = view.line_of(revision.revision);
+    let mut accepted = Vec::new();
+    for r in &line {
+        let reviews = view.reviews.get(&r.revision).into_iter().flatten();
+        for (review, _) in reviews {
+            for (what, entries) in [
+                ("the change of", &review.accepted_changes),
+                ("that no property covers", &review.accepted_uncovered),
+                ("that the check is bounded by", &review.accepted_cfg),
+                ("that an action is never taken:", &review.intended_dead),
+            ] {
+                accepted.extend(entries.iter().map(|entry| format!("rev_{}: {what} {}", r.revision, entry.trim())));
+            }
+        }
+    }
+    if accepted.is_empty() {
+        text.push_str("\nAccepted by name in a review: nothing\n");
+    } else {
+        text.push_str("\nAccepted by name in a review, and not shown by a tool:\n");
+        for entry in accepted {
+            let _ = writeln!(text, "  {entry}");
+        }
+    }
+    let by_hand: Vec<String> = line
+        .iter()
+        .filter(|r| !r.edited.is_empty())
+        .map(|r| format!("{} (before rev_{})", r.edited.join(", "), r.revision))
+        .collect();
+    let by_hand = if by_hand.is_empty() { "nothing".to_owned() } else { by_hand.join("; ") };
+    let _ = writeln!(text, "  edited by hand: {by_hand}");
 }
 
 /// The counterexample; of a flaw, in the documents' words.
 fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     let Some(check) = &revision.check else { return };
     let Some(trace) = &check.trace else { return };
-    let probes = probe_lines(check).into_iter().fold(String::new(), |text, line| text + "  - " + &line + "\n");
-    let probes = if probes.is_empty() { probes } else { format!("\nThe violation, checked again:\n{probes}") };
-    let told = view.review.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| revision.outcome == "flaw_found");
-    let Some(flaw) = told else {
+    let mut probes = probe_lines(check).into_iter().fold(String::new(), |text, line| text + "  - " + &line + "\n");
+    if !probes.is_empty() {
+        probes.insert_str(0, "\nThe violation, checked again:\n");
+    }
+    let reviewed = view.reviews.get(&revision.revision).and_then(|all| all.last());
+    let told = reviewed.filter(|_| revision.outcome == "flaw_found");
+    let Some((flaw, quotes)) = told.and_then(|(review, quotes)| Some((review.flaw.as_ref()?, quotes))) else {
         let _ = writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());
         return;
     };
@@ -153,11 +233,21 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
         let _ = write!(text, "\n{}", step_lines(previous, step, width));
         previous = Some(step);
         for told in flaw.steps.iter().filter(|s| s.step == step.step) {
-            let _ = writeln!(text, "     documents: {}, line {}: {}", told.file, told.line, told.why.trim());
+            let cited = quotes.cite(&told.file, told.line);
+            let _ = writeln!(text, "     documents: {cited}\n                {}", told.why.trim());
         }
     }
     text.push_str(&probes);
-    if let Some((agrees, why)) = &view.second_reading {
+    for (what, cited) in
+        [("the documents let it go on like this", &flaw.unfair), ("the documents grant the bound", &flaw.bound)]
+    {
+        if let Some(cited) = cited {
+            let quoted = quotes.cite(&cited.file, cited.line);
+            let _ = writeln!(text, "  - {what}: {quoted}\n    {}", cited.why.trim());
+        }
+    }
+    let second_reading = view.second_reading.as_ref().filter(|_| view.rev == revision.revision);
+    if let Some((agrees, why)) = second_reading {
         let _ = writeln!(text, "\nThe second reader {}: {why}", if *agrees { "agrees" } else { "disagrees" });
     }
 }
@@ -173,18 +263,25 @@ fn cost(view: &RunView) -> String {
 
 /// Answers, tokens and money.
 fn amounts(spent: &Spent) -> String {
-    let failed = match spent.failed {
-        0 => String::new(),
-        1 => ", 1 failed call".to_owned(),
-        n => format!(", {n} failed calls"),
-    };
+    let failed = if spent.failed > 0 { format!(", {}", counted(spent.failed, "failed call")) } else { String::new() };
     let cached = if spent.cached > 0 { format!(" ({} from the cache)", spent.cached) } else { String::new() };
     let cost = match spent.unpriced {
         0 => format!("{:.2} USD", spent.cost_usd),
         n if n >= spent.answers => "price unknown".to_owned(),
-        n => format!("{:.2} USD and {n} calls of unknown price", spent.cost_usd),
+        n => format!("{:.2} USD and {} of unknown price", spent.cost_usd, counted(n, "call")),
     };
-    format!("{} answers{failed}, {} tokens{cached}, {cost}", spent.answers, spent.tokens)
+    format!("{}{failed}{}{cached}, {cost}", counted(spent.answers, "answer"), tokens(spent.tokens))
+}
+
+/// `, 12 tokens`; nothing where no provider counted any.
+fn tokens(n: u64) -> String {
+    if n == 0 { String::new() } else { format!(", {}", counted(n, "token")) }
+}
+
+/// `1 answer`, `2 answers`.
+pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 fn first_line(text: &str) -> String {

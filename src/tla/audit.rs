@@ -10,6 +10,7 @@ use super::module::{Module, Statement};
 use super::probe::ASSERTION;
 use super::references::References;
 use super::syntax::Id;
+use super::trivial::can_fail;
 
 /// Keys that can only restrict what is explored or assumed: one that appears later is a change.
 pub const RESTRICTING: &[&str] =
@@ -77,7 +78,7 @@ impl Checked {
 }
 
 /// The key under which the requirements that a property covers are remembered.
-fn covers_key(name: &str) -> String {
+pub fn covers_key(name: &str) -> String {
     format!("covers {name}")
 }
 
@@ -88,6 +89,19 @@ fn assertions(module: &Module) -> BTreeSet<String> {
     let using = by_hand.chain(inside).filter(|d| d.refers.names.contains("Assert"));
     let using = using.map(|definition| definition.normalised(&module.source));
     module.algorithm.iter().flat_map(|algorithm| algorithm.assertions.iter().cloned()).chain(using).collect()
+}
+
+/// Definitions under which an assertion stands that is not certain to be TRUE whatever the state is: those with it in
+/// their text, and those that use them. What the translation makes of a label counts, for it has the label's name.
+pub fn asserting(module: &Module, cfg: &Cfg) -> Vec<String> {
+    let by_name = module.definitions_by_name();
+    let direct: BTreeSet<&str> = by_name
+        .iter()
+        .filter(|(_, d)| d.refers.names.contains("Assert") && can_fail(module, cfg, d))
+        .map(|(n, _)| *n)
+        .collect();
+    let uses = |name: &str| direct.contains(name) || module.closure(name).iter().any(|n| direct.contains(n.as_str()));
+    by_name.keys().filter(|name| !direct.is_empty() && uses(name)).map(|name| (*name).to_owned()).collect()
 }
 
 /// The definitions named first (sorted), then everything they depend on (sorted).

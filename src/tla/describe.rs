@@ -49,10 +49,12 @@ pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
     match &outcome.verdict {
         Verdict::Holds => {
             let names: Vec<&str> = outcome.invariants.iter().chain(&outcome.properties).map(String::as_str).collect();
-            if names.is_empty() {
-                "holds: no invariant and no property was checked, only the absence of errors".to_owned()
-            } else {
-                format!("holds: {}", names.join(", "))
+            let nothing = "no invariant and no property was checked, only the absence of errors";
+            match (unreached(outcome), names.is_empty()) {
+                (None, true) => format!("holds: {nothing}"),
+                (None, false) => format!("holds: {}", names.join(", ")),
+                (Some(missing), true) => format!("holds, but {missing}; {nothing}"),
+                (Some(missing), false) => format!("holds, but {missing}; checked: {}", names.join(", ")),
             }
         }
         Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock => {
@@ -72,6 +74,36 @@ pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
         }
         Verdict::Inconclusive { reason } => format!("inconclusive: {reason}"),
     }
+}
+
+/// The witnesses that no behaviour was shown to reach; `None` where there is none such.
+pub fn unreached(outcome: &CheckOutcome) -> Option<String> {
+    let which = |wanted: fn(&Reached) -> bool, what: &str| {
+        let named = outcome.witnesses.iter().filter(|w| wanted(&w.reached)).map(|w| w.name.as_str());
+        let names: Vec<&str> = named.collect();
+        (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
+    };
+    let missing = which(|r| matches!(r, Reached::No), "not reached");
+    let open = which(|r| matches!(r, Reached::Unknown(_)), "not decided whether reached");
+    let parts: Vec<String> = missing.into_iter().chain(open).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Each witness and what became of it.
+pub fn witness_lines(outcome: &CheckOutcome) -> Vec<String> {
+    let said = |reached: &Reached| match reached {
+        Reached::Yes { depth: 1 } => "reached after 1 state".to_owned(),
+        Reached::Yes { depth } => format!("reached after {depth} states"),
+        Reached::No => "NOT reached by any behaviour".to_owned(),
+        Reached::Unknown(why) => format!("not decided: {why}"),
+    };
+    outcome.witnesses.iter().map(|w| format!("{}: {}", w.name, said(&w.reached))).collect()
+}
+
+/// Actions that were never taken, where the checker came to its end.
+pub fn never_taken(outcome: &CheckOutcome) -> Vec<&str> {
+    let all = outcome.coverage.as_ref().filter(|_| !stopped_early(outcome)).into_iter().flatten();
+    all.filter(|a| a.taken == 0 && a.action != TERMINATING).map(|a| a.action.as_str()).collect()
 }
 
 /// ` (line 3, column 5)`, where the message does not say it anyway.
@@ -167,13 +199,8 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     }
     if !outcome.witnesses.is_empty() && !is_rejected(outcome) {
         text.push_str("\n## Witnesses\n\n");
-        for witness in &outcome.witnesses {
-            let said = match &witness.reached {
-                Reached::Yes { depth } => format!("reached after {depth} states"),
-                Reached::No => "NOT reached by any behaviour".to_owned(),
-                Reached::Unknown(why) => format!("not decided: {why}"),
-            };
-            let _ = writeln!(text, "- {}: {said}", witness.name);
+        for line in witness_lines(outcome) {
+            let _ = writeln!(text, "- {line}");
         }
     }
     if let Some(coverage) = &outcome.coverage {

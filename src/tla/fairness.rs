@@ -21,6 +21,9 @@ pub struct WeakFairness {
     pub specification: String,
     /// The actions taken to be weakly fair, as they are called: `Next`, `worker(self)`.
     pub actions: Vec<String>,
+    /// Those of them that hold, or may hold, several actions which were not told apart: fairness of the whole is weaker
+    /// than fairness of each.
+    pub whole: Vec<String>,
 }
 
 impl WeakFairness {
@@ -39,6 +42,7 @@ impl WeakFairness {
             prefix,
             lines: String::new(),
             actions: Vec::new(),
+            whole: Vec::new(),
             known: BTreeSet::new(),
             open: Vec::new(),
         };
@@ -53,12 +57,13 @@ impl WeakFairness {
         let specification = format!("{}Spec", derivation.prefix);
         let fair = derivation.name(&next);
         let definitions = format!("{}{specification} == ({whole}) /\\ {fair}\n", derivation.lines);
-        Ok(Self { definitions, specification, actions: derivation.actions })
+        let Derivation { actions, whole, .. } = derivation;
+        Ok(Self { definitions, specification, actions, whole })
     }
 }
 
 /// The name of the next-state relation, the state function under its brackets, and the specification's formula.
-fn next_state(module: &Module, cfg: &Cfg) -> Result<(String, String, String), String> {
+pub(super) fn next_state(module: &Module, cfg: &Cfg) -> Result<(String, String, String), String> {
     let Some(specification) = &cfg.specification else {
         let (Some(init), Some(next)) = (&cfg.init, &cfg.next) else {
             return Err("the configuration names no specification".to_owned());
@@ -100,6 +105,7 @@ struct Derivation<'a> {
     variables: String,
     lines: String,
     actions: Vec<String>,
+    whole: Vec<String>,
     /// Definitions whose fairness stands in `lines`.
     known: BTreeSet<String>,
     /// Those in work: a recursive one is not taken apart again.
@@ -114,11 +120,16 @@ impl<'a> Derivation<'a> {
     /// Writes the fairness of a definition down, after that of what it is made of.
     fn define(&mut self, definition: &'a Definition) {
         self.open.push(definition.name.clone());
-        let parts = body(definition).and_then(|id| self.parts(&definition.tree, id));
+        let body = body(definition);
+        let parts = body.and_then(|id| self.parts(&definition.tree, id));
+        let labels = body.is_some_and(|id| self.is_sequence(&definition.tree, id));
         self.open.pop();
         let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
         let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
         let call = format!("{}{params}", definition.name);
+        if parts.is_none() && !labels && !self.is_label(&definition.name) && self.is_several_in(definition) {
+            self.whole.push(call.clone());
+        }
         let whole = format!("WF_{}({call})", self.variables);
         let formula = parts.map_or_else(|| whole.clone(), |parts| format!("{whole} /\\ {parts}"));
         let head = format!("{}{params}", self.name(&definition.name));
@@ -158,12 +169,87 @@ impl<'a> Derivation<'a> {
         }
     }
 
+    /// A label of the algorithm: one action, whatever choice it holds.
+    fn is_label(&self, name: &str) -> bool {
+        self.module.algorithm.iter().flat_map(|a| &a.labels).any(|label| label.name == name)
+    }
+
+    /// The labels of a process are one after the other: fairness of the process is that of each.
+    fn is_sequence(&self, tree: &Tree, id: Id) -> bool {
+        let mut open = vec![id];
+        let mut any = false;
+        while let Some(id) = open.pop() {
+            let id = bare(tree, id);
+            match tree.node(id).kind {
+                "disj_list" => open.extend(tree.children(id)),
+                "bound_infix_op" if is_lor(tree, id) => {
+                    open.extend(tree.field(id, "lhs").into_iter().chain(tree.field(id, "rhs")));
+                }
+                "bullet_disj" => {}
+                _ if callee(tree, id).is_some_and(|name| self.is_label(tree.text(name, &self.module.source))) => {
+                    any = true
+                }
+                _ => return false,
+            }
+        }
+        any && self.open.len() > 1
+    }
+
+    /// Whether a definition holds, or may hold, more than one action.
+    fn is_several_in(&self, definition: &Definition) -> bool {
+        let Some(body) = body(definition).filter(|_| can_be_named(definition)) else { return true };
+        self.is_several(&definition.tree, body, &mut BTreeSet::from([definition.name.clone()]))
+    }
+
+    /// Whether a formula holds, or may hold, a choice between actions: a disjunction, or a value chosen from a set, with
+    /// the next state in it. What cannot be seen into may.
+    fn is_several(&self, tree: &Tree, root: Id, seen: &mut BTreeSet<String>) -> bool {
+        let source = &self.module.source;
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            let kind = tree.node(id).kind;
+            let exists = tree.field(id, "quantifier").is_some_and(|q| tree.node(q).kind == "exists");
+            let choice = kind == "disj_list" || is_lor(tree, id) || exists;
+            if (choice && self.is_action(tree, id)) || matches!(kind, "prefixed_op" | "subexpression") {
+                return true;
+            }
+            if let Some(name) = callee(tree, id).map(|name| tree.text(name, source))
+                && let Some(definition) = self.module.definition(name)
+                && seen.insert(definition.name.clone())
+                && self.is_action_name(name)
+            {
+                let Some(body) = body(definition).filter(|_| can_be_named(definition)) else { return true };
+                if self.is_several(&definition.tree, body, seen) {
+                    return true;
+                }
+            }
+            open.extend(tree.children(id));
+        }
+        !self.module.is_self_contained()
+    }
+
+    /// Whether a formula speaks of the next state.
+    fn is_action(&self, tree: &Tree, id: Id) -> bool {
+        let refers = references(tree, &self.module.source, id, &[]);
+        let range = tree.node(id).start..tree.node(id).end;
+        speaks_of_next(tree, range)
+            || refers.foreign
+            || self.module.closure_of([&refers]).iter().any(|n| self.speaks(n))
+    }
+
+    fn is_action_name(&self, name: &str) -> bool {
+        self.speaks(name) || self.module.closure(name).iter().any(|name| self.speaks(name))
+    }
+
+    fn speaks(&self, name: &str) -> bool {
+        self.module
+            .definition(name)
+            .is_none_or(|d| d.damaged || d.refers.foreign || speaks_of_next(&d.tree, 0..usize::MAX))
+    }
+
     fn all(&mut self, tree: &'a Tree, items: &[Id]) -> Option<String> {
-        let labels: BTreeSet<&str> =
-            self.module.algorithm.iter().flat_map(|a| &a.labels).map(|label| label.name.as_str()).collect();
         let called = |item: &Id| callee(tree, bare(tree, *item)).map(|name| tree.text(name, &self.module.source));
-        // The labels of a process are one after the other: fairness of the process is that of each.
-        if self.open.len() > 1 && items.iter().all(|item| called(item).is_some_and(|name| labels.contains(name))) {
+        if self.open.len() > 1 && items.iter().all(|item| called(item).is_some_and(|name| self.is_label(name))) {
             return None;
         }
         let items: Vec<Id> = items.iter().copied().filter(|item| called(item) != Some(TERMINATING)).collect();
@@ -191,7 +277,11 @@ impl<'a> Derivation<'a> {
             return parts;
         }
         let node = tree.node(id);
-        self.actions.push(normalise(source, node.start..node.end, &[]));
+        let text = normalise(source, node.start..node.end, &[]);
+        if self.is_several(tree, id, &mut self.open.iter().cloned().collect()) {
+            self.whole.push(text.clone());
+        }
+        self.actions.push(text);
         // Bulleted lists live by their columns.
         let line = source[..node.start].rfind('\n').map_or(0, |at| at + 1);
         let column = source[line..node.start].chars().count();
@@ -209,14 +299,26 @@ impl<'a> Derivation<'a> {
     }
 }
 
-fn body(definition: &Definition) -> Option<Id> {
+pub(super) fn body(definition: &Definition) -> Option<Id> {
     let tree = &definition.tree;
     let unit = tree.ids().find(|id| tree.node(*id).kind == "operator_definition")?;
     tree.field(unit, "definition")
 }
 
+fn is_lor(tree: &Tree, id: Id) -> bool {
+    let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
+    tree.node(id).kind == "bound_infix_op" && symbol == Some("lor")
+}
+
+/// Whether a prime or UNCHANGED stands in that range.
+fn speaks_of_next(tree: &Tree, range: std::ops::Range<usize>) -> bool {
+    tree.ids()
+        .map(|id| tree.node(id))
+        .any(|node| range.contains(&node.start) && matches!(node.kind, "prime" | "unchanged"))
+}
+
 /// Without parentheses and bullets around it.
-fn bare(tree: &Tree, mut id: Id) -> Id {
+pub(super) fn bare(tree: &Tree, mut id: Id) -> Id {
     while matches!(tree.node(id).kind, "parentheses" | "conj_item" | "disj_item") {
         match tree.children(id).last() {
             Some(inner) => id = inner,
@@ -227,7 +329,7 @@ fn bare(tree: &Tree, mut id: Id) -> Id {
 }
 
 /// The name in `A` or `A(x)`.
-fn callee(tree: &Tree, id: Id) -> Option<Id> {
+pub(super) fn callee(tree: &Tree, id: Id) -> Option<Id> {
     match tree.node(id).kind {
         "identifier_ref" => Some(id),
         "bound_op" => tree.children(id).next(),

@@ -1,6 +1,7 @@
 //! TLA+ text as data: modules and definitions, configurations, values, states, traces, diagnostics, and the outcome
 //! of a check. Pure: no IO, no tool, no model.
 
+mod actions;
 mod algorithm;
 mod audit;
 mod cfg;
@@ -23,23 +24,27 @@ mod translation;
 mod trivial;
 mod units;
 
+pub use actions::unlisted_actions;
 pub use algorithm::{Algorithm, Label, Syntax};
-pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING};
+pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING, asserting, covers_key};
 pub use cfg::Cfg;
 pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
 pub use covers::{coverage_of, requirement_id};
 pub use definition::{Declaration, Definition, DefinitionKind};
-pub use describe::{bounds_sentence, outcome_text, statistics_sentence, verdict_sentence};
+pub use describe::{
+    bounds_sentence, never_taken, outcome_text, statistics_sentence, unreached, verdict_sentence, witness_lines,
+};
 pub use diagnostic::{Diagnostic, Stage};
 pub use fairness::WeakFairness;
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};
+pub(crate) use outcome::part_of;
 pub use outcome::{
-    ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Reached, Statistics, Step, TERMINATING, Trace, Verdict,
-    Violation, ViolationKind, WitnessOutcome,
+    ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Place, Reached, Statistics, Step, TERMINATING, Trace,
+    Verdict, Violation, ViolationKind, WitnessOutcome,
 };
-pub use probe::{ASSERTION, Again, DEADLOCK, Larger, Probes, UnderFairness, probe_lines};
+pub use probe::{ASSERTION, Again, DEADLOCK, Larger, Probes, UnderFairness, probe_lines, unprobed};
 pub use show::{DEFAULT_WIDTH, UNCUT, step_lines, trace_table};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};

@@ -4,7 +4,7 @@ use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
 use super::lexer::normalise;
 use super::module::Module;
-use super::references::canonical;
+use super::references::{canonical, references};
 use super::syntax::{Id, MAX_DEPTH, Tree};
 
 /// Operators whose value is not a function of their arguments and the state.
@@ -73,6 +73,47 @@ pub fn constantly_true_under(module: &Module, cfg: &Cfg, property: &str) -> Opti
         return Some("mentions no variable: it says nothing about any state".to_owned());
     }
     None
+}
+
+/// Whether one of the assertions in a definition is not certain to be TRUE. Where the text cannot be read, none is known
+/// that could fail.
+pub(super) fn can_fail(module: &Module, cfg: &Cfg, definition: &Definition) -> bool {
+    let (tree, source) = (&definition.tree, &module.source);
+    let asserted = tree.ids().filter_map(|id| {
+        let mut children = tree.children(id).filter(|_| tree.node(id).kind == "bound_op");
+        let called = children.next().is_some_and(|name| tree.text(name, source) == "Assert");
+        children.next().filter(|_| called)
+    });
+    !definition.damaged && asserted.into_iter().any(|id| !is_certain(module, cfg, definition, id))
+}
+
+/// Whether an expression inside a definition is certain to be TRUE, or to say nothing about any state.
+fn is_certain(module: &Module, cfg: &Cfg, definition: &Definition, expression: Id) -> bool {
+    // Parameters and names bound around it are left among the names: what they stand for is not known.
+    let refers = references(&definition.tree, &module.source, expression, &[]);
+    let below = module.closure_of([&refers]);
+    let all = || refers.names.iter().chain(&below);
+    let unstable = |name: &String| {
+        UNSTABLE.contains(&name.as_str()) || (module.definition(name).is_some() && cfg.constants.contains_key(name))
+    };
+    if refers.foreign || all().any(|name| unstable(name) || replaced_away(cfg, name)) {
+        return false;
+    }
+    let bound: Vec<String> = definition.params.iter().map(|param| param.name.clone()).collect();
+    let evaluation = Evaluation { module };
+    let mut open = vec![definition.name.as_str()];
+    let mut reading = Reading { evaluation: &evaluation, tree: &definition.tree, open: &mut open };
+    if reading.value(expression, &bound, 0) == Some(true) {
+        return true;
+    }
+    let is_constant = |name: &String| module.constants.iter().any(|c| c.name == *name);
+    let is_word = |name: &String| name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let sound = |name: &String| module.definition(name).is_some_and(|d| !d.damaged && !d.refers.foreign);
+    module.is_self_contained()
+        && module.syntax_errors.is_empty()
+        && all().all(|name| {
+            is_constant(name) || (sound(name) && !module.mentions_variable(name)) || (!is_word(name) && !sound(name))
+        })
 }
 
 /// `C <- D` puts another definition in the name's place.

@@ -1,7 +1,7 @@
 //! What is refused before any tool sees it: modules that reach outside the model, and ways to make TLC end early with
 //! a success. It looks at tokens only, so code in comments and strings is not mistaken for code.
 
-use crate::tla::{Cfg, Diagnostic, Stage};
+use crate::tla::{Cfg, Diagnostic, ModuleError, Stage, find_modules};
 
 use super::SpecText;
 use super::scan::{Kind, Token, position, tokens};
@@ -14,8 +14,11 @@ const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz
 pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let all = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+    if find_modules(&spec.text).is_empty() {
+        // The tools say nothing that helps of such a text, and one of them breaks on it.
+        found.push(refused(1, 1, ModuleError::NoModule.to_string()));
+    }
     let mut names: Vec<&str> = Vec::new();
-    let commanded = texts(spec).any(|text| tokens(text).iter().any(is_command));
     for (index, (name, text)) in all.enumerate() {
         if !is_name(name) {
             found.push(refused(0, 0, format!("`{name}` is not a module name")));
@@ -29,7 +32,7 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
             found.push(refused(0, 0, outside(name)));
         }
         let module = (index > 0).then_some(name.as_str());
-        found.extend(lint_text(text, allowed, commanded).into_iter().map(|d| match module {
+        found.extend(lint_text(text, allowed).into_iter().map(|d| match module {
             Some(module) => Diagnostic { message: format!("in module {module}: {}", d.message), ..d },
             None => d,
         }));
@@ -43,11 +46,11 @@ pub fn lint_cfg(cfg: &Cfg, spec: &SpecText) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let open = texts(spec).any(|text| {
         let tokens = tokens(text);
-        tokens.iter().enumerate().any(|(at, t)| t.is_word("TLCSet") && register(&tokens[at + 1..]) != Register::Other)
+        tokens.iter().enumerate().any(|(at, t)| sets_a_register(t) && register(&tokens[at + 1..]) != Register::Other)
     });
     for (name, value) in &cfg.constants {
         for token in tokens(value) {
-            if token.is_word("TLCSet") || (open && is_command(&token)) {
+            if sets_a_register(&token) || (open && is_command(&token)) {
                 found.push(refused(0, 0, format!("the configuration gives {} to `{name}`: {EARLY}", token.text)));
             }
         }
@@ -61,6 +64,8 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 const EARLY: &str = "`TLCSet` can make TLC stop and report success";
+/// Whether a name or an expression is a string that TLC obeys cannot be told from its text.
+const UNKNOWN: &str = "; its register must be written as a number or as a string other than \"exit\" and \"pause\"";
 
 fn texts(spec: &SpecText) -> impl Iterator<Item = &str> {
     std::iter::once(spec.text.as_str()).chain(spec.beside.iter().map(|(_, text)| text.as_str()))
@@ -73,7 +78,7 @@ enum Register {
     Command,
     /// A number, or another string.
     Other,
-    /// An expression, or the operator is handed on by name: any of them.
+    /// A name, an expression, or the operator is handed on: any of them.
     Any,
 }
 
@@ -90,8 +95,7 @@ fn register(rest: &[Token<'_>]) -> Register {
     }
 }
 
-/// `commanded`: a string that `TLCSet` obeys stands somewhere in the specification.
-fn lint_text(text: &str, allowed: &[String], commanded: bool) -> Vec<Diagnostic> {
+fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     let mut refuse = |token: &Token<'_>, message: String| {
@@ -113,14 +117,11 @@ fn lint_text(text: &str, allowed: &[String], commanded: bool) -> Vec<Diagnostic>
             {
                 refuse(module, outside(module.text));
             }
-        } else if token.is_word("TLCSet") {
-            let refused = match register(rest) {
-                Register::Command => true,
-                Register::Other => false,
-                Register::Any => commanded,
-            };
-            if refused {
-                refuse(token, EARLY.to_owned());
+        } else if sets_a_register(token) {
+            match register(rest) {
+                Register::Command => refuse(token, EARLY.to_owned()),
+                Register::Other => {}
+                Register::Any => refuse(token, format!("{EARLY}{UNKNOWN}")),
             }
         }
     }
@@ -137,6 +138,11 @@ fn extended<'a, 't>(rest: &'a [Token<'t>]) -> impl Iterator<Item = &'a Token<'t>
             fits
         })
         .filter(|t| t.kind == Kind::Word)
+}
+
+/// `TLCGetAndSet` of `TLCExt` hands its first argument on to `TLCSet`.
+fn sets_a_register(token: &Token<'_>) -> bool {
+    token.is_word("TLCSet") || token.is_word("TLCGetAndSet")
 }
 
 /// The strings that `TLCSet` obeys.
@@ -196,7 +202,7 @@ mod tests {
             "EXTENDS CSV",
             "EXTENDS Naturals\nJson == 1",
             "x == TLCSet(1, \"exit\")",
-            "x == TLCSet(i, 3)",
+            "x == TLCSet(17, 3) /\\ TLCSet(\"best\", n)",
             "\\* TLCSet(\"exit\", TRUE)",
             "x == \"exit\"",
         ] {
@@ -213,6 +219,12 @@ mod tests {
             "(* --algorithm A { { print TLCSet(\"exit\", TRUE); } } *)",
             "T == INSTANCE TLC\nNext == T!TLCSet(\"pause\", TRUE)",
             "Next == TLCSet(IF x THEN \"exit\" ELSE 1, TRUE)",
+            "Next == TLCSet(\"ex\" \\o \"it\", TRUE)",
+            "Next == TLCGetAndSet(\"exit\", Or, TRUE, FALSE)",
+            // Nothing tells that it is no string, however likely that is.
+            "x == \\A i \\in 1..3 : TLCSet(i, 0)",
+            "Set(a) == TLCSet(a, 1)",
+            "x == F(TLCSet, 1)",
         ] {
             assert_eq!(lint(body).len(), 1, "{body}");
         }
@@ -246,13 +258,25 @@ mod tests {
         assert_eq!(lint_cfg(&cfg("<- TLCSet"), &spec("x == 1", "")).len(), 1);
         // The string in one module, the operator in another.
         assert_eq!(lint_spec(&spec("x == Set(\"exit\")", "Set(a) == TLCSet(a, 1)"), &[]).len(), 1);
-        assert_eq!(lint_spec(&spec("x == Set(\"done\")", "Set(a) == TLCSet(a, 1)"), &[]), []);
+        let message = &lint_spec(&spec("x == 1", "Set(a) == TLCSet(a, 1)"), &[])[0].message;
+        assert!(message.contains("written as a number"), "{message}");
+    }
+
+    #[test]
+    fn a_text_without_a_module_is_refused() {
+        for text in ["", "EXTENDS Naturals\nx == 1\n====\n", "\\* MODULE M\n"] {
+            let spec = SpecText { name: "M".to_owned(), text: text.to_owned(), beside: Vec::new() };
+            let found = lint_spec(&spec, &[]);
+            assert_eq!((found.len(), found[0].line), (1, 1), "{text}");
+            assert!(found[0].message.starts_with("no module"), "{found:?}");
+        }
     }
 
     #[test]
     fn module_names_are_names() {
         for name in ["../M", "a/b", "", "M.tla", "1"] {
-            let spec = SpecText { name: name.to_owned(), text: String::new(), beside: Vec::new() };
+            let spec =
+                SpecText { name: name.to_owned(), text: "---- MODULE M ----\n====".to_owned(), beside: Vec::new() };
             assert_eq!(lint_spec(&spec, &[]).len(), 1, "{name}");
         }
         let beside = vec![("Json".to_owned(), "---- MODULE Json ----\n====".to_owned())];

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::tla::{
     Again, Cfg, CheckOutcome, Larger, Module, Probes, UnderFairness, Verdict, Violation, ViolationKind, WeakFairness,
+    unprobed,
 };
 
 use super::check::{Run, Session};
@@ -33,7 +34,9 @@ pub(crate) async fn probe(
         let again = prober.with(constant, &value).await?;
         larger.push(Larger { constant: constant.clone(), value, again });
     }
-    Ok(Some(Probed { probes: Probes { weak_fairness, larger }, output: prober.output }))
+    let module = Module::parse(&request.spec.text).ok();
+    let unprobed = unprobed(module.as_ref(), &request.cfg);
+    Ok(Some(Probed { probes: Probes { weak_fairness, larger, unprobed }, output: prober.output }))
 }
 
 struct Prober<'a> {
@@ -48,7 +51,7 @@ struct Prober<'a> {
 
 impl Prober<'_> {
     async fn under_fairness(&mut self) -> Result<UnderFairness, ToolError> {
-        let undecided = |why: String| UnderFairness { actions: Vec::new(), again: Again::Undecided(why) };
+        let undecided = |why: String| UnderFairness::of(Vec::new(), Vec::new(), Again::Undecided(why));
         let (Ok(module), Some(property)) = (Module::parse(&self.request.spec.text), &self.violated.name) else {
             return Ok(undecided("which property is violated is not known".to_owned()));
         };
@@ -59,7 +62,7 @@ impl Prober<'_> {
         let cfg = &self.request.cfg;
         let plan = plan::fair(&self.request.spec, cfg, property, &fairness);
         let again = self.again(&plan, cfg).await?;
-        Ok(UnderFairness { actions: fairness.actions, again })
+        Ok(UnderFairness::of(fairness.actions, fairness.whole, again))
     }
 
     async fn with(&mut self, constant: &str, value: &str) -> Result<Again, ToolError> {

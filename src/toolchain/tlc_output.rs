@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 
 use crate::tla::{
-    ActionCoverage, Diagnostic, Lasso, Stage, Statistics, Step, Trace, Verdict, Violation, ViolationKind,
+    ActionCoverage, Diagnostic, Lasso, Place, Stage, Statistics, Step, Trace, Verdict, Violation, ViolationKind,
+    part_of,
 };
 
 use super::sany_output;
@@ -153,11 +154,55 @@ fn end(line: &str) -> Option<u32> {
     line.strip_prefix("@!@!@ENDMSG ")?.strip_suffix(" @!@!@")?.parse().ok()
 }
 
+/// An action of a coverage report.
+struct Action {
+    name: String,
+    /// All that is said of its place, as a key: `5, col 1 to line 5, col 3 of module S`, and perhaps the part of the
+    /// definition that it is, ` (6 12 6 20)`.
+    location: String,
+    taken: u64,
+    distinct: u64,
+}
+
+impl Action {
+    fn module(&self) -> &str {
+        let module = self.location.split_once(" of module ").map_or("", |(_, module)| module);
+        module.split(' ').next().unwrap_or("")
+    }
+
+    fn part(&self) -> Option<Place> {
+        let (_, numbers) = self.location.strip_suffix(')')?.rsplit_once(" (")?;
+        let mut numbers = numbers.split(' ').map(|n| n.parse().ok());
+        Some(Place { line: numbers.next()??, column: numbers.next()?? })
+    }
+}
+
+/// Each action under a name of its own.
+fn covered(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
+    let named = |action: &Action| {
+        let (name, part) = (&action.name, action.part());
+        let is_other = |other: &&Action| other.name == *name && other.location != action.location;
+        let others: Vec<&Action> = actions.iter().filter(is_other).collect();
+        let alone = !others.iter().any(|o| o.part().map(|p| p.line) == part.map(|p| p.line));
+        let label = part.map_or_else(|| name.clone(), |part| part_of(name, part, alone));
+        // Modules are told apart where names are not; those of the module itself stay as they are.
+        if action.module() != main && others.iter().any(|o| o.module() != action.module()) {
+            return (format!("{label} (in module {})", action.module()), None);
+        }
+        (label, part.filter(|_| action.module() == main))
+    };
+    let of = |action: &Action| {
+        let (name, place) = named(action);
+        ActionCoverage { action: name, taken: action.taken, distinct: action.distinct, place }
+    };
+    actions.iter().map(of).collect()
+}
+
 struct Reader<'a> {
     main: &'a str,
     out: TlcOutput,
     sany: String,
-    coverage: Option<Vec<ActionCoverage>>,
+    coverage: Option<Vec<Action>>,
     in_sany: bool,
 }
 
@@ -195,8 +240,8 @@ impl Reader<'_> {
             2201 => self.coverage = Some(Vec::new()),
             2772 => self.action(&frame.text),
             2202 => {
-                if let Some(coverage) = self.coverage.take() {
-                    self.out.coverage = Some(coverage);
+                if let Some(actions) = self.coverage.take() {
+                    self.out.coverage = Some(covered(&actions, self.main));
                 }
             }
             2103 => self.nested_positions(&frame.text),
@@ -246,16 +291,18 @@ impl Reader<'_> {
     /// `<Inc line 5, col 1 to line 5, col 3 of module S>: 3:6`: distinct, then generated.
     fn action(&mut self, text: &str) {
         let Some((head, counts)) = text.trim().rsplit_once(">: ") else { return };
-        let Some(action) = head.trim().strip_prefix('<').and_then(action_name) else { return };
+        let Some(head) = head.trim().strip_prefix('<') else { return };
+        let (Some(name), Some((_, location))) = (action_name(head), head.split_once(" line ")) else { return };
         let Some((distinct, taken)) = counts.split_once(':') else { return };
         let (Some(distinct), Some(taken)) = (leading_count(distinct), leading_count(taken)) else { return };
-        let coverage = self.coverage.get_or_insert_with(Vec::new);
-        match coverage.iter_mut().find(|c| c.action == action) {
+        let actions = self.coverage.get_or_insert_with(Vec::new);
+        // Once for each element of a set that it is quantified over.
+        match actions.iter_mut().find(|a| a.name == name && a.location == location) {
             Some(known) => {
                 known.taken += taken;
                 known.distinct += distinct;
             }
-            None => coverage.push(ActionCoverage { action, taken, distinct }),
+            None => actions.push(Action { name, location: location.to_owned(), taken, distinct }),
         }
     }
 
@@ -658,6 +705,32 @@ mod tests {
         let both = "@!@!@STARTMSG 2114:1 @!@!@\nDeadlock reached.\n@!@!@ENDMSG 2114 @!@!@\n\
             @!@!@STARTMSG 2101:1 @!@!@\nNo space left on device\n@!@!@ENDMSG 2101 @!@!@\n";
         assert_eq!(violation(&read(both, "S")), (ViolationKind::Deadlock, None));
+    }
+
+    #[test]
+    fn parts_of_a_definition_are_told_apart_and_elements_of_a_set_are_not() {
+        let heads = [
+            ("Inc line 5, col 1 to line 5, col 3 of module S", "1:2"),
+            ("Send line 6, col 1 to line 6, col 7 of module S", "1:1"),
+            ("Send(p2) line 6, col 1 to line 6, col 7 of module S", "0:3"),
+            ("Next line 9, col 1 to line 9, col 4 of module S (10 12 10 20)", "1:4"),
+            ("Next line 9, col 1 to line 9, col 4 of module S (11 12 11 20)", "0:0"),
+            ("Next line 9, col 1 to line 9, col 4 of module S (11 30 11 40)", "0:6"),
+            ("Inc line 3, col 1 to line 3, col 3 of module T", "0:0"),
+        ];
+        let frame = |code: u32, text: &str| format!("@!@!@STARTMSG {code}:0 @!@!@\n{text}\n@!@!@ENDMSG {code} @!@!@\n");
+        let said: String = heads.iter().map(|(head, counts)| frame(2772, &format!("<{head}>: {counts}"))).collect();
+        let out = read(&format!("{}{said}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
+        let found: Vec<_> = out.coverage.expect("coverage").into_iter().map(|a| (a.action, a.taken)).collect();
+        let expected = [
+            ("Inc", 2),
+            ("Send", 4),
+            ("Next (line 10)", 4),
+            ("Next (line 11, column 12)", 0),
+            ("Next (line 11, column 30)", 6),
+            ("Inc (in module T)", 0),
+        ];
+        assert_eq!(found, expected.map(|(name, taken)| (name.to_owned(), taken)));
     }
 
     #[test]
