@@ -242,8 +242,8 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
         [("the documents let it go on like this", &flaw.unfair), ("the documents grant the bound", &flaw.bound)]
     {
         if let Some(cited) = cited {
-            let quoted = quotes.cite(&cited.file, cited.line);
-            let _ = writeln!(text, "  - {what}: {quoted}\n    {}", cited.why.trim());
+            let said = quotes.cite(&cited.file, cited.line);
+            let _ = writeln!(text, "  - {what}: {said}\n    {}", cited.why.trim());
         }
     }
     let second_reading = view.second_reading.as_ref().filter(|_| view.rev == revision.revision);

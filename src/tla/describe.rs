@@ -79,8 +79,8 @@ pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
 /// The witnesses that no behaviour was shown to reach; `None` where there is none such.
 pub fn unreached(outcome: &CheckOutcome) -> Option<String> {
     let which = |wanted: fn(&Reached) -> bool, what: &str| {
-        let named = outcome.witnesses.iter().filter(|w| wanted(&w.reached)).map(|w| w.name.as_str());
-        let names: Vec<&str> = named.collect();
+        let these = outcome.witnesses.iter().filter(|w| wanted(&w.reached)).map(|w| w.name.as_str());
+        let names: Vec<&str> = these.collect();
         (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
     };
     let missing = which(|r| matches!(r, Reached::No), "not reached");
