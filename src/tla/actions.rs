@@ -58,18 +58,20 @@ impl<'a> Walk<'a> {
     /// `of`: the definition that this stands in; `all`: it is the whole of it.
     fn visit(&mut self, tree: &'a Tree, id: Id, of: &str, below: bool, all: bool, depth: usize) {
         let id = bare(tree, id);
-        if depth > MAX_DEPTH || self.is_listed(of, tree, id) {
-            return;
-        }
         let source = &self.module.source;
         let is = |field: &str, kind: &str| tree.field(id, field).is_some_and(|child| tree.node(child).kind == kind);
+        // A disjunction is always taken apart, and begins where its first part does.
+        let is_disjunction = is("symbol", "lor");
+        if depth > MAX_DEPTH || (!is_disjunction && self.is_listed(of, tree, id)) {
+            return;
+        }
         match tree.node(id).kind {
             "disj_list" => {
                 for item in tree.children(id) {
                     self.visit(tree, item, of, below, false, depth + 1);
                 }
             }
-            "bound_infix_op" if is("symbol", "lor") => {
+            "bound_infix_op" if is_disjunction => {
                 for side in ["lhs", "rhs"].into_iter().filter_map(|side| tree.field(id, side)) {
                     self.visit(tree, side, of, below, false, depth + 1);
                 }
