@@ -187,7 +187,7 @@ impl<'a> Derivation<'a> {
                 }
                 "bullet_disj" => {}
                 _ if callee(tree, id).is_some_and(|name| self.is_label(tree.text(name, &self.module.source))) => {
-                    any = true
+                    any = true;
                 }
                 _ => return false,
             }
