@@ -136,19 +136,20 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let scratch = Scratch::new(dir.path(), "s-").expect("a scratch folder");
         let path = scratch.path().to_owned();
-        let (begun, begins) = std::sync::mpsc::channel();
-        let writer = std::thread::spawn(move || {
-            let end = std::time::Instant::now() + Duration::from_millis(200);
-            for n in (0..).take_while(|_| std::time::Instant::now() < end) {
-                let _ = std::fs::write(path.join(format!("{n}")), "");
-                if n == 100 {
-                    let _ = begun.send(());
-                }
-            }
-        });
-        begins.recv().expect("it writes");
+        let end = std::time::Instant::now() + Duration::from_millis(300);
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let path = path.clone();
+                std::thread::spawn(move || {
+                    for n in (0..).take_while(|_| std::time::Instant::now() < end) {
+                        let _ = std::fs::write(path.join(format!("{writer}-{n}")), "");
+                    }
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(100));
         drop(scratch);
-        writer.join().expect("it ends");
+        writers.into_iter().for_each(|writer| writer.join().expect("it ends"));
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
     }
 }
