@@ -11,6 +11,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -115,7 +116,40 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // The watch ends after this, so that it takes over where we are killed on the way.
-        let _ = std::fs::remove_dir_all(&self.path);
+        // Who wrote into it may still be dying, and puts a file where all were just removed. The watch ends after this,
+        // so that it takes over where we are killed on the way.
+        for _ in 0..50 {
+            match std::fs::remove_dir_all(&self.path) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => std::thread::sleep(Duration::from_millis(20)),
+                _ => break,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_goes_though_somebody_still_writes_into_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let scratch = Scratch::new(dir.path(), "s-").expect("a scratch folder");
+        let path = scratch.path().to_owned();
+        let end = std::time::Instant::now() + Duration::from_millis(300);
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let path = path.clone();
+                std::thread::spawn(move || {
+                    for n in (0..).take_while(|_| std::time::Instant::now() < end) {
+                        let _ = std::fs::write(path.join(format!("{writer}-{n}")), "");
+                    }
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(100));
+        drop(scratch);
+        writers.into_iter().for_each(|writer| writer.join().expect("it ends"));
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
     }
 }

@@ -159,7 +159,7 @@ mod tests {
         // Another part in the same line.
         assert_eq!(
             unlisted("x' = 1 \\/ \\E p \\in P : x' = p", &[listed("Next (line 8)", Some((8, 9)))]),
-            ["Next (line 8, column 33)"]
+            ["Next (line 8, column 32)"]
         );
     }
 
