@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use support::counter::{DOC, good};
+use support::counter::{DOC, INFORMAL, good};
 use support::folder::{RUN, ready};
 use support::{Bench, Done, jar, name};
 
@@ -166,7 +166,8 @@ fn a_document_called_like_the_generated_index_is_kept_and_read_as_it_is() {
 fn names_with_spaces_and_letters_of_all_scripts_are_kept() {
     let bench = ready();
     std::fs::rename(bench.path("docs/counter.md"), bench.path("docs/der Zähler 计数器.md")).unwrap();
-    bench.forge(&good(), &[]).expect(0);
+    let informal = INFORMAL.replace("counter.md", "der Zähler 计数器.md");
+    bench.forge(&good().answer("informal_spec", 0, 1, "draft", &informal), &[]).expect(0);
     assert_eq!(bench.read("specs/workspace/docs/der Zähler 计数器.md"), DOC);
 }
 
@@ -219,7 +220,7 @@ fn a_provider_or_recording_that_cannot_serve_is_named_with_the_choices() {
         bench.write("bad.jsonl", text);
         refused(&bench, &["run", "docs", "--recording", "bad.jsonl"], &["bad.jsonl", words]);
     }
-    // One answer of 50 MB, and one line that never ends.
+    // One answer of 9 MiB, and one line that never ends.
     let words = ["bad.jsonl, line 2", "an answer of more than 8 MiB"];
     let first = good().text().lines().next().unwrap().to_owned();
     let long = good().answer("formalize", 0, 1, "draft", &"x".repeat(9 << 20)).text();
@@ -227,7 +228,7 @@ fn a_provider_or_recording_that_cannot_serve_is_named_with_the_choices() {
     refused(&bench, &["run", "docs", "--recording", "bad.jsonl"], &words);
     bench.write("bad.jsonl", format!("{first}\n"));
     let file = std::fs::File::options().write(true).open(bench.path("bad.jsonl")).unwrap();
-    file.set_len(50 << 20).unwrap();
+    file.set_len(100 << 20).unwrap();
     refused(&bench, &["run", "docs", "--recording", "bad.jsonl"], &words);
 }
 

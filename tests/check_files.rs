@@ -147,7 +147,7 @@ fn a_string_that_would_stop_the_checker_is_a_value_like_others_where_nothing_obe
     assert_eq!(object(&bench, 1)["violated"]["name"], "NoReset");
     let module = module.replace("Never == Last = \"a\"", "Never == TLCSet(Last, TRUE)");
     put(&bench, &module, "SPECIFICATION Spec\nINVARIANT NoReset\nCONSTANT Last = \"exit\"\n");
-    text(&bench, 1).prints(&["it is refused", "the configuration gives exit to `Last`", "stop and report success"]);
+    text(&bench, 1).prints(&["it is refused", "its register must be written as a number", "stop and report success"]);
 }
 
 #[test]
