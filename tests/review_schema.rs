@@ -200,7 +200,7 @@ fn a_model_is_held_to_the_schema_of_its_answer_and_to_none_where_it_answers_in_t
             None => Reply::error(400, "invalid_request_error", "enough"),
         });
         let bench = bench();
-        let url = server.url().to_owned();
+        let url = server.url().clone();
         let args = ["run", "docs", "--provider", provider, "--base-url", &url, "--model", "m", "--out", "specs"];
         bench.run(&args).expect(5);
         let posted: Vec<Value> = server.requests().into_iter().filter(|s| s.method == "POST").map(|s| s.body).collect();

@@ -149,7 +149,9 @@ mod tests {
             .collect();
         std::thread::sleep(Duration::from_millis(100));
         drop(scratch);
-        writers.into_iter().for_each(|writer| writer.join().expect("it ends"));
+        for writer in writers {
+            writer.join().expect("it ends");
+        }
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
     }
 }
