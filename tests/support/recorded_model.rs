@@ -54,7 +54,15 @@ impl RecordedModel {
                 return Reply::turn(more);
             }
             next += 1;
-            Reply::text(recorded["answer"].as_str().unwrap())
+            let answer = recorded["answer"].as_str().unwrap();
+            // Claude Code holds a model to a schema by a tool of its own, and asks once more where it is not called.
+            if seen.tools().iter().any(|tool| tool == "StructuredOutput")
+                && let (Some(start), Some(end)) = (answer.find('{'), answer.rfind('}'))
+                && let Ok(object) = serde_json::from_str(&answer[start..=end])
+            {
+                return Reply::tool("StructuredOutput", object);
+            }
+            Reply::text(answer)
         }
     }
 
