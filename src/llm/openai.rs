@@ -202,12 +202,13 @@ impl OpenAi {
     ) -> Result<Turn, CallFailure> {
         loop {
             let takes = self.takes();
+            let holds = takes.schema && request.schema.is_some();
             let failure = match self.send(&body(request, model, messages, takes), tally).await {
-                Err(failure) if failure.status.is_some() => failure,
+                Err(failure) if failure.status.is_some() || (holds && breaks_the_schema(&failure)) => failure,
                 other => return other,
             };
             let mut less = takes;
-            if takes.schema && request.schema.is_some() && refuses(&failure, &SCHEMA) {
+            if holds && (refuses(&failure, &SCHEMA) || breaks_the_schema(&failure)) {
                 less.schema = false;
             } else if takes.usage && refuses(&failure, &["stream_options", "include_usage"]) {
                 less.usage = false;
@@ -265,6 +266,11 @@ impl Provider for OpenAi {
 
 /// Words by which servers refuse tools.
 const TOOLS: [&str; 2] = ["tool", "function call"];
+/// llama.cpp takes a schema beside tools, and breaks an answer off that does not keep to it.
+fn breaks_the_schema(failure: &CallFailure) -> bool {
+    failure.message.contains("does not match the expected") && failure.message.contains("format")
+}
+
 /// Words by which servers refuse a schema.
 const SCHEMA: [&str; 5] = ["response_format", "json_schema", "grammar", "schema", "structured output"];
 
