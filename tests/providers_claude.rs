@@ -19,16 +19,6 @@ use support::recorded_model::RecordedModel;
 use tlaforge::llm::{CallFailure, ClaudeCode, ClaudeLimits, ClaudeLogin, FailureKind as Kind, LlmError, Provider as _};
 use tlaforge::process::Cancel;
 
-/// The real program, or the end of the test.
-macro_rules! real {
-    ($test:literal) => {
-        match real_program($test) {
-            Some(program) => program,
-            None => return,
-        }
-    };
-}
-
 fn failure(result: Result<tlaforge::llm::Answer, LlmError>) -> CallFailure {
     match result {
         Err(LlmError::Failed(failure)) => failure,
@@ -42,7 +32,7 @@ fn token() -> ClaudeLogin {
 
 #[test]
 fn a_call_with_two_reads() {
-    let program = real!("a_call_with_two_reads");
+    let program = real_program();
     let scene = Scene::new();
     let before = snapshot(&scene.workspace());
     let absolute = scene.workspace().join("docs/a.md").display().to_string();
@@ -78,7 +68,7 @@ fn a_call_with_two_reads() {
 
 #[test]
 fn a_part_of_a_file_is_not_the_whole_of_it() {
-    let program = real!("a_part_of_a_file_is_not_the_whole_of_it");
+    let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::replies(vec![
         Reply::tool("Read", json!({"file_path": "docs/a.md", "offset": 2, "limit": 1})),
@@ -90,7 +80,7 @@ fn a_part_of_a_file_is_not_the_whole_of_it() {
 
 #[test]
 fn what_lies_outside_is_refused_and_told() {
-    let program = real!("what_lies_outside_is_refused_and_told");
+    let program = real_program();
     for login in [ClaudeLogin::key(PLANTED_KEY).unwrap(), token()] {
         let scene = Scene::new();
         symlink(scene.path("outside/secret.md"), scene.workspace().join("link.md")).unwrap();
@@ -141,7 +131,7 @@ fn ran(scene: &Scene) -> Vec<String> {
 
 #[test]
 fn planted_hooks_servers_and_instructions_take_no_effect() {
-    let program = real!("planted_hooks_servers_and_instructions_take_no_effect");
+    let program = real_program();
     let answers = || ModelServer::replies(vec![Reply::reads(&["docs/a.md"]), Reply::text("done")]);
     // They would take effect: without the switches all of them do.
     let scene = Scene::new();
@@ -194,7 +184,7 @@ fn log_in(scene: &Scene) {
 
 #[test]
 fn doctor_learns_who_is_logged_in_and_no_more() {
-    let program = real!("doctor_learns_who_is_logged_in_and_no_more");
+    let program = real_program();
     let scene = Scene::new();
     let status = |login: ClaudeLogin| run(ClaudeCode::new(program.clone(), login).status(&Cancel::new())).unwrap();
     let none = status(scene.kept());
@@ -211,7 +201,7 @@ fn doctor_learns_who_is_logged_in_and_no_more() {
 
 #[test]
 fn a_kept_login_is_used_and_a_missing_one_is_told() {
-    let program = real!("a_kept_login_is_used_and_a_missing_one_is_told");
+    let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::replies(vec![Reply::text("done")]);
     let failed = failure(ask(&provider(program.clone(), scene.kept(), &server.url()), &scene.request("x")));
@@ -227,7 +217,7 @@ fn a_kept_login_is_used_and_a_missing_one_is_told() {
 
 #[test]
 fn a_prompt_is_a_prompt_whatever_it_looks_like() {
-    let program = real!("a_prompt_is_a_prompt_whatever_it_looks_like");
+    let program = real_program();
     let scene = Scene::new();
     let long = format!("start {} end", "word ".repeat(200_000));
     for prompt in ["/help me", "!touch ran-shell", "see @docs/a.md and @/etc/hostname", "--version", &long] {
@@ -244,7 +234,7 @@ fn a_prompt_is_a_prompt_whatever_it_looks_like() {
 
 #[test]
 fn an_answer_that_is_cut_and_goes_on_is_put_together() {
-    let program = real!("an_answer_that_is_cut_and_goes_on_is_put_together");
+    let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::replies(vec![Reply::text("one, ").stop("max_tokens"), Reply::text("two")]);
     assert_eq!(ask(&by_key(program, &server), &scene.request("x")).unwrap().text, "one, two");
@@ -252,12 +242,12 @@ fn an_answer_that_is_cut_and_goes_on_is_put_together() {
 
 #[test]
 fn the_choice_reaches_the_request_and_a_schema_holds_the_answer() {
-    let program = real!("the_choice_reaches_the_request_and_a_schema_holds_the_answer");
+    let program = real_program();
     let scene = Scene::new();
     let mut request = scene.request("x");
     request.choice.model = Some("claude-sonnet-4-6".into());
     request.choice.effort = Some("low".into());
-    request.choice.max_output = Some(1234);
+    request.choice.max_output = std::num::NonZeroU32::new(1234);
     let properties = json!({"verdict": {"type": "string"}});
     request.schema = Some(json!({"type": "object", "properties": properties, "required": ["verdict"]}));
     let server = ModelServer::replies(vec![
@@ -280,7 +270,7 @@ fn the_choice_reaches_the_request_and_a_schema_holds_the_answer() {
 
 #[test]
 fn every_way_to_fail_has_its_kind() {
-    let program = real!("every_way_to_fail_has_its_kind");
+    let program = real_program();
     let error = |status, kind: &str, message: &str| vec![Reply::error(status, kind, message)];
     let invalid = "invalid_request_error";
     let rows: Vec<(&str, Vec<Reply>, Kind, Option<u16>)> = vec![
@@ -327,7 +317,7 @@ fn every_way_to_fail_has_its_kind() {
 
 #[test]
 fn a_stream_that_breaks_is_no_answer() {
-    let program = real!("a_stream_that_breaks_is_no_answer");
+    let program = real_program();
     let scene = Scene::new();
     let long = "word ".repeat(50);
     let overloaded = json!({"type": "overloaded_error", "message": "Overloaded"});
@@ -358,7 +348,7 @@ fn a_stream_that_breaks_is_no_answer() {
 
 #[test]
 fn a_server_that_is_not_there_or_speaks_no_tls() {
-    let program = real!("a_server_that_is_not_there_or_speaks_no_tls");
+    let program = real_program();
     let scene = Scene::new();
     let key = || ClaudeLogin::key(PLANTED_KEY).unwrap();
     let failed = failure(ask(&provider(program.clone(), key(), "http://127.0.0.1:9"), &scene.request("x")));
@@ -399,7 +389,7 @@ fn cancelled_when(
 
 #[test]
 fn a_cancel_ends_the_call_within_a_second_and_leaves_no_process() {
-    let program = real!("a_cancel_ends_the_call_within_a_second_and_leaves_no_process");
+    let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::replies(vec![Reply::nothing()]);
     let claude = by_key(program, &server);
@@ -418,7 +408,7 @@ fn a_cancel_ends_the_call_within_a_second_and_leaves_no_process() {
 
 #[test]
 fn what_a_call_costs_in_time_and_memory() {
-    let program = real!("what_a_call_costs_in_time_and_memory");
+    let program = real_program();
     let scene = Scene::new();
     let server = ModelServer::start(|seen| match seen.tool_results().len() {
         0 => Reply::reads(&["docs/a.md"]),
@@ -460,7 +450,7 @@ fn peak_mib(pid: u32) -> Option<u64> {
 /// The main job, as a user has it: documents in, the real Claude Code program answering, an approved specification out.
 #[test]
 fn the_swap_case_ends_approved_through_claude_code() {
-    let program = real!("the_swap_case_ends_approved_through_claude_code");
+    let program = real_program();
     let bench = support::Bench::real();
     let case = support::project().join("evals/uniswap_swap");
     let recording = case.join("recording/run.jsonl");

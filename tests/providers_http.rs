@@ -485,7 +485,7 @@ fn a_choice_reaches_the_server_and_no_key_is_sent_where_there_is_none() {
             model: Some("m".into()),
             effort: Some("low".into()),
             temperature: Some(0.25),
-            max_output: Some(77),
+            max_output: std::num::NonZeroU32::new(77),
         };
         ask(&*provider, &request).unwrap();
         let posts = server.posts();

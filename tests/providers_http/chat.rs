@@ -58,7 +58,7 @@ fn files_that_do_not_fit_are_an_error_with_the_numbers_before_anything_is_sent()
     let server = ModelServer::replies(vec![Reply::text("x")]);
     let without_tools = |context_tokens| OpenAiSettings { tools: Some(false), context_tokens };
     let mut request = offering(&dir);
-    request.choice.max_output = Some(500);
+    request.choice.max_output = std::num::NonZeroU32::new(500);
     std::fs::write(dir.path().join("a.md"), "x".repeat(30_000)).unwrap();
     let got = failure(ask(&openai(&server, without_tools(Some(8192))), &request));
     assert_eq!(got.kind, Kind::PromptTooLong);
@@ -88,7 +88,7 @@ fn what_a_server_does_not_know_is_left_out() {
         Reply::text("x")
     });
     let mut request = request(&dir);
-    request.choice.max_output = Some(9);
+    request.choice.max_output = std::num::NonZeroU32::new(9);
     let answer = ask(&openai(&server, OpenAiSettings::default()), &request).unwrap();
     assert_eq!((answer.text.as_str(), answer.usage), ("x", None), "what is not counted is not claimed");
     assert_eq!(server.posts()[2].body["max_completion_tokens"], 9);
