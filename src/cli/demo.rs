@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::args::DemoArgs;
 use super::doctor;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, absolute, settings};
+use super::forge::{Answers, make_absolute, settings};
 use super::progress::advice;
 use super::run::{Docs, NewRun, begin, interface_of};
 use super::surroundings::{discover, tool_failure};
@@ -26,7 +26,7 @@ const RECORDING: &str = include_str!("../../evals/uniswap_swap/recording/run.jso
 pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let flags = Layer { provider: Some("replay".into()), ..args.tools.layer() };
     let mut settings = settings(flags)?;
-    settings.given.tla_tools = absolute(settings.given.tla_tools.take());
+    make_absolute(&mut settings);
     let out = match args.out {
         Some(out) => out,
         None => free_folder(),

@@ -26,9 +26,19 @@ pub(super) fn settings(flags: Layer) -> Result<Settings, Failure> {
     Ok(flags.over(environment).over(file).settle())
 }
 
-/// A relative path as it will be found from anywhere.
-pub(super) fn absolute(path: Option<PathBuf>) -> Option<PathBuf> {
-    path.map(|p| std::path::absolute(&p).unwrap_or(p))
+/// The files that the settings name, as they will be found from anywhere.
+pub(super) fn make_absolute(settings: &mut Settings) {
+    let given = &mut settings.given;
+    for path in [
+        &mut given.recording,
+        &mut given.record,
+        &mut given.prompts,
+        &mut given.tla_tools,
+        &mut given.prices,
+        &mut given.claude_path,
+    ] {
+        *path = path.take().map(|p| std::path::absolute(&p).unwrap_or(p));
+    }
 }
 
 /// Where answers come from.

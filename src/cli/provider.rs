@@ -1,10 +1,9 @@
 //! Which provider answers, from settings and environment. What cannot be used is found out here, before a folder is
 //! made or a model is asked.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::future::Future;
-use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -197,9 +196,8 @@ fn models(settings: &Settings, provider: &str) -> Result<Models, Failure> {
         model,
         effort: given.effort.clone(),
         temperature: temperature(given.temperature)?,
-        max_output: given.max_output.map(NonZeroU32::get),
+        max_output: given.max_output,
     };
-    let mut nodes = BTreeMap::new();
     for (node, own) in &given.nodes {
         let asks =
             Station::ALL.iter().any(|s| s.name() == node && !matches!(s, Station::Validate | Station::ModelCheck));
@@ -207,14 +205,9 @@ fn models(settings: &Settings, provider: &str) -> Result<Models, Failure> {
             return Err(Failure::usage(format!("[nodes.{node}] in the settings: no such node asks a model"))
                 .hint("the nodes are informal_spec, formalize, generate_invariants and review"));
         }
-        let choice = ModelChoice {
-            model: own.model.clone(),
-            effort: own.effort.clone(),
-            temperature: temperature(own.temperature)?,
-            max_output: own.max_output.map(NonZeroU32::get),
-        };
-        nodes.insert(node.clone(), choice);
+        temperature(own.temperature)?;
     }
+    let nodes = given.nodes.clone();
     let named = all.model.is_some() || nodes.len() == 4 && nodes.values().all(|n| n.model.is_some());
     if provider == "openai" && !named {
         return Err(Failure::usage("`--provider openai` needs the model's name").hint("add --model NAME"));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::args::{Format, ResumeArgs};
 use super::branch;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, absolute, desk, forge, open, prompts_in_use, run_failure, show_files, status};
+use super::forge::{Answers, desk, forge, make_absolute, open, prompts_in_use, run_failure, show_files, status};
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::env;
@@ -33,16 +33,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
     }
     let mut settings = settings_of(&view.settings.surroundings, args.forge.layer())?;
-    for path in [
-        &mut settings.given.recording,
-        &mut settings.given.record,
-        &mut settings.given.prompts,
-        &mut settings.given.tla_tools,
-        &mut settings.given.prices,
-        &mut settings.given.claude_path,
-    ] {
-        *path = absolute(path.take());
-    }
+    make_absolute(&mut settings);
     let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };
     let changed = |desk: &Desk| {
         let prompts = prompts_in_use(&desk.prompts);

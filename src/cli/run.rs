@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{Format, RunArgs};
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, absolute, desk, forge, open, prompts_in_use, run_failure, settings};
+use super::forge::{Answers, desk, forge, make_absolute, open, prompts_in_use, run_failure, settings};
 use super::progress::Display;
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
@@ -35,16 +35,7 @@ const EXEMPLARS: &[(&str, &str)] = &[
 pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let flags = Layer { exemplars: args.exemplars.clone(), concern: args.concern.clone(), ..args.forge.layer() };
     let mut settings = settings(flags)?;
-    for path in [
-        &mut settings.given.recording,
-        &mut settings.given.record,
-        &mut settings.given.prompts,
-        &mut settings.given.tla_tools,
-        &mut settings.given.prices,
-        &mut settings.given.claude_path,
-    ] {
-        *path = absolute(path.take());
-    }
+    make_absolute(&mut settings);
     let (docs, interface) = match (&args.docs, &args.case) {
         (Some(docs), _) => (docs.clone(), None),
         (None, Some(case)) => (case.join("docs"), interface(case)?),

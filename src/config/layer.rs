@@ -124,7 +124,7 @@ pub struct Layer {
     pub max_output: Option<NonZeroU32>,
     /// What single nodes say of their model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub nodes: BTreeMap<String, NodeModel>,
+    pub nodes: BTreeMap<String, ModelChoice>,
     /// US dollars that a run may cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
@@ -160,17 +160,17 @@ pub struct Layer {
     pub allow_modules: Vec<String>,
 }
 
-/// What one node says of its model; what it leaves out is as for all.
+/// Which model answers, and how. What a node leaves out is as for all; what nothing says is the provider's own default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct NodeModel {
+pub struct ModelChoice {
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How hard it thinks, in the provider's words.
+    /// How hard it thinks, in the provider's words (`low`, `medium`, `high`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// Its temperature.
+    /// Its temperature, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// Tokens that an answer may take.

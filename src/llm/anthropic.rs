@@ -5,6 +5,7 @@
 //! what many requests of a run have in common stands first and byte for byte alike.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -158,16 +159,10 @@ impl Anthropic {
     }
 
     async fn send(&self, body: &Value, tally: &mut Tally) -> Result<Turn, CallFailure> {
-        let mut events =
-            self.http.post(self.headers(), body).await.inspect_err(|f| tally.name(f.request_id.as_ref()))?;
-        tally.name(events.request_id.as_ref());
+        let mut events = self.http.post(self.headers(), body, tally).await?;
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
         let read = read_turn(&mut events, &mut turn).await;
-        // Tokens are paid for also where the answer breaks off.
-        tally.add(turn.usage);
-        if turn.model.is_some() {
-            tally.model.clone_from(&turn.model);
-        }
+        tally.add(turn.usage, turn.model.as_ref());
         read?;
         // Only where another turn follows: an answer that is complete is not kept waiting, nor lost to a signal.
         if !turn.calls().is_empty() {
@@ -243,7 +238,7 @@ fn body(request: &Request, system: &[Value], messages: &[Value], schema: Option<
     }
     let mut body = json!({
         "model": model_of(request),
-        "max_tokens": request.choice.max_output.unwrap_or(MAX_OUTPUT),
+        "max_tokens": request.choice.max_output.map_or(MAX_OUTPUT, NonZeroU32::get),
         "stream": true,
         "tools": [{
             "name": reading::TOOL, "description": reading::DESCRIPTION, "input_schema": reading::input_schema(),

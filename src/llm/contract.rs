@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure::CallFailure;
+pub use crate::config::ModelChoice;
 use crate::journal::Sha;
 use crate::process::Cancel;
 
@@ -49,24 +50,6 @@ pub struct Offered {
     /// Many requests of a run offer it, word for word (documents, exemplars): worth a place in a cached prefix.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
-}
-
-/// Which model answers, and how. What is `None` is the provider's own default.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ModelChoice {
-    /// Its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// How hard it thinks, in the provider's words (`low`, `medium`, `high`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub effort: Option<String>,
-    /// From 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
-    /// Tokens that an answer may take.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_output: Option<u32>,
 }
 
 /// One question.

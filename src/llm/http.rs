@@ -214,20 +214,29 @@ impl Http {
     }
 
     /// Sends a request and gives the events of its answer. Everything but a stream of events is a failure.
-    pub(super) async fn post(&self, headers: HeaderMap, body: &Value) -> Result<Events<'_>, CallFailure> {
+    pub(super) async fn post(
+        &self,
+        headers: HeaderMap,
+        body: &Value,
+        tally: &mut Tally,
+    ) -> Result<Events<'_>, CallFailure> {
         let sent = self.client.post(self.url.clone()).headers(headers).json(body).send().await;
         let response = sent.map_err(|e| self.trouble(e))?;
         let status = response.status();
-        let envelope = Envelope::of(status.as_u16(), response.headers());
+        let mut envelope = Envelope::of(status.as_u16(), response.headers());
+        envelope.request_id = envelope.request_id.map(|id| self.scrub(&id));
+        tally.name(envelope.request_id.as_ref());
         if !status.is_success() {
             let body = self.error_body(response).await;
-            return Err(self.clean(http_failure::of_status(&envelope, &self.scrub(&body), &self.url)));
+            let failure = self.clean(http_failure::of_status(&envelope, &self.scrub(&body), &self.url));
+            tally.name(failure.request_id.as_ref());
+            return Err(failure);
         }
         if !envelope.content_type.starts_with("text/event-stream") {
             let body = self.error_body(response).await;
             return Err(self.clean(http_failure::of_other_content(&envelope, &self.scrub(&body))));
         }
-        let request_id = envelope.request_id.as_ref().map(|id| self.scrub(id));
+        let request_id = envelope.request_id;
         Ok(Events { http: self, inner: Box::pin(bounded(response).eventsource()), request_id })
     }
 
@@ -390,8 +399,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Adds what a request took.
-    pub(super) fn add(&mut self, more: Option<Usage>) {
+    /// Adds what an answer took, also one that broke off (its tokens are paid for), and who gave it.
+    pub(super) fn add(&mut self, more: Option<Usage>, model: Option<&String>) {
+        if let Some(model) = model {
+            self.model = Some(model.clone());
+        }
         if let Some(more) = more {
             let sum = self.usage.get_or_insert_with(Usage::default);
             sum.input += more.input;

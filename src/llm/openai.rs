@@ -132,7 +132,7 @@ impl OpenAi {
             let bytes: usize =
                 files.iter().map(|f| f.text.len()).sum::<usize>() + request.role.len() + request.prompt.len();
             let tokens = bytes as u64 / BYTES_PER_TOKEN;
-            let answer = request.choice.max_output.map_or(ROOM_TO_ANSWER, u64::from);
+            let answer = request.choice.max_output.map_or(ROOM_TO_ANSWER, |tokens| tokens.get().into());
             if tokens + answer > context {
                 return Err(too_long(format!(
                     "the server has no tools, so {} files stand in the request; they are {bytes} bytes, about {tokens} \
@@ -235,16 +235,10 @@ impl OpenAi {
     }
 
     async fn send(&self, body: &Value, tally: &mut Tally) -> Result<Turn, CallFailure> {
-        let mut events =
-            self.http.post(self.headers(), body).await.inspect_err(|f| tally.name(f.request_id.as_ref()))?;
-        tally.name(events.request_id.as_ref());
+        let mut events = self.http.post(self.headers(), body, tally).await?;
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
         let read = read_turn(&mut events, &mut turn).await;
-        // Tokens are paid for also where the answer breaks off.
-        tally.add(turn.usage);
-        if turn.model.is_some() {
-            tally.model.clone_from(&turn.model);
-        }
+        tally.add(turn.usage, turn.model.as_ref());
         read?;
         // Only where another turn follows: an answer that is complete is not kept waiting, nor lost to a signal.
         if !turn.calls.is_empty() {
