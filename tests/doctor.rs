@@ -11,6 +11,7 @@ use support::model_server::ModelServer;
 use support::{Bench, jar, java};
 
 const KEY: &str = "sk-ant-planted-0123456789";
+const OTHER: &str = "sk-planted-of-another-server";
 
 /// Without tools doctor ends with status 4; what it says of models is the same.
 const NO_TOOLS: i32 = 4;
@@ -112,14 +113,26 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
     let bench = Bench::without_tools();
     let server = ModelServer::replies(vec![support::model_server::Reply::text("never asked")]);
     let url = server.url();
-    let env = [("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", KEY)];
-    let online = ["--online", "--base-url", &url];
+    let other = ModelServer::replies(vec![support::model_server::Reply::text("never asked")]);
+    let (keys, online) = ([("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", OTHER)], ["--online"]);
+    let at = |url| [("ANTHROPIC_BASE_URL", url), ("OPENAI_BASE_URL", url)];
+    let env = [&keys[..], &at(&*url)].concat();
+    // A server that is named for one provider gets no key of the other.
+    let named = ["--online", "--provider", "openai", "--base-url", &other.url()];
+    text(&bench, &named, &env);
+    let keys_sent = |server: &ModelServer| {
+        let of =
+            |r: &support::model_server::Seen| format!("{:?}{:?}", r.header("x-api-key"), r.header("authorization"));
+        server.requests().iter().map(of).collect::<String>()
+    };
+    assert!(keys_sent(&other).contains(OTHER) && !keys_sent(&other).contains(KEY), "{}", keys_sent(&other));
+    assert!(keys_sent(&server).contains(KEY) && !keys_sent(&server).contains(OTHER), "{}", keys_sent(&server));
     let said = text(&bench, &online, &env);
     for name in ["anthropic", "openai"] {
         says(&said, name, &format!("ready:     {url}, key set, reachable"), None);
     }
     assert!(!said.contains("No server was asked"), "{said}");
-    assert!(server.posts().is_empty() && server.requests().len() == 2, "no model was asked");
+    assert!(server.posts().is_empty() && server.requests().len() == 3, "no model was asked");
     assert!(server.requests().iter().all(|r| r.path == "/v1/models"));
     assert_eq!(of(&object(&bench, &online, &env), "openai")["reachable"], true);
 
@@ -139,17 +152,16 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
                 .unwrap();
         }
     });
-    let online = ["--online", "--base-url", &url];
     for (line, env, ready, reachable, advice) in [
-        ("401 Unauthorized", &env[..], false, true, "to a key that this server takes"),
-        ("401 Unauthorized", &[("ANTHROPIC_BASE_URL", "http://x")][..], false, true, "this server wants a key"),
-        ("404 Not Found", &env[..], true, true, "if calls fail, look at the base URL"),
-        ("500 Oops", &env[..], false, true, "try again later"),
+        ("401 Unauthorized", &keys[..], false, true, "to a key that this server takes"),
+        ("401 Unauthorized", &[][..], false, true, "this server wants a key"),
+        ("404 Not Found", &keys[..], true, true, "if calls fail, look at the base URL"),
+        ("500 Oops", &keys[..], false, true, "try again later"),
     ] {
         for name in ["anthropic", "openai"] {
             // One answer for each of the two servers, in each format.
             (0..2).for_each(|_| status.send(line).unwrap());
-            let object = object(&bench, &online, env);
+            let object = object(&bench, &online, &[env, &at(&*url)].concat());
             let condition = of(&object, name);
             assert_eq!(
                 (&condition["ready"], &condition["reachable"]),
@@ -160,7 +172,7 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
             assert!(!object.to_string().contains("resume"), "there is no run: {object}");
         }
     }
-    let online = ["--online", "--base-url", "http://127.0.0.1:9"];
+    let env = [&keys[..], &at("http://127.0.0.1:9")].concat();
     let said = text(&bench, &online, &env);
     for name in ["anthropic", "openai"] {
         says(

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tlaforge::llm::{
-    Anthropic, ApiKey, Budget, CallFailure, Caller, FailureKind as Kind, HttpSettings, LlmError, ModelChoice, Models,
-    Note, OpenAi, OpenAiSettings, Pace, Prices, Provider, Request, RequestKey, RetryPolicy, Usage, Used,
+    Anthropic, Budget, CallFailure, Caller, FailureKind as Kind, HttpSettings, LlmError, ModelChoice, Models, Note,
+    OpenAi, OpenAiSettings, Pace, Prices, Provider, Request, RequestKey, RetryPolicy, Secret, Usage, Used,
 };
 use tlaforge::process::Cancel;
 
@@ -42,7 +42,7 @@ impl Api {
 }
 
 fn settings(url: &str) -> HttpSettings {
-    let key = ApiKey::new(KEY).unwrap();
+    let key = Secret::new("A_KEY", KEY).unwrap();
     HttpSettings { idle_timeout: Duration::from_secs(30), ..HttpSettings::new(url, Some(key)) }
 }
 
@@ -448,9 +448,12 @@ fn what_is_read_is_given_back_recorded_and_confined() {
         let posts = server.posts();
         assert_eq!(posts.len(), 3);
         let results = posts[1].tool_results();
-        assert_eq!(results[0].text, "     1→alpha\n");
+        assert_eq!(
+            results[0].text,
+            "===== BEGIN untrusted file \"a.md\" =====\n     1→alpha\n===== END untrusted file \"a.md\" =====\n"
+        );
         assert!(results[1].text.ends_with("outside the workspace"));
-        assert!(results[3].text.contains("no tool Bash") && results[4].text.contains("`file_path` is missing"));
+        assert!(results[3].text.contains("no tool Bash") && results[4].text.contains("no JSON object"));
         assert!(posts.iter().all(|p| !String::from_utf8_lossy(&p.raw).contains("beyond the fence")));
         let messages = posts[1].body["messages"].as_array().unwrap();
         match api {

@@ -257,8 +257,11 @@ pub(super) struct DoctorArgs {
     /// Ask the servers of `anthropic` and `openai` for their list of models: are they there, do they take the key?
     #[arg(long)]
     pub online: bool,
-    /// Where the server of `openai` or `anthropic` is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
-    #[arg(long, value_name = "URL")]
+    /// Whose server --base-url names: anthropic or openai.
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// Where that server is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
+    #[arg(long, value_name = "URL", requires = "provider")]
     pub base_url: Option<String>,
     /// The Claude Code program [default: `claude` on the path].
     #[arg(long, value_name = "FILE")]

@@ -43,7 +43,8 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         let path = fetch().await.map_err(|e| tool_failure(&e))?;
         advice(&format!("tla2tools.jar is in {}", path.display()));
     }
-    let flags = Layer { base_url: args.base_url, claude_path: args.claude_path, ..args.tools.layer() };
+    let (provider, base_url, claude_path) = (args.provider, args.base_url, args.claude_path);
+    let flags = Layer { provider, base_url, claude_path, ..args.tools.layer() };
     let settings = settings(flags)?;
     let limits = limits(&settings);
     let cancel = cancel_on_signals();

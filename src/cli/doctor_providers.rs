@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::provider::{ANTHROPIC_URL, anthropic, claude, openai, set};
+use super::provider::{ANTHROPIC_URL, anthropic, base_url, claude, openai, set};
 use crate::config::Settings;
 use crate::llm::{CallFailure, FailureKind, LlmError};
 use crate::process::Cancel;
@@ -39,6 +39,19 @@ impl Condition {
 
     fn refused(name: &'static str, failure: Failure) -> Self {
         Self { name, found: failure.message, advice: failure.hints.into_iter().next(), ..Self::default() }
+    }
+
+    /// Asks the server, unless nobody waits for it any more.
+    async fn asked(
+        self,
+        reach: impl Future<Output = Result<(), CallFailure>>,
+        variable: &str,
+        cancel: &Cancel,
+    ) -> Self {
+        tokio::select! {
+            reached = reach => self.reached(reached, variable),
+            () = cancel.cancelled() => self,
+        }
     }
 
     /// With what the server said. `variable` holds the key.
@@ -98,8 +111,8 @@ pub(super) fn chosen(settings: &Settings, conditions: &[Condition]) -> Option<St
 pub(super) async fn conditions(settings: &Settings, online: bool, cancel: &Cancel) -> Vec<Condition> {
     vec![
         of_claude(settings, cancel).await,
-        of_anthropic(settings, online).await,
-        of_openai(settings, online).await,
+        of_anthropic(settings, online, cancel).await,
+        of_openai(settings, online, cancel).await,
         Condition::ready("handoff", "a person or another agent answers through files (--provider handoff)"),
         Condition::ready("replay", "answers from a recording (--recording FILE)"),
     ]
@@ -133,8 +146,8 @@ async fn of_claude(settings: &Settings, cancel: &Cancel) -> Condition {
 
 const INSTALL: &str = "install the current one: npm install -g @anthropic-ai/claude-code";
 
-async fn of_anthropic(settings: &Settings, online: bool) -> Condition {
-    let url = settings.given.base_url.clone().or_else(|| set("ANTHROPIC_BASE_URL"));
+async fn of_anthropic(settings: &Settings, online: bool, cancel: &Cancel) -> Condition {
+    let url = base_url(settings, "anthropic");
     let key_set = set("ANTHROPIC_API_KEY").is_some();
     if !key_set && url.is_none() {
         let lacks = Condition::lacks("anthropic", "no key", "set ANTHROPIC_API_KEY (calls are paid by token)");
@@ -144,14 +157,14 @@ async fn of_anthropic(settings: &Settings, online: bool) -> Condition {
         Ok(server) => {
             let url = url.unwrap_or_else(|| ANTHROPIC_URL.to_owned());
             let found = of_server("anthropic", &url, key_set);
-            if online { found.reached(server.reach().await, "ANTHROPIC_API_KEY") } else { found }
+            if online { found.asked(server.reach(), "ANTHROPIC_API_KEY", cancel).await } else { found }
         }
         Err(failure) => Condition::refused("anthropic", failure),
     }
 }
 
-async fn of_openai(settings: &Settings, online: bool) -> Condition {
-    let Some(url) = settings.given.base_url.clone().or_else(|| set("OPENAI_BASE_URL")) else {
+async fn of_openai(settings: &Settings, online: bool, cancel: &Cancel) -> Condition {
+    let Some(url) = base_url(settings, "openai") else {
         let advice = "name your server with --base-url or OPENAI_BASE_URL (Ollama: http://localhost:11434), and a \
                       model with --model";
         return Condition::lacks("openai", "no server", advice);
@@ -159,7 +172,7 @@ async fn of_openai(settings: &Settings, online: bool) -> Condition {
     match openai(settings) {
         Ok(server) => {
             let found = of_server("openai", &url, set("OPENAI_API_KEY").is_some());
-            if online { found.reached(server.reach().await, "OPENAI_API_KEY") } else { found }
+            if online { found.asked(server.reach(), "OPENAI_API_KEY", cancel).await } else { found }
         }
         Err(failure) => Condition::refused("openai", failure),
     }

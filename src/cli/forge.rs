@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::args::Format;
 use super::failure::{Fails, Failure};
 use super::progress::{Display, result};
-use super::provider::caller;
+use super::provider::{caller, refuse_secrets, set};
 use super::surroundings::{cancel_on_signals, clock, crash_point, env, limits, toolchain};
-use crate::config::{Layer, Settings};
+use crate::config::{FILE_NAME, Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
-use crate::llm::Recording;
+use crate::llm::{Recording, host_elsewhere};
 use crate::nodes::{Crew, Desk, Shelf};
 use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, drive};
 use crate::prompt::{PromptLibrary, Template};
@@ -23,7 +23,28 @@ pub(super) fn settings(flags: Layer) -> Result<Settings, Failure> {
     let here = std::env::current_dir().fails(Exit::Usage)?;
     let file = Layer::from_file(&here).fails(Exit::Usage)?;
     let environment = Layer::from_env(&env).fails(Exit::Usage)?;
-    Ok(flags.over(environment).over(file).settle())
+    refuse_secrets(FILE_NAME, &serde_json::to_string(&file).unwrap_or_default())?;
+    let program = file.claude_path.clone().filter(|_| flags.claude_path.is_none());
+    let server = file.base_url.clone().filter(|_| flags.base_url.is_none());
+    let settings = flags.over(environment).over(file).settle();
+    trust(program.as_deref(), server.as_deref(), &settings.provider)?;
+    Ok(settings)
+}
+
+/// A file that came with somebody else's folder may not say which program gets the login, or whose server gets a key.
+fn trust(program: Option<&Path>, server: Option<&str>, provider: &str) -> Result<(), Failure> {
+    if let Some(path) = program {
+        return Err(Failure::usage(format!("{FILE_NAME} names a program to run: {}", path.display()))
+            .hint("a program is taken from the command line only: --claude-path FILE"));
+    }
+    let key = match provider {
+        "anthropic" => "ANTHROPIC_API_KEY",
+        "openai" => "OPENAI_API_KEY",
+        _ => return Ok(()),
+    };
+    let Some(host) = server.filter(|_| set(key).is_some()).and_then(host_elsewhere) else { return Ok(()) };
+    Err(Failure::usage(format!("{FILE_NAME} names a server that would get your {key}: {host}"))
+        .hint("a key goes only where you send it yourself: --base-url URL"))
 }
 
 /// The files that the settings name, as they will be found from anywhere.

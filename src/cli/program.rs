@@ -6,6 +6,7 @@ use clap::Parser;
 
 use super::args::{Args, Command};
 use super::failure::Failure;
+use super::provider::refuse_secrets;
 use super::{check, demo, doctor, report, resume, run};
 use crate::exit::Exit;
 
@@ -20,7 +21,9 @@ pub fn main() -> ExitCode {
             return ExitCode::from(exit.code());
         }
     };
-    let exit = match dispatch(args) {
+    // All of the command line could come into the journal, and every process of this machine can read it.
+    let line: Vec<_> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let exit = match refuse_secrets("the command line", &line.join(" ")).and_then(|()| dispatch(args)) {
         Ok(exit) => exit,
         Err(failure) => {
             failure.print();

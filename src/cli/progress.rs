@@ -135,7 +135,7 @@ impl Display {
                 format!("{station}call {} failed: {}; {then}", data["attempt"], one_line(text("message")))
             }
             "model_switched" => format!("{station}asking {} instead", text("to")),
-            "read_refused" => format!("{station}read refused: {}", text("path")),
+            "read_refused" => format!("{station}read refused: {}", one_line(text("path"))),
             "tool_finished" => {
                 let first = &data["diagnostics"][0];
                 let what = match (data["accepted"] == true, first["message"].as_str()) {

@@ -16,9 +16,9 @@ use super::surroundings::env;
 use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::{
-    Anthropic, ApiKey, Budget, CLAUDE_SURROUNDINGS, Caller, ClaudeCode, ClaudeLogin, DEFAULT_MODEL, Handoff,
-    HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording, Replay,
-    RetryPolicy,
+    Anthropic, Budget, CLAUDE_SURROUNDINGS, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL, Guarded,
+    Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording,
+    Replay, RetryPolicy, Secret,
 };
 use crate::pipeline::Station;
 use crate::process::Cancel;
@@ -55,6 +55,7 @@ pub(super) async fn caller(
     };
     let at_a_time = given.concurrency.map_or(AT_A_TIME, NonZeroUsize::get);
     let pace = Real { until: given.max_time.and_then(|s| Instant::now().checked_add(Duration::from_secs(s.get()))) };
+    let provider = Box::new(Guarded::new(provider, secrets()));
     Ok(Caller::new(provider, models, retry, budget, prices, at_a_time, Arc::new(pace)))
 }
 
@@ -78,7 +79,12 @@ async fn provider(
             let recording = Recording::load(path).fails(Exit::Usage)?;
             Ok(Box::new(Replay::new(recording, settings.strict_replay)))
         }
-        ("claude", _) => Ok(Box::new(claude(settings)?)),
+        ("claude", _) => {
+            if given.base_url.is_some() {
+                advice("the base URL is not used: Claude Code has its own (ANTHROPIC_BASE_URL)");
+            }
+            Ok(Box::new(claude(settings)?))
+        }
         ("anthropic", _) => Ok(Box::new(anthropic(settings)?)),
         ("openai", _) => Ok(Box::new(openai(settings)?)),
         ("auto", _) => automatic(settings, cancel).await,
@@ -89,6 +95,10 @@ async fn provider(
 /// Claude Code where it is found and logged in, else the Messages API where there is a key. What was asked for by name
 /// is not passed over: the other one is paid by somebody else.
 async fn automatic(settings: &Settings, cancel: &Cancel) -> Result<Box<dyn Provider>, Failure> {
+    if settings.given.base_url.is_some() {
+        return Err(Failure::usage("a base URL is given, and not what speaks there")
+            .hint("add --provider openai, or --provider anthropic"));
+    }
     let named = settings.given.claude_path.is_some() || settings.given.claude_api_key == Some(true);
     let mut why = Vec::new();
     match claude(settings) {
@@ -149,11 +159,15 @@ pub(super) fn claude(settings: &Settings) -> Result<ClaudeCode, Failure> {
         ClaudeLogin::Kept { home, config_dir: set("CLAUDE_CONFIG_DIR").map(PathBuf::from) }
     };
     let known = CLAUDE_SURROUNDINGS.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
-    Ok(ClaudeCode::new(program, login).surroundings(known))
+    let mut limits = ClaudeLimits::default();
+    if let Some(seconds) = settings.given.idle_timeout {
+        limits.request = Duration::from_secs(seconds.get());
+    }
+    Ok(ClaudeCode::new(program, login).surroundings(known).limits(limits))
 }
 
 pub(super) fn anthropic(settings: &Settings) -> Result<Anthropic, Failure> {
-    let url = settings.given.base_url.clone().or_else(|| set("ANTHROPIC_BASE_URL"));
+    let url = base_url(settings, "anthropic");
     let key = key("ANTHROPIC_API_KEY")?;
     if key.is_none() && url.is_none() {
         return Err(Failure::usage("`--provider anthropic` needs a key").hint("set ANTHROPIC_API_KEY"));
@@ -163,7 +177,7 @@ pub(super) fn anthropic(settings: &Settings) -> Result<Anthropic, Failure> {
 
 pub(super) fn openai(settings: &Settings) -> Result<OpenAi, Failure> {
     let given = &settings.given;
-    let Some(url) = given.base_url.clone().or_else(|| set("OPENAI_BASE_URL")) else {
+    let Some(url) = base_url(settings, "openai") else {
         return Err(Failure::usage("`--provider openai` needs the server's address")
             .hint("add --base-url http://localhost:11434 (Ollama), or set OPENAI_BASE_URL"));
     };
@@ -171,13 +185,39 @@ pub(super) fn openai(settings: &Settings) -> Result<OpenAi, Failure> {
     OpenAi::new(http(settings, url, key("OPENAI_API_KEY")?), how).fails(Exit::Usage)
 }
 
-/// The key in a variable. It is named in what goes wrong, and never shown.
-fn key(name: &str) -> Result<Option<ApiKey>, Failure> {
-    let Some(text) = set(name) else { return Ok(None) };
-    ApiKey::new(&text).map(Some).map_err(|e| Failure::usage(format!("{name}: {e}")))
+/// Where a provider's server is. What the settings name is the server of the provider that they name, and gets no other
+/// one's key.
+pub(super) fn base_url(settings: &Settings, provider: &str) -> Option<String> {
+    let variable = if provider == "openai" { "OPENAI_BASE_URL" } else { "ANTHROPIC_BASE_URL" };
+    settings.given.base_url.clone().filter(|_| settings.provider == provider).or_else(|| set(variable))
 }
 
-fn http(settings: &Settings, url: String, key: Option<ApiKey>) -> HttpSettings {
+/// The variables that hold keys and tokens.
+const SECRETS: [&str; 3] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
+
+/// What must come out nowhere.
+fn secrets() -> Vec<Secret> {
+    SECRETS.iter().filter_map(|name| Secret::new(name, set(name)?.trim()).ok()).collect()
+}
+
+/// Refuses a text that would be journaled and holds a key. `place` says where it stands.
+pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
+    for name in SECRETS {
+        let Some(secret) = set(name).and_then(|value| Secret::new(name, value.trim()).ok()) else { continue };
+        if secret.is_in(text) {
+            return Err(Failure::usage(format!("{place} holds the value of {name}, which would come into files"))
+                .hint(format!("take it out: the key is read from {name}, and needed nowhere else")));
+        }
+    }
+    Ok(())
+}
+
+/// The key in a variable. It is named in what goes wrong, and never shown.
+fn key(name: &str) -> Result<Option<Secret>, Failure> {
+    set(name).map(|text| Secret::new(name, &text).fails(Exit::Usage)).transpose()
+}
+
+fn http(settings: &Settings, url: String, key: Option<Secret>) -> HttpSettings {
     let mut http = HttpSettings::new(url, key);
     if let Some(seconds) = settings.given.idle_timeout {
         http.idle_timeout = Duration::from_secs(seconds.get());

@@ -9,6 +9,7 @@ use super::args::{Format, RunArgs};
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, desk, forge, make_absolute, open, prompts_in_use, run_failure, settings};
 use super::progress::Display;
+use super::provider::refuse_secrets;
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::RunLock;
@@ -68,6 +69,9 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
         Docs::At(path) => read_documents(&path).fails(Exit::Usage)?,
         Docs::Read(documents) => documents,
     };
+    for document in &documents.files {
+        refuse_secrets(&document.path, &document.text)?;
+    }
     let exemplars = exemplars(&settings)?;
     let display = Arc::new(Display::new(format));
     let desk = desk(&settings, job.answers, &job.out, &display).await?;

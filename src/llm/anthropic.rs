@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::anthropic_stream::{Turn, read_turn};
 use super::contract::{Answer, Asking, LlmError, Provider, Request};
 use super::failure::{CallFailure, FailureKind};
-use super::http::{ApiKey, Http, HttpSettings, SetupError, Tally};
+use super::http::{Http, HttpSettings, SetupError, Tally, unless_cancelled};
 use super::http_failure::excerpt;
 use super::reading::{self, Loaded, Reading, marked};
 use crate::process::Cancel;
@@ -49,7 +49,7 @@ impl Anthropic {
     fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert("anthropic-version", API_VERSION);
-        if let Some(key) = self.http.key().map(|key: &ApiKey| key.header("")) {
+        if let Some(key) = self.http.key().map(|key| key.header("")) {
             headers.insert("x-api-key", key);
         }
         headers
@@ -58,13 +58,11 @@ impl Anthropic {
     async fn serve(&self, request: &Request, cancel: &Cancel) -> Result<Answer, LlmError> {
         let mut reading = Reading::open(&request.workspace)?;
         let mut tally = Tally::default();
-        let text = tokio::select! {
-            // An answer that is there when the signal comes is not thrown away.
-            biased;
-            text = self.converse(request, &mut reading, &mut tally) => text,
-            () = cancel.cancelled() => return Err(LlmError::Cancelled),
+        let text = unless_cancelled(self.converse(request, &mut reading, &mut tally), cancel).await?;
+        let text = match text.and_then(|text| self.http.answer(text)) {
+            Ok(text) => text,
+            Err(failure) => return Err(tally.charge(failure, reading).into()),
         };
-        let text = text.and_then(|text| self.http.answer(text)).map_err(|failure| tally.charge(failure))?;
         let (reads, refused_reads) = reading.finish();
         Ok(Answer {
             text,

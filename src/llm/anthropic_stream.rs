@@ -133,7 +133,10 @@ impl Block {
 
 /// Reads a turn up to its last event. What came before a failure stays in `turn`.
 pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Result<(), CallFailure> {
-    while let Some(event) = events.next().await? {
+    loop {
+        // Once it has said why it stopped, only the last mark is missing.
+        let event = if turn.stop.is_some() { events.last_words().await } else { events.next().await? };
+        let Some(event) = event else { break };
         let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
             return Err(events.malformed("an event of the answer is not JSON"));
         };
@@ -166,7 +169,7 @@ pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Resul
             _ => {}
         }
     }
-    Err(events.cut())
+    if turn.stop.is_some() { Ok(()) } else { Err(events.cut()) }
 }
 
 #[cfg(test)]

@@ -50,6 +50,10 @@ impl RetryPolicy {
             return None;
         }
         match failure.wait {
+            // Nobody is there: a server that is starting up comes soon, a wrong address never.
+            None if failure.kind == FailureKind::Connect => {
+                (next <= CONNECT_RETRIES).then(|| (CONNECT_DELAY * next).min(self.delay).mul_f64(1.0 + 0.1 * jitter))
+            }
             Some(asked) if asked > self.cap => None,
             // Never earlier than the server says.
             Some(asked) => Some(asked + Duration::from_secs_f64(jitter)),
@@ -65,6 +69,15 @@ pub struct Budget {
     pub cost_usd: Option<f64>,
     /// Tokens of all kinds.
     pub tokens: Option<u64>,
+}
+
+/// Tokens that nobody counted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The tokens.
+    pub usage: Usage,
+    /// US dollars, where the price is known.
+    pub cost_usd: Option<f64>,
 }
 
 /// What a run has used.
@@ -124,6 +137,9 @@ pub enum Note {
         attempt: u32,
         /// Seconds until it is tried again; `None` where it is not.
         wait_seconds: Option<f64>,
+        /// What the model tried to read outside the workspace.
+        #[serde(skip)]
+        refused_reads: Vec<String>,
     },
     /// Another model is asked from here on.
     Switched {
@@ -134,6 +150,9 @@ pub enum Note {
     },
 }
 
+/// How often and how late a server that cannot be reached is tried again: n times the delay before try n.
+const CONNECT_RETRIES: u32 = 2;
+const CONNECT_DELAY: Duration = Duration::from_secs(5);
 /// After so many failures in a row for want of capacity another model is asked.
 const SWITCH_AFTER: u32 = 3;
 /// Tokens of an answer, for the estimate before a call.
@@ -232,8 +251,9 @@ impl Caller {
                 model: request.choice.model.clone(),
                 attempt,
                 wait_seconds: wait.map(|w| w.as_secs_f64()),
+                refused_reads: failure.refused_reads.clone(),
             });
-            used.tokens += failure.usage.map_or(0, |u| u.total());
+            used.tokens = used.tokens.saturating_add(failure.usage.map_or(0, |u| u.total()));
             used.cost_usd += cost_usd.unwrap_or(0.0);
             let Some(wait) = wait else { return Err(failure.into()) };
             if let Some(to) = switch {
@@ -264,13 +284,21 @@ impl Caller {
         Some(self.prices.of(model?)?.of(usage?))
     }
 
+    /// What an answer took, as far as can be said where its provider does not count: what the request offers, read once,
+    /// and the answer. Against a budget it counts as used; without one nobody needs it.
+    pub fn estimate(&self, request: &Request, answer: &Answer) -> Option<Estimate> {
+        if answer.usage.is_some() || self.budget == Budget::default() {
+            return None;
+        }
+        let usage = expected(request, answer.text.len() as u64 / BYTES_PER_TOKEN);
+        Some(Estimate { usage, cost_usd: self.cost(request.choice.model.as_deref(), Some(&usage)) })
+    }
+
     /// Whether the budget allows the call, by an estimate: what the request offers is read once, and answered shortly.
     fn afford(&self, request: &Request, used: Used) -> Result<(), LlmError> {
-        let bytes = request.role.len() + request.prompt.len();
-        let input = (bytes as u64 + request.offered.iter().map(|o| o.bytes).sum::<u64>()) / BYTES_PER_TOKEN;
-        let usage = Usage { input, output: EXPECTED_OUTPUT, ..Usage::default() };
+        let usage = expected(request, EXPECTED_OUTPUT);
         if let Some(limit) = self.budget.tokens
-            && used.tokens + usage.total() > limit
+            && used.tokens.saturating_add(usage.total()) > limit
         {
             let what = format!(
                 "the run has used {} tokens, the next call takes about {}, and the limit is {limit}",
@@ -291,4 +319,11 @@ impl Caller {
         }
         Ok(())
     }
+}
+
+/// A request that is answered with so many tokens.
+fn expected(request: &Request, output: u64) -> Usage {
+    let bytes = (request.role.len() + request.prompt.len()) as u64;
+    let input = (bytes + request.offered.iter().map(|o| o.bytes).sum::<u64>()) / BYTES_PER_TOKEN;
+    Usage { input, output, ..Usage::default() }
 }

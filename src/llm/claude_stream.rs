@@ -239,47 +239,47 @@ impl Transcript {
         self.request_ids.last().cloned()
     }
 
+    /// A failure with what the call took until then, and what the model tried.
+    pub(super) fn charge(&self, failure: CallFailure) -> CallFailure {
+        let refused_reads = self.refused.values().cloned().collect();
+        CallFailure { usage: self.usage(), request_id: self.request_id(), refused_reads, ..failure }
+    }
+
     /// The answer, or why there is none. Without a result there is no answer, whatever the model had written.
     pub(super) fn finish(mut self) -> Result<Finished, CallFailure> {
-        let usage = self.usage();
-        let request_id = self.request_id();
-        let failure = |mut failure: CallFailure| {
-            failure.usage = usage;
-            failure.request_id.clone_from(&request_id);
-            failure
-        };
         if !self.confined {
-            return Err(failure(not_confined("it never said which tools the model has")));
+            return Err(self.charge(not_confined("it never said which tools the model has")));
         }
-        let Some(result) = self.result.take() else {
-            return Err(failure(CallFailure::new(FailureKind::Killed, "Claude Code ended without a result")));
+        let Some(result) = self.result.clone() else {
+            return Err(self.charge(CallFailure::new(FailureKind::Killed, "Claude Code ended without a result")));
         };
-        if let Some(error) = claude_failure::of(&result, &self.failed) {
-            return Err(failure(error));
-        }
         for denial in list(&result, "permission_denials").iter().filter(|d| text(d, "tool_name") == TOOL) {
             let id = text(denial, "tool_use_id");
             let asked = self.calls.get(id).and_then(|(_, path)| path.as_deref());
             let path = asked.unwrap_or_else(|| text(&denial["tool_input"], "file_path"));
             self.refused.insert(id.to_owned(), path.to_owned());
         }
+        if let Some(error) = claude_failure::of(&result, &self.failed) {
+            return Err(self.charge(error));
+        }
+        let usage = self.usage();
         let own = text(&result, "result");
         // It answers some prompts itself, like those that look like its own commands.
         if !self.answered && usage.is_none() {
             let what = format!("Claude Code answered itself, without asking the model: {own}");
-            return Err(failure(CallFailure::new(FailureKind::Malformed, what)));
+            return Err(self.charge(CallFailure::new(FailureKind::Malformed, what)));
         }
         let text = match &result["structured_output"] {
-            Value::Null if self.text.contains(own.trim()) => self.text,
+            Value::Null if self.text.contains(own.trim()) => std::mem::take(&mut self.text),
             Value::Null => own.to_owned(),
             object => object.to_string(),
         };
         if text.trim().is_empty() {
-            return Err(failure(CallFailure::new(FailureKind::Empty, "Claude Code: the answer holds no text")));
+            return Err(self.charge(CallFailure::new(FailureKind::Empty, "Claude Code: the answer holds no text")));
         }
         if text.len() as u64 > LONGEST_ANSWER {
             let what = format!("Claude Code: the answer is longer than {} MiB", LONGEST_ANSWER >> 20);
-            return Err(failure(CallFailure::new(FailureKind::Malformed, what)));
+            return Err(self.charge(CallFailure::new(FailureKind::Malformed, what)));
         }
         Ok(Finished {
             text,

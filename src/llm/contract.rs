@@ -116,7 +116,18 @@ pub const LONGEST_ANSWER: u64 = 8 << 20;
 impl Usage {
     /// All tokens together.
     pub fn total(&self) -> u64 {
-        self.input + self.output + self.cache_read + self.cache_write
+        self.input.saturating_add(self.output).saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, more: Usage) -> Usage {
+        Usage {
+            input: self.input.saturating_add(more.input),
+            output: self.output.saturating_add(more.output),
+            cache_read: self.cache_read.saturating_add(more.cache_read),
+            cache_write: self.cache_write.saturating_add(more.cache_write),
+        }
     }
 }
 

@@ -116,7 +116,9 @@ impl FailureKind {
             }
             FailureKind::Truncated => "raise --max-output, or narrow the specification with --concern",
             FailureKind::Empty | FailureKind::ToolLoop | FailureKind::Malformed => "choose another model, then resume",
-            FailureKind::BadRequest => "the server does not take this request: look at model, effort and temperature",
+            FailureKind::BadRequest => {
+                "the server does not take this request: look at model, effort, temperature and --max-output"
+            }
             FailureKind::Program | FailureKind::NotConfined => {
                 "install the current version (`tlaforge doctor` shows how)"
             }
@@ -140,11 +142,14 @@ pub struct CallFailure {
     pub request_id: Option<String>,
     /// Tokens that were used before it failed, where they are known.
     pub usage: Option<Usage>,
+    /// What the model tried to read outside the workspace before it failed.
+    pub refused_reads: Vec<String>,
 }
 
 impl CallFailure {
     /// A failure of which only kind and words are known.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, wait: None, request_id: None, usage: None }
+        let message = message.into();
+        Self { kind, message, status: None, wait: None, request_id: None, usage: None, refused_reads: Vec::new() }
     }
 }

@@ -4,19 +4,22 @@
 //! A key is sent to the server and to nobody else: no message, no log and no `Debug` shows it, redirects are not
 //! followed, and what a server echoes is scrubbed.
 
-use std::fmt;
+use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
 use eventsource_stream::{Event, EventStreamError, Eventsource};
 use futures_util::{Stream, StreamExt};
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::header::HeaderMap;
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
-use super::contract::{LONGEST_ANSWER, Usage};
+use super::contract::{LONGEST_ANSWER, LlmError, Usage};
 use super::failure::{CallFailure, FailureKind};
 use super::http_failure::{self, Envelope};
+use super::reading::Reading;
+use super::secret::Secret;
+use crate::process::Cancel;
 
 /// Bytes of an error body that are read.
 const ERROR_BYTES: usize = 64 << 10;
@@ -26,8 +29,6 @@ const STREAM_BYTES: usize = 64 << 20;
 const LINE_BYTES: usize = 4 << 20;
 /// After the last event the server has so long to end the stream, so that the connection can be used again.
 const LAST_WORD: Duration = Duration::from_millis(250);
-/// A key shorter than this is a placeholder (`ollama`, `x`); pieces of it are not looked for.
-const REAL_KEY: usize = 8;
 
 /// Why a provider cannot be set up.
 #[derive(Debug, thiserror::Error)]
@@ -49,12 +50,6 @@ pub enum SetupError {
         /// What is wrong with it.
         what: String,
     },
-    /// The key cannot be sent.
-    #[error("the key {what}; set it again, without quotes and line breaks")]
-    Key {
-        /// What is wrong with it, without the key.
-        what: &'static str,
-    },
     /// The HTTP client cannot be made.
     #[error("the HTTP client cannot be made: {what}")]
     Client {
@@ -63,86 +58,13 @@ pub enum SetupError {
     },
 }
 
-/// A key. Its `Debug` shows nothing.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(String);
-
-impl ApiKey {
-    /// Takes a key as it was set. A key that cannot stand in a header is refused.
-    pub fn new(key: &str) -> Result<Self, SetupError> {
-        let what = if key.trim().is_empty() {
-            "is empty"
-        } else if key.contains(['\n', '\r']) {
-            "holds a line break"
-        } else if key.contains(char::is_whitespace) {
-            "holds a blank"
-        } else if !key.bytes().all(|b| b.is_ascii_graphic()) {
-            "holds a character that cannot be sent"
-        } else {
-            return Ok(Self(key.to_owned()));
-        };
-        Err(SetupError::Key { what })
-    }
-
-    /// For the one header that carries it.
-    pub(super) fn header(&self, before: &str) -> HeaderValue {
-        let mut value =
-            HeaderValue::from_str(&format!("{before}{}", self.0)).expect("`new` takes only visible ASCII characters");
-        value.set_sensitive(true);
-        value
-    }
-
-    /// The text without the key, and without pieces of it that are long enough to be of use to someone.
-    fn scrub(&self, text: &str) -> String {
-        const GONE: &str = "[key]";
-        let key = self.0.as_bytes();
-        let bytes = text.as_bytes();
-        let mut out = String::with_capacity(text.len());
-        let mut from = 0;
-        let mut at = 0;
-        while at < bytes.len() {
-            let length = if key.len() < REAL_KEY {
-                let alone = |b: Option<&u8>| b.is_none_or(|b| !b.is_ascii_alphanumeric());
-                let found = bytes[at..].starts_with(key)
-                    && alone(at.checked_sub(1).and_then(|i| bytes.get(i)))
-                    && alone(bytes.get(at + key.len()));
-                if found { key.len() } else { 0 }
-            } else {
-                (0..=key.len() - REAL_KEY).map(|i| common(&key[i..], &bytes[at..])).max().unwrap_or(0)
-            };
-            if length >= REAL_KEY.min(key.len()) {
-                // A key is ASCII, so both ends are ends of characters.
-                out.push_str(&text[from..at]);
-                out.push_str(GONE);
-                at += length;
-                from = at;
-            } else {
-                at += 1;
-            }
-        }
-        out.push_str(&text[from..]);
-        out
-    }
-}
-
-/// How many bytes both begin with.
-fn common(a: &[u8], b: &[u8]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(…)")
-    }
-}
-
 /// How a server is reached.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
     /// Its URL, with or without `/v1`.
     pub base_url: String,
     /// The key, where it wants one.
-    pub key: Option<ApiKey>,
+    pub key: Option<Secret>,
     /// How long connecting may take.
     pub connect_timeout: Duration,
     /// How long nothing may come. A call as a whole has no limit here.
@@ -151,7 +73,7 @@ pub struct HttpSettings {
 
 impl HttpSettings {
     /// A server with the usual limits: 15 s to connect, 120 s without a byte.
-    pub fn new(base_url: impl Into<String>, key: Option<ApiKey>) -> Self {
+    pub fn new(base_url: impl Into<String>, key: Option<Secret>) -> Self {
         let (connect_timeout, idle_timeout) = (Duration::from_secs(15), Duration::from_secs(120));
         Self { base_url: base_url.into(), key, connect_timeout, idle_timeout }
     }
@@ -163,7 +85,7 @@ pub(super) struct Http {
     client: Client,
     url: Url,
     models: Url,
-    key: Option<ApiKey>,
+    key: Option<Secret>,
     idle: Duration,
     connect: Duration,
 }
@@ -186,7 +108,7 @@ impl Http {
         Ok(Self { client, url, models, key, idle: idle_timeout, connect: connect_timeout })
     }
 
-    pub(super) fn key(&self) -> Option<&ApiKey> {
+    pub(super) fn key(&self) -> Option<&Secret> {
         self.key.as_ref()
     }
 
@@ -202,8 +124,8 @@ impl Http {
             return Err(CallFailure::new(FailureKind::Malformed, what));
         }
         Ok(match &self.key {
-            Some(key) if key.0.len() >= REAL_KEY => text.replace(&key.0, "[key]"),
-            _ => text,
+            Some(key) => key.hide(&text),
+            None => text,
         })
     }
 
@@ -296,6 +218,12 @@ impl Events<'_> {
         Err(self.named(failure))
     }
 
+    /// What follows when the answer is complete: counts and a last mark, which some servers leave out. `None` where nothing
+    /// comes soon, or only trouble.
+    pub(super) async fn last_words(&mut self) -> Option<Event> {
+        tokio::time::timeout(LAST_WORD, self.inner.next()).await.ok()??.ok()
+    }
+
     /// The last event has come: the stream may end in good order.
     pub(super) async fn finish(mut self) {
         let rest = async { while matches!(self.inner.next().await, Some(Ok(_))) {} };
@@ -322,6 +250,18 @@ impl Events<'_> {
     pub(super) fn cut(&self) -> CallFailure {
         self.named(CallFailure::new(FailureKind::CutStream, "the answer ended before its end"))
     }
+}
+
+/// The result of a call, unless it is cancelled first. An answer that is there when the signal comes, or that only lacks
+/// the server's last word, is not thrown away.
+pub(super) async fn unless_cancelled<T>(call: impl Future<Output = T>, cancel: &Cancel) -> Result<T, LlmError> {
+    tokio::pin!(call);
+    tokio::select! {
+        biased;
+        done = &mut call => return Ok(done),
+        () = cancel.cancelled() => {}
+    }
+    tokio::time::timeout(LAST_WORD, call).await.map_err(|_| LlmError::Cancelled)
 }
 
 /// Why a stream ends.
@@ -385,6 +325,12 @@ fn join(base: &str, endpoint: &str) -> Result<Url, SetupError> {
     Ok(url)
 }
 
+/// The host of a base URL, where it is not this machine.
+pub fn host_elsewhere(base_url: &str) -> Option<String> {
+    let url = Url::parse(base_url.trim()).ok().filter(|url| !is_loopback(url))?;
+    url.host_str().map(str::to_owned)
+}
+
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
@@ -406,10 +352,7 @@ impl Tally {
         }
         if let Some(more) = more {
             let sum = self.usage.get_or_insert_with(Usage::default);
-            sum.input += more.input;
-            sum.output += more.output;
-            sum.cache_read += more.cache_read;
-            sum.cache_write += more.cache_write;
+            *sum = sum.plus(more);
         }
     }
 
@@ -420,10 +363,10 @@ impl Tally {
         }
     }
 
-    /// A failure with all tokens that the attempt took.
-    pub(super) fn charge(&self, failure: CallFailure) -> CallFailure {
+    /// A failure with all tokens that the attempt took, and what the model tried to read outside the workspace.
+    pub(super) fn charge(&self, failure: CallFailure, reading: Reading) -> CallFailure {
         let request_id = failure.request_id.clone().or_else(|| self.request_ids.last().cloned());
-        CallFailure { usage: self.usage, request_id, ..failure }
+        CallFailure { usage: self.usage, request_id, refused_reads: reading.finish().1, ..failure }
     }
 }
 
@@ -464,42 +407,5 @@ mod tests {
             let error = join(base, "messages").unwrap_err().to_string();
             assert!(error.contains(word) && !error.contains("planted"), "{base}: {error}");
         }
-    }
-
-    #[test]
-    fn a_key_that_cannot_stand_in_a_header_is_refused_without_being_shown() {
-        for (key, word) in [
-            ("", "empty"),
-            (" ", "empty"),
-            ("planted\n", "line break"),
-            ("pl anted", "blank"),
-            ("planted\u{7f}", "cannot be sent"),
-            ("plänted", "cannot be sent"),
-        ] {
-            let error = ApiKey::new(key).unwrap_err().to_string();
-            assert!(error.contains(word) && !error.contains("anted"), "{error}");
-        }
-        let key = ApiKey::new("sk-planted").unwrap();
-        let settings = HttpSettings::new("http://localhost", Some(key.clone()));
-        let http = Http::new(settings.clone(), "messages").unwrap();
-        let shown = format!("{key:?} {settings:?} {http:?} {:?}", key.header("Bearer "));
-        assert!(!shown.contains("planted"), "{shown}");
-    }
-
-    #[test]
-    fn no_piece_of_a_key_is_left_in_a_text() {
-        let key = ApiKey::new("sk-ant-0123456789-abcdefghij").unwrap();
-        for (text, left) in [
-            ("key sk-ant-0123456789-abcdefghij!", "key [key]!"),
-            ("sk-ant-0123456789-abcdefghijsk-ant-0123456789-abcdefghij", "[key][key]"),
-            ("begins sk-ant-01234", "begins [key]"),
-            ("…56789-abcd", "…[key]"),
-            ("sk-ant-*** ends 9-ab", "sk-ant-*** ends 9-ab"),
-            ("", ""),
-        ] {
-            assert_eq!(key.scrub(text), left);
-        }
-        let placeholder = ApiKey::new("x").unwrap();
-        assert_eq!(placeholder.scrub("an example: x"), "an example: [key]");
     }
 }

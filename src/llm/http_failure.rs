@@ -78,7 +78,9 @@ impl Said {
             .or_else(|| text(&body["detail"]))
             .unwrap_or_else(|| if error.is_null() { String::new() } else { error.to_string() });
         let mut words = String::new();
-        for part in [&error["type"], &error["code"], &error["details"], &error["param"], &body["type"]] {
+        for part in
+            [&error["type"], &error["code"], &error["status"], &error["details"], &error["param"], &body["type"]]
+        {
             if !part.is_null() {
                 let _ = write!(words, "{part} ");
             }
@@ -105,7 +107,11 @@ pub(super) fn of_status(envelope: &Envelope, body: &str, url: &Url) -> CallFailu
     let status = envelope.status;
     let said = serde_json::from_str(body)
         .map_or_else(|_| Said { message: plain(body), ..Said::default() }, |value| Said::of(&value));
-    let kind = kind_of(Some(status), &said);
+    let kind = match kind_of(Some(status), &said) {
+        // Who says when to come again does not wait for a payment.
+        FailureKind::Billing if status == 429 && envelope.wait.is_some() => FailureKind::RateLimit,
+        kind => kind,
+    };
     let mut message = format!("the server answered {status}");
     if let (300..400, Some(location)) = (status, &envelope.location) {
         let host = Url::parse(location).ok().and_then(|u| u.host_str().map(str::to_owned));
@@ -186,6 +192,8 @@ fn kind_of(status: Option<u16>, said: &Said) -> FailureKind {
     });
     let spend_cap = code(&["enforced_spend_limit_reached"])
         || says(&["spend limit", "spending limit", "reached your specified api usage limits"]);
+    // Google says of both that a quota is used up; where it names a time, it is a limit of the rate.
+    let for_now = code(&["resource_exhausted", "rate_limit"]) || says(&["please retry in", "try again in"]);
     let billing = code(&["billing", "insufficient_quota", "insufficient_credits"])
         || says(&["credit balance", "insufficient credits", "exceeded your current quota"]);
     let too_long = code(&["exceed_context_size", "context_length_exceeded", "request_too_large"])
@@ -197,6 +205,7 @@ fn kind_of(status: Option<u16>, said: &Said) -> FailureKind {
             "context length",
             "input is too long",
             "too many tokens",
+            "exceed context limit",
         ]);
     let no_model = code(&["model_not_found"])
         || (says(&["model"])
@@ -205,6 +214,7 @@ fn kind_of(status: Option<u16>, said: &Said) -> FailureKind {
         401 => FailureKind::Auth,
         402 => FailureKind::Billing,
         429 | 400 | 403 | 413 | 422 if spend_cap => FailureKind::SpendCap,
+        429 if for_now => FailureKind::RateLimit,
         429 | 400 | 403 if billing => FailureKind::Billing,
         429 => FailureKind::RateLimit,
         403 => FailureKind::Permission,
@@ -319,6 +329,19 @@ mod tests {
                 429,
                 json!({"error": {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}}),
                 K::Billing,
+            ),
+            (
+                429,
+                json!({"error": {"code": 429, "message": "You exceeded your current quota, please check your plan and billing details.", "status": "RESOURCE_EXHAUSTED"}}),
+                K::RateLimit,
+            ),
+            (
+                400,
+                anthropic(
+                    "invalid_request_error",
+                    "input length and `max_tokens` exceed context limit: 188240 + 32000 > 200000",
+                ),
+                K::PromptTooLong,
             ),
             (
                 404,

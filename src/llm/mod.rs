@@ -13,6 +13,7 @@ mod claude_reads;
 mod claude_stream;
 mod contract;
 mod failure;
+mod guarded;
 mod handoff;
 mod http;
 mod http_failure;
@@ -23,19 +24,22 @@ mod reading;
 mod recording;
 mod renames;
 mod replay;
+mod secret;
 
 pub use anthropic::{Anthropic, DEFAULT_MODEL};
-pub use caller::{Budget, Caller, Models, Note, Pace, RetryPolicy, Used};
+pub use caller::{Budget, Caller, Estimate, Models, Note, Pace, RetryPolicy, Used};
 pub use claude::{CLAUDE_SURROUNDINGS, ClaudeCode, ClaudeLimits};
-pub use claude_login::{ClaudeCredential, ClaudeKeyError, ClaudeLogin};
+pub use claude_login::{ClaudeCredential, ClaudeLogin};
 pub use claude_program::{ClaudeStatus, ClaudeVersion};
 pub use contract::{
     Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage,
 };
 pub use failure::{CallFailure, FailureKind};
+pub use guarded::Guarded;
 pub use handoff::Handoff;
-pub use http::{ApiKey, HttpSettings, SetupError};
+pub use http::{HttpSettings, SetupError, host_elsewhere};
 pub use openai::{OpenAi, OpenAiSettings};
 pub use prices::{Price, PriceError, Prices};
 pub use recording::{Recorded, Recording, RecordingError};
 pub use replay::Replay;
+pub use secret::{Secret, SecretError};

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::contract::{Answer, Asking, LlmError, Provider, Request};
 use super::failure::{CallFailure, FailureKind};
-use super::http::{Http, HttpSettings, SetupError, Tally};
+use super::http::{Http, HttpSettings, SetupError, Tally, unless_cancelled};
 use super::http_failure::excerpt;
 use super::openai_stream::{Turn, read_turn};
 use super::reading::{self, Loaded, Reading, marked};
@@ -72,18 +72,13 @@ impl OpenAi {
     }
 
     async fn serve(&self, request: &Request, cancel: &Cancel) -> Result<Answer, LlmError> {
+        let mut reading = Reading::open(&request.workspace)?;
         let mut tally = Tally::default();
-        let answered = tokio::select! {
-            // An answer that is there when the signal comes is not thrown away.
-            biased;
-            answered = self.answer(request, &mut tally) => answered,
-            () = cancel.cancelled() => return Err(LlmError::Cancelled),
+        let text = unless_cancelled(self.answer(request, &mut reading, &mut tally), cancel).await?;
+        let text = match text.and_then(|text| self.http.answer(text)) {
+            Ok(text) => text,
+            Err(failure) => return Err(tally.charge(failure, reading).into()),
         };
-        let (text, reading) = answered.map_err(|error| match error {
-            LlmError::Failed(failure) => LlmError::Failed(tally.charge(failure)),
-            other => other,
-        })?;
-        let text = self.http.answer(text).map_err(|failure| tally.charge(failure))?;
         let (reads, refused_reads) = reading.finish();
         Ok(Answer {
             text,
@@ -97,25 +92,23 @@ impl OpenAi {
         })
     }
 
-    async fn answer(&self, request: &Request, tally: &mut Tally) -> Result<(String, Reading), LlmError> {
+    async fn answer(&self, request: &Request, reading: &mut Reading, tally: &mut Tally) -> Result<String, CallFailure> {
         let Some(model) = &request.choice.model else {
-            return Err(CallFailure::new(FailureKind::ModelNotFound, "no model is named").into());
+            return Err(CallFailure::new(FailureKind::ModelNotFound, "no model is named"));
         };
-        let mut reading = Reading::open(&request.workspace)?;
         if self.takes().tools {
-            match self.converse(request, model, &request.prompt, &mut reading, tally).await {
+            match self.converse(request, model, &request.prompt, reading, tally).await {
                 Err(failure) if !self.takes().tools && refuses(&failure, &TOOLS) => {}
-                other => return Ok((other?, reading)),
+                other => return other,
             }
-            reading = Reading::open(&request.workspace)?;
+            reading.begin_anew();
         }
-        let files = self.inlined(request, &reading)?;
+        let files = self.inlined(request, reading)?;
         for file in &files {
             reading.put_before(file);
         }
         let prompt = format!("{}\n\n{}", marked(&files), request.prompt);
-        let text = self.converse(request, model, &prompt, &mut reading, tally).await?;
-        Ok((text, reading))
+        self.converse(request, model, &prompt, reading, tally).await
     }
 
     /// All files of a request, when they fit.

@@ -67,7 +67,12 @@ impl Turn {
         self.count(&data["usage"]);
         let choice = &data["choices"][0];
         let delta = &choice["delta"];
-        self.text.push_str(delta["content"].as_str().unwrap_or(""));
+        // A text, or a list of parts.
+        match &delta["content"] {
+            Value::String(text) => self.text.push_str(text),
+            Value::Array(parts) => self.text.extend(parts.iter().filter_map(|part| part["text"].as_str())),
+            _ => {}
+        }
         self.refusal.push_str(delta["refusal"].as_str().unwrap_or(""));
         for piece in delta["tool_calls"].as_array().map_or(&[][..], Vec::as_slice) {
             self.call(piece);
@@ -119,8 +124,13 @@ impl Turn {
 
 /// Reads a turn up to its last event. What came before a failure stays in `turn`.
 pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Result<(), CallFailure> {
-    while let Some(event) = events.next().await? {
+    loop {
+        // Once it has said why it stopped it has said all: nobody waits long for the rest, or minds how it ends.
+        let event = if turn.finish.is_some() { events.last_words().await } else { events.next().await? };
+        let Some(event) = event else { break };
         if event.data.trim() == "[DONE]" {
+            // Some servers leave the reason out; this mark ends an answer all the same.
+            turn.finish.get_or_insert_with(|| "stop".to_owned());
             return Ok(());
         }
         let Ok(data) = serde_json::from_str::<Value>(&event.data) else {
@@ -131,7 +141,6 @@ pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Resul
         }
         turn.chunk(&data);
     }
-    // Some servers leave the last mark out; one that has said why it stopped has said all.
     if turn.finish.is_some() { Ok(()) } else { Err(events.cut()) }
 }
 

@@ -144,9 +144,8 @@ impl Desk {
         };
         let started = std::time::Instant::now();
         let answer = self.call(view, &request, attempt).await?;
-        for path in &answer.refused_reads {
-            attempt.record(Kind::Act, "read_refused", json!({"path": path, "why": "outside the workspace"}))?;
-        }
+        note_refused(attempt, &answer.refused_reads)?;
+        let estimated = self.caller.estimate(&request, &answer);
         let sha = attempt.keep(&answer.text)?;
         attempt.record(
             Kind::Recv,
@@ -154,7 +153,7 @@ impl Desk {
             json!({
                 "purpose": ask.purpose, "candidate": 0, "request": request.seq, "artifact": sha,
                 "provider": self.caller.name(), "model": answer.model, "usage": answer.usage,
-                "cost_usd": answer.cost_usd, "stale": answer.stale, "reads": answer.reads,
+                "cost_usd": answer.cost_usd, "estimated": estimated, "stale": answer.stale, "reads": answer.reads,
                 "seconds": started.elapsed().as_secs_f64(), "request_ids": answer.request_ids,
             }),
         )?;
@@ -165,9 +164,15 @@ impl Desk {
     /// Calls the model; what fails on the way is journaled before it is tried again.
     async fn call(&self, view: &RunView, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
         let spent = view.spent_total();
-        let used = Used { cost_usd: spent.cost_usd, tokens: spent.tokens };
+        let used = Used {
+            cost_usd: spent.cost_usd + spent.estimated_usd,
+            tokens: spent.tokens.saturating_add(spent.estimated_tokens),
+        };
         let mut trouble = None;
         let mut note = |note: Note| {
+            if let Note::Failed { refused_reads, .. } = &note {
+                trouble = trouble.take().or(note_refused(attempt, refused_reads).err());
+            }
             let (kind, name) = match note {
                 Note::Failed { .. } => (Kind::Recv, "call_failed"),
                 Note::Switched { .. } => (Kind::Choice, "model_switched"),
@@ -279,6 +284,14 @@ impl Desk {
             _ => Halt { reason: StopReason::Provider, message: format!("{}: {error}", self.caller.name()) },
         }
     }
+}
+
+/// Journals what the model tried to read outside the workspace.
+fn note_refused(attempt: &Attempt<'_>, paths: &[String]) -> Result<(), RunError> {
+    for path in paths {
+        attempt.record(Kind::Act, "read_refused", json!({"path": path, "why": "outside the workspace"}))?;
+    }
+    Ok(())
 }
 
 /// What translator and parser say of a module.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::folder;
 use super::guard::{approval, flaw};
 use super::machine::{Effect, Outcome, Position, Row, StopReason, Transition, transition};
-use super::records::{Changed, Facts, Finished, Product, Revision};
+use super::records::{Changed, Facts, Finished, Product, Revision, Spent};
 use super::run::{Attempt, Run, RunError, record, to_value};
 use super::station::Station;
 use super::view::RunView;
@@ -258,7 +258,8 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
         standing: after.standing,
         attempts,
         models: before.models.clone(),
-        spent: before.spent_here,
+        spent: Spent::total(&before.spent_here),
+        spent_by_station: before.spent_here.clone(),
         open: after.feedback.clone(),
         edited: before.edited.clone(),
         hashes: after.current.clone(),

@@ -284,6 +284,40 @@ pub struct Spent {
     pub cost_usd: f64,
     /// Calls that used tokens, or may have, at no known price.
     pub unpriced: u32,
+    /// Tokens, by an estimate, of those answers whose provider counts none. They count against a budget.
+    #[serde(default)]
+    pub estimated_tokens: u64,
+    /// US dollars of these, where the price is known.
+    #[serde(default)]
+    pub estimated_usd: f64,
+    /// Files outside the workspace that a model asked for.
+    #[serde(default)]
+    pub refused_reads: u32,
+}
+
+impl Spent {
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, more: &Spent) -> Spent {
+        Spent {
+            answers: self.answers + more.answers,
+            failed: self.failed + more.failed,
+            stale: self.stale + more.stale,
+            tokens: self.tokens.saturating_add(more.tokens),
+            cached: self.cached.saturating_add(more.cached),
+            seconds: self.seconds + more.seconds,
+            cost_usd: self.cost_usd + more.cost_usd,
+            unpriced: self.unpriced + more.unpriced,
+            estimated_tokens: self.estimated_tokens.saturating_add(more.estimated_tokens),
+            estimated_usd: self.estimated_usd + more.estimated_usd,
+            refused_reads: self.refused_reads + more.refused_reads,
+        }
+    }
+
+    /// What all stations spent.
+    pub fn total(by_station: &BTreeMap<String, Spent>) -> Spent {
+        by_station.values().fold(Spent::default(), |all, one| all.plus(one))
+    }
 }
 
 /// A closed revision, as in its `meta.json`.
@@ -313,6 +347,9 @@ pub struct Revision {
     pub models: Vec<String>,
     /// Tokens and money of this revision.
     pub spent: Spent,
+    /// The same by station.
+    #[serde(default)]
+    pub spent_by_station: BTreeMap<String, Spent>,
     /// What the review left open.
     pub open: Vec<Feedback>,
     /// Files that a person edited before the branch began.

@@ -65,7 +65,7 @@ pub struct RunView {
     /// Tokens and money by lifeline, over the run.
     pub spent: BTreeMap<String, Spent>,
     /// Tokens and money of the revision in work.
-    pub spent_here: Spent,
+    pub spent_here: BTreeMap<String, Spent>,
     /// Files that a person edited before this branch began.
     pub edited: Vec<String>,
     /// The attempt in work.
@@ -102,7 +102,7 @@ impl Default for RunView {
             attempts: BTreeMap::new(),
             models: Vec::new(),
             spent: BTreeMap::new(),
-            spent_here: Spent::default(),
+            spent_here: BTreeMap::new(),
             edited: Vec::new(),
             in_flight: None,
             finished: None,
@@ -162,16 +162,7 @@ impl RunView {
 
     /// Tokens and money of the whole run.
     pub fn spent_total(&self) -> Spent {
-        self.spent.values().fold(Spent::default(), |a, b| Spent {
-            answers: a.answers + b.answers,
-            failed: a.failed + b.failed,
-            stale: a.stale + b.stale,
-            tokens: a.tokens + b.tokens,
-            cached: a.cached + b.cached,
-            seconds: a.seconds + b.seconds,
-            cost_usd: a.cost_usd + b.cost_usd,
-            unpriced: a.unpriced + b.unpriced,
-        })
+        Spent::total(&self.spent)
     }
 
     /// The number of the next revision: no number is ever used twice.
@@ -341,6 +332,9 @@ impl RunView {
                 if name == "answer_received" || name == "call_failed" {
                     self.spend(event);
                 }
+                if name == "read_refused" {
+                    self.add_spent(&event.lifeline, &Spent { refused_reads: 1, ..Spent::default() });
+                }
                 if name == "check_finished" {
                     let record = CheckRecord::deserialize(&event.data)?;
                     self.baseline.absorb(&self.with_requirements(&record.checked));
@@ -364,23 +358,31 @@ impl RunView {
     }
 
     fn spend(&mut self, event: &Event) {
-        let number = |name: &str| event.data["usage"][name].as_u64().unwrap_or(0);
-        let tokens = number("input") + number("output") + number("cache_read") + number("cache_write");
-        let cost = event.data["cost_usd"].as_f64();
-        let stale = event.data["stale"].as_bool() == Some(true);
+        let data = &event.data;
+        let number = |usage: &serde_json::Value, name: &str| usage[name].as_u64().unwrap_or(0);
+        let all = |usage: &serde_json::Value| {
+            ["input", "output", "cache_read", "cache_write"]
+                .iter()
+                .fold(0, |sum: u64, name| sum.saturating_add(number(usage, name)))
+        };
+        let cost = data["cost_usd"].as_f64();
         let failed = event.name == "call_failed";
         // A call that failed before the model began cost nothing.
-        let unpriced = cost.is_none() && !(failed && event.data["usage"].is_null());
-        for spent in [self.spent.entry(event.lifeline.clone()).or_default(), &mut self.spent_here] {
-            spent.answers += u32::from(!failed);
-            spent.failed += u32::from(failed);
-            spent.stale += u32::from(stale);
-            spent.tokens += tokens;
-            spent.cached += number("cache_read");
-            spent.seconds += event.data["seconds"].as_f64().unwrap_or(0.0);
-            spent.cost_usd += cost.unwrap_or(0.0);
-            spent.unpriced += u32::from(unpriced);
-        }
+        let unpriced = cost.is_none() && !(failed && data["usage"].is_null());
+        let spent = Spent {
+            answers: u32::from(!failed),
+            failed: u32::from(failed),
+            stale: u32::from(data["stale"].as_bool() == Some(true)),
+            tokens: all(&data["usage"]),
+            cached: number(&data["usage"], "cache_read"),
+            seconds: data["seconds"].as_f64().unwrap_or(0.0),
+            cost_usd: cost.unwrap_or(0.0),
+            unpriced: u32::from(unpriced),
+            estimated_tokens: all(&data["estimated"]["usage"]),
+            estimated_usd: data["estimated"]["cost_usd"].as_f64().unwrap_or(0.0),
+            refused_reads: 0,
+        };
+        self.add_spent(&event.lifeline, &spent);
         if failed {
             return;
         }
@@ -388,6 +390,13 @@ impl RunView {
             && !self.models.iter().any(|m| m == model)
         {
             self.models.push(model.to_owned());
+        }
+    }
+
+    fn add_spent(&mut self, lifeline: &str, more: &Spent) {
+        for spent in [&mut self.spent, &mut self.spent_here] {
+            let station = spent.entry(lifeline.to_owned()).or_default();
+            *station = station.plus(more);
         }
     }
 
@@ -429,7 +438,7 @@ impl RunView {
         self.second_reading = None;
         self.standing = Standing::default();
         self.models.clear();
-        self.spent_here = Spent::default();
+        self.spent_here.clear();
     }
 
     /// Takes in what a station made; the machine moves afterwards.

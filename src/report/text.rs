@@ -270,7 +270,16 @@ fn amounts(spent: &Spent) -> String {
         n if n >= spent.answers => "price unknown".to_owned(),
         n => format!("{:.2} USD and {} of unknown price", spent.cost_usd, counted(n, "call")),
     };
-    format!("{}{failed}{}{cached}, {cost}", counted(spent.answers, "answer"), tokens(spent.tokens))
+    let guessed = match spent.estimated_tokens {
+        0 => String::new(),
+        n => format!(", about {} that nobody counted", counted(n, "token")),
+    };
+    let refused = match spent.refused_reads {
+        0 => String::new(),
+        n => format!(", {} outside the workspace refused", counted(n, "read")),
+    };
+    let tokens = tokens(spent.tokens);
+    format!("{}{failed}{tokens}{cached}{guessed}{refused}, {cost}", counted(spent.answers, "answer"))
 }
 
 /// `, 12 tokens`; nothing where no provider counted any.

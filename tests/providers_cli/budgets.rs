@@ -55,6 +55,25 @@ fn a_limit_of_tokens_or_money_stops_before_the_next_call_and_a_larger_one_goes_o
 }
 
 #[test]
+fn answers_that_nobody_counts_are_estimated_and_end_a_budget_too() {
+    for who in BOTH {
+        let bench = bench();
+        let mut plays = model(&bench, &good());
+        let server = ModelServer::start(move |seen| plays(seen).uncounted());
+        let url = server.url();
+        let args = [&["run", "docs", "--base-url", &url, "--max-tokens", "12000"][..], &who[..]].concat();
+        bench.run(&args).expect(3).says(&["the limit is", "--max-tokens"]);
+        let answers = events(&bench, "answer_received");
+        assert!((1..4).contains(&answers.len()), "{}", answers.len());
+        assert!(
+            answers[0]["data"]["usage"].is_null()
+                && answers[0]["data"]["estimated"]["usage"]["input"].as_u64() > Some(0)
+        );
+        bench.run(&["report", "specs"]).expect(0).prints(&["tokens that nobody counted"]);
+    }
+}
+
+#[test]
 fn the_time_of_a_run_bounds_a_call_that_drips() {
     for who in BOTH {
         let bench = bench();

@@ -258,3 +258,41 @@ fn files_that_settings_name_are_found_from_anywhere() {
     let done = Done::of(&command.current_dir(bench.path("elsewhere")).output().unwrap());
     done.expect(0).prints(&["0.88 USD"]);
 }
+
+#[test]
+fn an_address_without_a_provider_is_asked_about_and_not_passed_over() {
+    let bench = ready();
+    let url = ["--base-url", "http://127.0.0.1:9"];
+    refused(&bench, &url, &[KEY], &["what speaks there", "--provider openai"]);
+    bench.write("tlaforge.toml", "base_url = \"http://127.0.0.1:9\"\n");
+    refused(&bench, &[], &[KEY], &["what speaks there", "--provider openai"]);
+}
+
+#[test]
+fn a_file_in_the_folder_sends_no_key_and_starts_no_program() {
+    let bench = ready();
+    bench.write("tlaforge.toml", "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://elsewhere.example/v1\"\n");
+    let key = ("OPENAI_API_KEY", "sk-planted-0123456789");
+    refused(&bench, &[], &[key], &["tlaforge.toml names a server", "elsewhere.example", "--base-url"]);
+    bench.run_with(&["doctor"], &[key]).expect(2).says(&["tlaforge.toml names a server"]);
+    let ran = bench.path("ran");
+    let program = bench.write("bin/claude", format!("#!/bin/sh\ntouch {}\n", ran.display()));
+    std::os::unix::fs::PermissionsExt::set_mode(&mut std::fs::metadata(&program).unwrap().permissions(), 0o755);
+    bench.write("tlaforge.toml", "claude_path = \"bin/claude\"\n");
+    refused(&bench, &[], &[], &["tlaforge.toml names a program", "--claude-path FILE"]);
+    bench.run(&["doctor"]).expect(2).says(&["tlaforge.toml names a program"]);
+    assert!(!ran.exists());
+}
+
+#[test]
+fn a_key_in_an_argument_a_setting_or_a_document_is_refused_before_anything_is_written() {
+    let bench = ready();
+    let url = format!("http://127.0.0.1:9/{}", KEY.1);
+    refused(&bench, &[&ANTHROPIC[..], &["--base-url", &url]].concat(), &[KEY], &["the command line", KEY.0]);
+    refused(&bench, &[&ANTHROPIC[..], &["--concern", KEY.1]].concat(), &[KEY], &["the command line", KEY.0]);
+    bench.write("tlaforge.toml", format!("concern = \"{}\"\n", KEY.1));
+    refused(&bench, &ANTHROPIC, &[KEY], &["tlaforge.toml holds the value of ANTHROPIC_API_KEY"]);
+    std::fs::remove_file(bench.path("tlaforge.toml")).unwrap();
+    bench.write("docs/notes.md", format!("export ANTHROPIC_API_KEY={}\n", KEY.1));
+    refused(&bench, &ANTHROPIC, &[KEY], &["notes.md holds the value of ANTHROPIC_API_KEY", "take it out"]);
+}

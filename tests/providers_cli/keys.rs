@@ -67,7 +67,10 @@ fn no_key_is_in_any_file_or_output_of_a_run_that_fails_goes_on_and_is_told() {
         for format in ["text", "json"] {
             outputs.push(bench.run_with(&["report", "specs", "--format", format], &env).expect(0));
             outputs.push(bench.run_with(&["resume", "specs", "--format", format], &env).expect(0));
-            for more in [&["--base-url", url.as_str()][..], &["--online", "--base-url", &url]] {
+            let (whose, at) = (who[1], url.as_str());
+            for more in
+                [&["--provider", whose, "--base-url", at][..], &["--online", "--provider", whose, "--base-url", at]]
+            {
                 let args = [&["doctor", "--format", format][..], more].concat();
                 outputs.push(bench.run_with(&args, &env).expect(0));
             }
@@ -135,4 +138,44 @@ fn the_login_of_a_container_reaches_claude_code_and_no_key_does() {
         assert!(seen.lines().any(|l| l == line), "{line}: {seen}");
     }
     assert!(!seen.contains(ANTHROPIC), "{seen}");
+}
+
+/// Claude Code may repeat what it was given in any field.
+#[test]
+fn a_key_that_claude_code_repeats_comes_into_no_file() {
+    let bench = bench();
+    let script = r#"#!/bin/sh
+case "$1" in --version) echo '2.1.329 (Claude Code)'; exit 0;; esac
+cat >/dev/null
+k=$ANTHROPIC_API_KEY
+echo "{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"$PWD\",\"tools\":[\"Read\"],\"mcp_servers\":[],\"model\":\"m\",\"permissionMode\":\"dontAsk\",\"slash_commands\":[],\"agents\":[],\"skills\":[],\"plugins\":[],\"claude_code_version\":\"2.1.329\"}"
+echo "{\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"model\":\"$k\",\"content\":[{\"type\":\"text\",\"text\":\"Concern $k\"}],\"usage\":{\"input_tokens\":1,\"output_tokens\":1}},\"request_id\":\"$k\"}"
+echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"Concern $k\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1},\"permission_denials\":[]}"
+"#;
+    let program = bench.write("bin/claude", script);
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let args = ["run", "docs", "--provider", "claude", "--claude-path", "bin/claude", "--claude-api-key"];
+    let env = [&PLANTED[..], &[("CLAUDE_MAX_RETRIES", "0")]].concat();
+    let done = bench.run_with(&args, &env);
+    let answers = events(&bench, "answer_received");
+    assert!(!answers.is_empty(), "{}", done.stderr);
+    assert_eq!(answers[0]["data"]["request_ids"][0], "[key]");
+    nowhere(&bench, &[done]);
+}
+
+#[test]
+fn what_a_model_tried_to_read_outside_is_journaled_also_where_the_call_fails() {
+    for who in BOTH {
+        let bench = bench();
+        let server = ModelServer::start(|seen| match seen.tool_results().len() {
+            0 => Reply::reads(&["../../etc/shadow"]),
+            _ => Reply::error(401, "authentication_error", "no"),
+        });
+        let url = server.url();
+        bench.run(&[&["run", "docs", "--base-url", &url][..], &who[..]].concat()).expect(5);
+        let refused = events(&bench, "read_refused");
+        assert_eq!(refused.len(), 1);
+        assert_eq!(refused[0]["data"]["path"], "../../etc/shadow");
+        bench.run(&["report", "specs"]).expect(0).prints(&["1 read outside the workspace refused"]);
+    }
 }

@@ -70,7 +70,7 @@ fn what_passes_is_tried_again_as_late_as_the_server_asks() {
             vec![
                 error(429, "rate_limit_error", "slow").header("retry-after", "7"),
                 error(500, "api_error", "oops"),
-                Reply::text("x").cut_after(3),
+                Reply::text("half an answer").cut_after(3),
                 Reply::turn(vec![]),
                 Reply::text("there"),
             ],
@@ -107,6 +107,167 @@ fn what_does_not_pass_is_tried_once_and_what_passes_not_for_ever() {
             assert_eq!((done.models.len(), done.waited.len()), (tries, tries - 1), "{kind:?}");
             assert_eq!(kinds(&done.notes), vec![kind; tries]);
         }
+    }
+}
+
+/// Every way to fail, through the caller with one retry: tried again or not, how late, and what is noted for the journal.
+#[test]
+fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
+    for api in BOTH {
+        for s in refusals(api).into_iter().chain(broken_answers(api)) {
+            if s.kind == Kind::ToolLoop || s.idle < Duration::from_secs(1) {
+                continue;
+            }
+            let server = ModelServer::replies(s.replies.clone());
+            let clock = Arc::new(Clock::default());
+            let caller = Caller::new(
+                api.provider(settings(&server.url())),
+                Models::default(),
+                RetryPolicy { retries: 1, ..RetryPolicy::default() },
+                Budget::default(),
+                Prices::load(None).unwrap(),
+                1,
+                Arc::clone(&clock) as Arc<dyn Pace>,
+            );
+            let dir = tempfile::tempdir().unwrap();
+            let mut notes = Vec::new();
+            let (request, cancel) = (request(&dir), Cancel::new());
+            let mut note = |note| notes.push(note);
+            let called = runtime().block_on(caller.call(&request, Used::default(), &cancel, &mut note));
+            assert_eq!(failure(called).kind, s.kind);
+            let again = [Kind::RateLimit, Kind::Overloaded, Kind::Server, Kind::CutStream, Kind::Empty];
+            let waits = match (again.contains(&s.kind), s.wait) {
+                (false, _) => vec![],
+                (true, Some(asked)) => vec![asked + 0.5],
+                (true, None) => vec![63.0],
+            };
+            let name = format!("{api:?}, {}", s.name);
+            assert_eq!(*clock.waited.lock().unwrap(), waits, "{name}");
+            assert_eq!(server.posts().len(), waits.len() + 1, "{name}");
+            for (i, note) in notes.iter().enumerate() {
+                let Note::Failed { kind, status, attempt, wait_seconds, usage, .. } = note else { panic!("{note:?}") };
+                assert_eq!((*kind, *status, *attempt as usize), (s.kind, s.status, i + 1), "{name}");
+                assert_eq!(*wait_seconds, waits.get(i).copied(), "{name}");
+                assert_eq!(usage.map(|u| u.total()), s.usage, "{name}");
+            }
+            assert_eq!(notes.len(), waits.len() + 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_not_waited_for_as_one_that_is_busy() {
+    for api in BOTH {
+        let clock = Arc::new(Clock::default());
+        let caller = Caller::new(
+            api.provider(settings("http://127.0.0.1:9")),
+            Models::default(),
+            RetryPolicy::default(),
+            Budget::default(),
+            Prices::load(None).unwrap(),
+            1,
+            Arc::clone(&clock) as Arc<dyn Pace>,
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let (request, cancel) = (request(&dir), Cancel::new());
+        let called = runtime().block_on(caller.call(&request, Used::default(), &cancel, &mut |_| {}));
+        assert_eq!(failure(called).kind, Kind::Connect);
+        assert_eq!(*clock.waited.lock().unwrap(), [5.25, 10.5]);
+    }
+}
+
+#[test]
+fn no_more_calls_are_open_than_the_limit_allows() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let open = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    struct Slow(Arc<(AtomicUsize, AtomicUsize)>);
+    impl Provider for Slow {
+        fn name(&self) -> &'static str {
+            "slow"
+        }
+        fn ask<'a>(&'a self, _: &'a Request, _: &'a Cancel) -> tlaforge::llm::Asking<'a> {
+            Box::pin(async {
+                let now = self.0.0.fetch_add(1, Ordering::SeqCst) + 1;
+                self.0.1.fetch_max(now, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                self.0.0.fetch_sub(1, Ordering::SeqCst);
+                Err(CallFailure::new(Kind::Auth, "no").into())
+            })
+        }
+    }
+    let caller = Caller::new(
+        Box::new(Slow(Arc::clone(&open))),
+        Models::default(),
+        RetryPolicy::default(),
+        Budget::default(),
+        Prices::load(None).unwrap(),
+        2,
+        Arc::new(Clock::default()),
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let request = request(&dir);
+    let cancel = Cancel::new();
+    runtime().block_on(async {
+        let one = || async { caller.call(&request, Used::default(), &cancel, &mut |_| {}).await };
+        let _ = tokio::join!(one(), one(), one(), one(), one());
+    });
+    assert_eq!(open.1.load(Ordering::SeqCst), 2);
+}
+
+/// A provider that repeats the key in everything.
+struct Parrot;
+
+impl Provider for Parrot {
+    fn name(&self) -> &'static str {
+        "parrot"
+    }
+
+    fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> tlaforge::llm::Asking<'a> {
+        let said = format!("{KEY} and sk-ant-unknown-1");
+        let ids = vec![said.clone()];
+        Box::pin(async move {
+            if request.key.attempt > 1 {
+                let mut failure = CallFailure::new(Kind::Auth, &*said);
+                (failure.request_id, failure.refused_reads) = (Some(said), ids);
+                return Err(failure.into());
+            }
+            Ok(tlaforge::llm::Answer {
+                text: said.clone(),
+                reads: Vec::new(),
+                refused_reads: ids.clone(),
+                usage: None,
+                cost_usd: None,
+                model: Some(said),
+                stale: false,
+                request_ids: ids,
+            })
+        })
+    }
+}
+
+#[test]
+fn behind_the_guard_no_key_comes_out_whatever_a_provider_repeats() {
+    let guarded = tlaforge::llm::Guarded::new(Box::new(Parrot), vec![Secret::new("A_KEY", KEY).unwrap()]);
+    let dir = tempfile::tempdir().unwrap();
+    let mut request = request(&dir);
+    let answer = ask(&guarded, &request).unwrap();
+    assert_eq!(answer.text, "[key] and sk-ant-unknown-1", "what a model wrote is not bent for a mark");
+    request.key.attempt = 2;
+    let failed = failure(ask(&guarded, &request));
+    for told in [&answer.model.unwrap(), &answer.request_ids[0], &answer.refused_reads[0], &failed.message] {
+        assert_eq!(told, "[key] and [key]");
+    }
+    assert!(!format!("{failed:?}").contains("planted") && !format!("{failed:?}").contains("unknown"), "{failed:?}");
+}
+
+#[test]
+fn tokens_beyond_counting_end_the_budget_and_nothing_else() {
+    for api in BOTH {
+        let tokens = Tokens { input: u64::MAX / 2 + 9, output: u64::MAX / 2 + 9, cache_read: 0, cache_write: 0 };
+        let budget = Budget { tokens: Some(50_000), ..Budget::default() };
+        let done = call(api, vec![Reply::turn(vec![]).tokens(tokens)], None, budget, None);
+        assert!(matches!(done.result, Err(LlmError::Budget { .. })), "{:?}", done.result);
+        assert_eq!(done.models.len(), 1);
     }
 }
 

@@ -122,3 +122,53 @@ fn a_model_must_be_named_and_a_model_that_declines_is_quoted() {
     assert!(got.to_string().contains("--model"), "{got}");
     assert_eq!(server.posts().len(), 1);
 }
+
+/// The events of an answer up to and with the one that says why it stopped.
+fn until_its_reason(text: &str) -> String {
+    let chunk = |choice: Value| format!("data: {}\n\n", json!({"model": "m", "choices": [choice]}));
+    chunk(json!({"delta": {"content": text}})) + &chunk(json!({"delta": {}, "finish_reason": "stop"}))
+}
+
+#[test]
+fn an_answer_that_has_said_why_it_stopped_is_there_however_the_stream_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = until_its_reason("there");
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+    let stalls = format!("{head}content-length: 100000\r\n\r\n{whole}");
+    let breaks = format!("{head}transfer-encoding: chunked\r\n\r\n{:x}\r\n{whole}\r\n", whole.len());
+    let counted =
+        format!("{whole}data: {{\"choices\":[],\"usage\":{{\"prompt_tokens\":5,\"completion_tokens\":2}}}}\n\n");
+    let counted = format!("{head}content-length: 100000\r\n\r\n{counted}");
+    for (reply, usage) in [(stalls, None), (breaks, None), (counted, Some(7))] {
+        let server = ModelServer::replies(vec![Reply::raw(reply.clone())]);
+        let started = Instant::now();
+        let answer = ask(&*Api::Chat.provider(settings(&server.url())), &request(&dir)).unwrap();
+        assert_eq!((answer.text.as_str(), answer.usage.map(|u| u.total())), ("there", usage), "{reply}");
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+        assert_eq!(server.posts().len(), 1);
+    }
+    // A signal that comes while only the last words are missing takes nothing away.
+    let server = ModelServer::replies(vec![Reply::raw(format!("{head}content-length: 100000\r\n\r\n{whole}"))]);
+    let provider = Api::Chat.provider(settings(&server.url()));
+    let (cancel, request) = (Cancel::new(), request(&dir));
+    let answer = runtime().block_on(async {
+        let soon = async {
+            while server.posts().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            cancel.cancel();
+        };
+        tokio::join!(provider.ask(&request, &cancel), soon).0
+    });
+    assert_eq!(answer.unwrap().text, "there");
+}
+
+#[test]
+fn servers_that_leave_the_reason_out_or_send_parts_are_understood() {
+    let dir = tempfile::tempdir().unwrap();
+    let parts =
+        json!({"choices": [{"delta": {"content": [{"type": "text", "text": "the"}, {"type": "text", "text": "re"}]}}]});
+    let server = ModelServer::replies(vec![stream(format!("data: {parts}\n\ndata: [DONE]\n\n"))]);
+    assert_eq!(ask(&*Api::Chat.provider(settings(&server.url())), &request(&dir)).unwrap().text, "there");
+}

@@ -99,7 +99,7 @@ impl Scene {
 
 /// Limits for a test: no retries inside a call.
 pub fn limits() -> ClaudeLimits {
-    ClaudeLimits { retries: 0, request: Duration::from_secs(20), call: Duration::from_secs(60), ..Default::default() }
+    ClaudeLimits { request: Duration::from_secs(20), call: Duration::from_secs(60), ..Default::default() }
 }
 
 /// The provider, reaching this server.

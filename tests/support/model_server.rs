@@ -164,6 +164,7 @@ pub struct Reply {
     content_type: Option<String>,
     stop: Option<String>,
     tokens: Tokens,
+    counted: bool,
     end: End,
     drip: Option<Duration>,
     delay: Duration,
@@ -179,6 +180,7 @@ impl Reply {
             content_type: None,
             stop: None,
             tokens: Tokens { input: 100, output: 10, cache_read: 0, cache_write: 0 },
+            counted: true,
             end: End::Whole,
             drip: None,
             delay: Duration::ZERO,
@@ -254,6 +256,12 @@ impl Reply {
 
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = tokens;
+        self
+    }
+
+    /// A server that counts no tokens.
+    pub fn uncounted(mut self) -> Self {
+        self.counted = false;
         self
     }
 
@@ -561,5 +569,9 @@ impl Reply {
 
     pub(super) fn used(&self) -> Tokens {
         self.tokens
+    }
+
+    pub(super) fn counts(&self) -> bool {
+        self.counted
     }
 }

@@ -43,6 +43,9 @@ fn model_of(seen: &Seen) -> Value {
 }
 
 fn usage(reply: &Reply, output: u64) -> Value {
+    if !reply.counts() {
+        return Value::Null;
+    }
     let used = reply.used();
     json!({
         "input_tokens": used.input, "output_tokens": output,
@@ -118,6 +121,9 @@ fn message_events(blocks: &[Block], reply: &Reply, seen: &Seen) -> Vec<String> {
 }
 
 fn chat_usage(reply: &Reply) -> Value {
+    if !reply.counts() {
+        return Value::Null;
+    }
     let used = reply.used();
     json!({
         "prompt_tokens": used.input + used.cache_read, "completion_tokens": used.output,
