@@ -390,6 +390,10 @@ impl Private {
 
     /// The role, and what the model's own tool does not tell it.
     fn write_role(&self, role: &str) -> Result<(), LlmError> {
-        std::fs::write(self.role(), format!("{role}\n\n{DATA}\n")).map_err(|source| LlmError::Io { what: "write", path: self.role(), source })
+        std::fs::write(self.role(), format!("{role}\n\n{DATA}\n")).map_err(|source| LlmError::Io {
+            what: "write",
+            path: self.role(),
+            source,
+        })
     }
 }

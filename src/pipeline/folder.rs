@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::records::{Revision, file};
-use super::run::{Run, RunError, to_value};
+use super::run::{FileState, Run, RunError, to_value};
 use super::view::RunView;
 use crate::journal::Sha;
 
@@ -26,7 +26,10 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
         let path = run.root().join(name);
         match holds(run, &path) {
             Holds::Artifact(held) if held == *sha => {}
-            Holds::Artifact(_) | Holds::Nothing => write(&path, &run.store().get(sha)?)?,
+            Holds::Artifact(_) | Holds::Nothing => {
+                let state = write(&path, &run.store().get(sha)?)?;
+                run.remember(&path, state, sha);
+            }
             Holds::Edit => kept.push(path),
         }
     }
@@ -79,11 +82,20 @@ enum Holds {
 }
 
 fn holds(run: &Run, path: &Path) -> Holds {
+    if let Some(sha) = run.recall(path) {
+        return Holds::Artifact(sha);
+    }
+    // Looked at before it is read: what is written in between is read again.
+    let state = path.metadata().ok().as_ref().and_then(FileState::of);
     match std::fs::read(path) {
         Ok(bytes) if bytes.is_empty() => Holds::Nothing,
         Ok(bytes) => {
             let sha = Sha::of(&bytes);
-            if run.store().path(&sha).exists() { Holds::Artifact(sha) } else { Holds::Edit }
+            if !run.store().path(&sha).exists() {
+                return Holds::Edit;
+            }
+            run.remember(path, state, &sha);
+            Holds::Artifact(sha)
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Holds::Nothing,
         Err(_) => Holds::Edit,
@@ -91,7 +103,7 @@ fn holds(run: &Run, path: &Path) -> Holds {
 }
 
 /// Under a temporary name, then renamed. Not flushed: the file can be rebuilt.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+fn write(path: &Path, bytes: &[u8]) -> Result<Option<FileState>, RunError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let go = || {
         let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(dir)?;
@@ -101,8 +113,9 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
             use std::os::unix::fs::PermissionsExt;
             file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
         }
+        let state = FileState::of(&file.as_file().metadata()?);
         file.persist(path).map_err(|e| e.error)?;
-        Ok(())
+        Ok(state)
     };
     go().map_err(|source| io("write", path, source))
 }

@@ -1,7 +1,10 @@
 //! A run on disk: the folder, its lock, its journal and its artifacts, and the view that follows the journal.
 
+use std::collections::HashMap;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -58,7 +61,22 @@ pub struct Run {
     store: ArtifactStore,
     ledger: Mutex<Ledger>,
     recovery: Recovery,
+    /// Visible files as they were when they were last looked at.
+    seen: Mutex<HashMap<PathBuf, (FileState, Sha)>>,
     _lock: RunLock,
+}
+
+/// What the system says of a file. Whoever writes it changes this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileState {
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl FileState {
+    pub(super) fn of(metadata: &Metadata) -> Option<Self> {
+        Some(Self { bytes: metadata.len(), modified: metadata.modified().ok()? })
+    }
 }
 
 /// What the command line adds to a run: the clock, who watches, and where a crash test ends the process.
@@ -94,7 +112,14 @@ impl Run {
         }
         journal.crash_at(surroundings.crash);
         let store = ArtifactStore::open(&root.join("artifacts"))?;
-        Ok(Self { root, store, ledger: Mutex::new(Ledger { journal, view }), recovery, _lock: lock })
+        Ok(Self {
+            root,
+            store,
+            ledger: Mutex::new(Ledger { journal, view }),
+            recovery,
+            seen: Mutex::default(),
+            _lock: lock,
+        })
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -125,6 +150,20 @@ impl Run {
     /// The run as its journal tells it now.
     pub fn view(&self) -> RunView {
         self.ledger().view.clone()
+    }
+
+    /// The name of what a file held when it was last looked at, where nobody has written it since.
+    pub(super) fn recall(&self, path: &Path) -> Option<Sha> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (state, sha) = seen.get(path)?;
+        (FileState::of(&path.metadata().ok()?)? == *state).then(|| sha.clone())
+    }
+
+    /// Remembers what a file held in a state.
+    pub(super) fn remember(&self, path: &Path, state: Option<FileState>, sha: &Sha) {
+        if let Some(state) = state {
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), (state, sha.clone()));
+        }
     }
 
     /// The number that the next event gets.
