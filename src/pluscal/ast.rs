@@ -132,24 +132,55 @@ pub(super) struct Branch {
 /// The statements.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
-    While { test: Expr, body: Branch },
+    While {
+        test: Expr,
+        body: Branch,
+    },
     /// `x := e || y := f`.
     Assign(Vec<Assignment>),
     /// No label, call, return or goto is inside.
-    If { test: Expr, then: Vec<Statement>, otherwise: Vec<Statement> },
+    If {
+        test: Expr,
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    },
     /// An `if` with a label, call, return or goto inside.
-    LabelIf { test: Expr, then: Branch, otherwise: Branch },
+    LabelIf {
+        test: Expr,
+        then: Branch,
+        otherwise: Branch,
+    },
     Either(Vec<Vec<Statement>>),
     LabelEither(Vec<Branch>),
-    With { variable: String, binding: Binding, value: Expr, body: Vec<Statement> },
+    With {
+        variable: String,
+        binding: Binding,
+        value: Expr,
+        body: Vec<Statement>,
+    },
     When(Expr),
     Print(Expr),
     Assert(Expr),
     Skip,
-    Call { procedure: String, arguments: Vec<Expr> },
+    Call {
+        procedure: String,
+        arguments: Vec<Expr>,
+    },
     /// `from` is the procedure that the statement stands in.
-    Return { from: String },
-    CallReturn { from: String, procedure: String, arguments: Vec<Expr> },
-    CallGoto { procedure: String, arguments: Vec<Expr>, to: String },
-    Goto { to: String },
+    Return {
+        from: String,
+    },
+    CallReturn {
+        from: String,
+        procedure: String,
+        arguments: Vec<Expr>,
+    },
+    CallGoto {
+        procedure: String,
+        arguments: Vec<Expr>,
+        to: String,
+    },
+    Goto {
+        to: String,
+    },
 }
