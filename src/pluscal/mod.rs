@@ -1,7 +1,16 @@
 //! PlusCal to TLA+ without Java: p-syntax and c-syntax, token for token what the reference translator writes.
 
 mod ast;
+mod draft;
 mod expr;
+mod labels;
+mod macros;
+mod module_options;
 mod options;
+mod parse;
+mod parse_statement;
+mod source;
+mod symbols;
+mod token;
 
 pub use options::{Compat, Fair, Options};
