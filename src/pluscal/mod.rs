@@ -1,11 +1,18 @@
 //! PlusCal to TLA+ without Java: p-syntax and c-syntax, token for token what the reference translator writes.
 
 mod ast;
+mod changed;
 mod draft;
+mod explode;
 mod expr;
+mod generate;
+mod generate_action;
+mod generate_spec;
 mod labels;
+mod layout;
 mod macros;
 mod module_options;
+mod names;
 mod options;
 mod parse;
 mod parse_statement;
