@@ -12,6 +12,17 @@ use pluscal::{Made, Reference, Table, block, compare, compare_blocks, in_two_thr
 use support::project;
 use tlaforge::pluscal::Compat;
 
+/// The reference names the beginning of the statement or string; ours where in it something is missing.
+const OURS_IS_CLOSER: [&str; 7] = [
+    "assert_empty",
+    "assignment_without_value",
+    "await_empty",
+    "empty_body_c",
+    "print_empty",
+    "unicode_in_string",
+    "variable_named_keyword",
+];
+
 /// The places that today's translator names for each module of `bad`.
 fn rejected_today() -> BTreeMap<String, Vec<(usize, usize)>> {
     let text = std::fs::read_to_string(project().join("tests/pluscal/today/rejected.tsv")).unwrap();

@@ -146,15 +146,18 @@ pub enum Comparison {
     WeReject,
     /// Only the reference rejects it.
     TheyReject,
+    /// The reference breaks, and says so.
+    TheirDefect,
 }
 
 impl Comparison {
-    pub const ALL: [(Self, &'static str); 5] = [
+    pub const ALL: [(Self, &'static str); 6] = [
         (Self::Same, "same"),
         (Self::Layout, "same but layout"),
         (Self::Different, "different"),
         (Self::WeReject, "we reject"),
         (Self::TheyReject, "they reject"),
+        (Self::TheirDefect, "they break"),
     ];
 }
 
@@ -170,12 +173,18 @@ pub fn compare(source: &str, ours: &Made, theirs: &Made) -> (Comparison, String)
                 (ours, _) => (Comparison::Different, format!("no markers in {}", whose(ours.is_none()))),
             }
         }
+        (_, Made::Rejected(_, message)) if is_their_defect(message) => (Comparison::TheirDefect, message.clone()),
         (Made::Rejected(..), Made::Rejected(..)) | (Made::Nothing, Made::Nothing) => (Comparison::Same, String::new()),
         (Made::Rejected(_, message), _) => (Comparison::WeReject, message.clone()),
         (_, Made::Rejected(_, message)) => (Comparison::TheyReject, message.replace('\n', " ")),
         (Made::Nothing, _) => (Comparison::WeReject, "we find no algorithm".to_owned()),
         (_, Made::Nothing) => (Comparison::TheyReject, "they find no algorithm".to_owned()),
     }
+}
+
+/// The reference met a state that its author excluded; what it says is about itself, not about the algorithm.
+pub fn is_their_defect(message: &str) -> bool {
+    ["You have discovered a bug", "Exception in thread", "anchor has moved to left"].iter().any(|m| message.contains(m))
 }
 
 fn whose(ours: bool) -> &'static str {
@@ -326,6 +335,12 @@ impl Table {
     pub fn figures(&self) -> String {
         let each = Comparison::ALL.iter().map(|(c, name)| format!("{} {name}", self.count(*c)));
         each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// A line for each comparison.
+    pub fn rows(&self) -> String {
+        let each = Comparison::ALL.iter().map(|(c, name)| format!("{:>6}  {name}", self.count(*c)));
+        each.collect::<Vec<_>>().join("\n")
     }
 
     /// What is not the same token for token.
