@@ -24,13 +24,14 @@ pub(super) struct Algorithm {
     pub define: Option<Expr>,
     pub procedures: Vec<Procedure>,
     pub body: Body,
-    /// A `goto` occurs, or one to `Done`.
+    /// A `goto` occurs, or one to `Done` (for a `goto` after a `call` the reference compares the procedure's name).
     pub has_goto: bool,
     pub has_goto_done: bool,
-    /// Some label is written with `+` or `-`.
-    pub has_label_fairness: bool,
     /// A variable, parameter or local variable is declared without a value, so that `defaultInitValue` is needed.
     pub has_default_value: bool,
+    /// `pc` may not be left out whatever the bodies look like: a label has a `+` or `-`, or the module asks for a
+    /// version before 1.5.
+    pub keeps_pc: bool,
 }
 
 /// What an algorithm does.
@@ -59,7 +60,7 @@ pub(super) struct Variable {
     pub value: Option<Expr>,
 }
 
-/// The fairness that stands before a process.
+/// The fairness of a process: what stands before it, otherwise what the option `-wf` or `-sf` gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fairness {
     Unfair,
@@ -81,11 +82,12 @@ pub(super) struct Process {
     /// Labels written `l:-` and `l:+`.
     pub minus_labels: Vec<String>,
     pub plus_labels: Vec<String>,
-    /// Names of the procedures that it calls itself.
+    /// Names of the procedures that it calls itself, not by way of a macro.
     pub calls: Vec<String>,
 }
 
-/// A procedure.
+/// A procedure. To the last one of a uniprocess algorithm the labels with `-` and `+` and the calls of the algorithm's
+/// own body are counted too, as the reference does.
 #[derive(Debug, Clone)]
 pub(super) struct Procedure {
     pub name: String,
@@ -134,24 +136,55 @@ pub(super) struct Branch {
 /// The statements.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
-    While { test: Expr, body: Branch },
+    While {
+        test: Expr,
+        body: Branch,
+    },
     /// `x := e || y := f`.
     Assign(Vec<Assignment>),
-    /// No label, call, return or goto is inside.
-    If { test: Expr, then: Vec<Statement>, otherwise: Vec<Statement> },
-    /// An `if` with a label, call, return or goto inside.
-    LabelIf { test: Expr, then: Branch, otherwise: Branch },
+    /// No label is inside. A call, return or goto may end it where nothing follows it in its step.
+    If {
+        test: Expr,
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    },
+    /// An `if` with a label inside.
+    LabelIf {
+        test: Expr,
+        then: Branch,
+        otherwise: Branch,
+    },
     Either(Vec<Vec<Statement>>),
     LabelEither(Vec<Branch>),
-    With { variable: String, binding: Binding, value: Expr, body: Vec<Statement> },
+    With {
+        variable: String,
+        binding: Binding,
+        value: Expr,
+        body: Vec<Statement>,
+    },
     When(Expr),
     Print(Expr),
     Assert(Expr),
     Skip,
-    Call { procedure: String, arguments: Vec<Expr> },
-    /// `from` is the procedure that the statement stands in.
-    Return { from: String },
-    CallReturn { from: String, procedure: String, arguments: Vec<Expr> },
-    CallGoto { procedure: String, arguments: Vec<Expr>, to: String },
-    Goto { to: String },
+    Call {
+        procedure: String,
+        arguments: Vec<Expr>,
+    },
+    /// `from` is the procedure that the statement stands in; empty where it was written in a macro or stands in none.
+    Return {
+        from: String,
+    },
+    CallReturn {
+        from: String,
+        procedure: String,
+        arguments: Vec<Expr>,
+    },
+    CallGoto {
+        procedure: String,
+        arguments: Vec<Expr>,
+        to: String,
+    },
+    Goto {
+        to: String,
+    },
 }

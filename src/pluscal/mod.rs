@@ -2,13 +2,25 @@
 
 mod ast;
 mod changed;
+mod checksum;
+mod draft;
 mod explode;
 mod expr;
 mod generate;
 mod generate_action;
 mod generate_spec;
+mod labels;
 mod layout;
+mod macros;
+mod module_options;
 mod names;
 mod options;
+mod parse;
+mod parse_statement;
+mod source;
+mod splice;
+mod symbols;
+mod token;
 
 pub use options::{Compat, Fair, Options};
+pub use splice::{Translated, translate};
