@@ -27,8 +27,6 @@ pub(super) struct Algorithm {
     /// A `goto` occurs, or one to `Done` (for a `goto` after a `call` the reference compares the procedure's name).
     pub has_goto: bool,
     pub has_goto_done: bool,
-    /// Some label is written with `+` or `-`.
-    pub has_label_fairness: bool,
     /// A variable, parameter or local variable is declared without a value, so that `defaultInitValue` is needed.
     pub has_default_value: bool,
     /// `pc` may not be left out whatever the bodies look like: a label has a `+` or `-`, or the module asks for a

@@ -49,7 +49,7 @@ pub(super) struct Control {
 
 impl Control {
     pub(super) fn of(algorithm: &Algorithm) -> Self {
-        let mut omit_pc = algorithm.procedures.is_empty() && !algorithm.has_label_fairness && !algorithm.has_goto;
+        let mut omit_pc = algorithm.procedures.is_empty() && !algorithm.keeps_pc && !algorithm.has_goto;
         let mut endless = match &algorithm.body {
             Body::Single(steps) => {
                 let found = Self::of_steps(steps);

@@ -358,5 +358,5 @@ fn some_process(set: &Expr) -> Result<Expr, Diagnostic> {
     let mut chosen = set.normalized();
     chosen.prepend(before, 1).map_err(moved)?;
     chosen.append(after, 1).map_err(moved)?;
-    Ok(chosen)
+    Ok(chosen.normalized())
 }

@@ -1,6 +1,6 @@
 //! Macros: each call becomes the statements of the macro, with the arguments in place of the parameters.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::ast::{Assignment, At};
 use super::draft::{Draft, DraftKind, check_depth};
@@ -25,6 +25,8 @@ pub(super) struct Macro {
 struct Call<'a> {
     at: At,
     by: HashMap<String, Expr>,
+    /// Parameters that occur twice; using one is an error.
+    twice: HashSet<String>,
     of: &'a Macro,
 }
 
@@ -139,6 +141,10 @@ impl Expansion {
     fn expr(&mut self, expr: &Expr, call: &Call<'_>) -> Parsing<Expr> {
         let size = |text: &str| call.by.get(text).map_or(1, |expr| expr.tokens().count());
         self.count(expr.tokens().map(|token| size(&token.text)).sum(), call)?;
+        if let Some(token) = expr.tokens().find(|token| call.twice.contains(&token.text)) {
+            let message = format!("the macro `{}` has two parameters `{}`", call.of.name, token.text);
+            return fault(token.at, message);
+        }
         let mut expr = expr.normalized();
         match expr.substitute(&call.by, Around::Parentheses) {
             Ok(()) => Ok(expr),
@@ -192,11 +198,13 @@ fn call<'a>(at: At, name: &str, arguments: Vec<Expr>, macros: &'a [Macro]) -> Pa
         let message = format!("the macro `{name}` takes {} arguments and not {}", of.parameters.len(), arguments.len());
         return fault(at, message);
     }
-    let mut by = HashMap::new();
+    let (mut by, mut twice) = (HashMap::new(), HashSet::new());
     for (parameter, argument) in of.parameters.iter().zip(arguments) {
-        if by.insert(parameter.clone(), argument).is_some() {
-            return fault(of.at, format!("the macro `{name}` has two parameters `{parameter}`"));
+        if by.contains_key(parameter) {
+            twice.insert(parameter.clone());
+        } else {
+            by.insert(parameter.clone(), argument);
         }
     }
-    Ok(Call { at, by, of })
+    Ok(Call { at, by, twice, of })
 }

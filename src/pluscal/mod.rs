@@ -2,6 +2,7 @@
 
 mod ast;
 mod changed;
+mod checksum;
 mod draft;
 mod explode;
 mod expr;
@@ -17,7 +18,9 @@ mod options;
 mod parse;
 mod parse_statement;
 mod source;
+mod splice;
 mod symbols;
 mod token;
 
 pub use options::{Compat, Fair, Options};
+pub use splice::{Translated, translate};
