@@ -4,6 +4,8 @@
 
 #[path = "support/pluscal.rs"]
 mod pluscal;
+#[path = "support/pluscal_damage.rs"]
+mod pluscal_damage;
 #[path = "support/pluscal_random.rs"]
 mod pluscal_random;
 #[path = "support/pluscal_text.rs"]
@@ -14,69 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use pluscal::{modules, tokens};
+use pluscal_damage::{damaged, material};
 use tlaforge::pluscal::{Compat, Options, translate};
-
-/// What a token may be replaced by.
-const WORDS: [&str; 72] = [
-    "algorithm", "--algorithm", "--fair", "begin", "end", "variable", "variables", "define", "macro", "procedure", "process",
-    "fair", "if", "then", "elsif", "else", "while", "do", "either", "or", "with", "await", "when", "assert", "print", "skip",
-    "call", "return", "goto", "Done", "pc", "stack", "self", "\\in", ":=", "||", ":", ";", ",", "(", ")", "{", "}", "[", "]",
-    "<<", ">>", "=", "==", "|->", ".", "'", "\"", "(*", "*)", "\\*", "/\\", "\\/", "\r\n", "\t", "∈", "é", "\u{0}", "x", "A:",
-    "A:+", "1", "BEGIN TRANSLATION", "END TRANSLATION", "\\* BEGIN TRANSLATION\n", "\\* END TRANSLATION\n",
-    "PlusCal options (-wf",
-];
-
-fn material() -> Vec<String> {
-    let mut all: Vec<String> = ["cases", "bad"].iter().flat_map(|folder| modules(folder).into_values()).collect();
-    all.extend((0..200).map(|seed| pluscal_random::algorithm(seed).module("Random")));
-    all
-}
-
-fn damaged(material: &[String], rng: &mut Rng) -> String {
-    let original = &material[rng.usize(0..material.len())];
-    match rng.u32(0..3) {
-        0 => {
-            let mut bytes = original.clone().into_bytes();
-            for _ in 0..rng.usize(1..=4) {
-                let at = rng.usize(0..bytes.len());
-                match rng.u32(0..5) {
-                    0 => bytes[at] = rng.u8(..),
-                    1 => drop(bytes.remove(at)),
-                    2 => bytes.insert(at, *b" \n;:(){}[]\\*\"'=\r\t".get(rng.usize(0..18)).unwrap_or(&0xc3)),
-                    3 => bytes.truncate(at.max(1)),
-                    _ => {
-                        let end = (at + rng.usize(0..200)).min(bytes.len());
-                        let piece = bytes[at..end].to_vec();
-                        let to = rng.usize(0..=bytes.len());
-                        bytes.splice(to..to, piece);
-                    }
-                }
-            }
-            String::from_utf8_lossy(&bytes).into_owned()
-        }
-        way => {
-            // Lines are kept, so that comments to the end of a line stay what they are.
-            let mut lines: Vec<Vec<String>> = original.split('\n').map(tokens).collect();
-            for _ in 0..rng.usize(1..=4) {
-                let (from, to) = (rng.usize(0..lines.len()), rng.usize(0..lines.len()));
-                let other = lines[from].clone();
-                let line = &mut lines[to];
-                let at = rng.usize(0..=line.len());
-                match rng.u32(0..6) {
-                    0 if at < line.len() => drop(line.remove(at)),
-                    1 if at < line.len() => line[at] = WORDS[rng.usize(0..WORDS.len())].to_owned(),
-                    2 => line.insert(at, WORDS[rng.usize(0..WORDS.len())].to_owned()),
-                    3 if at + 1 < line.len() => line.swap(at, at + 1),
-                    4 => drop(line.splice(at..at, other)),
-                    _ => drop(line.drain(at..)),
-                }
-            }
-            let between = if way == 1 { " " } else { "" };
-            lines.iter().map(|line| line.join(between)).collect::<Vec<_>>().join("\n")
-        }
-    }
-}
 
 /// What holds of every input.
 fn translate_damaged(text: &str, compat: Compat) -> bool {

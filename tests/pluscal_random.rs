@@ -4,6 +4,8 @@
 
 #[path = "support/pluscal.rs"]
 mod pluscal;
+#[path = "support/pluscal_damage.rs"]
+mod pluscal_damage;
 #[path = "support/pluscal_random.rs"]
 mod pluscal_random;
 #[path = "support/pluscal_text.rs"]
@@ -84,6 +86,54 @@ fn random_algorithms_are_translated_as_the_translator_of_2020_does() {
 #[ignore = "needs a class path of today's translator in TLAFORGE_PCAL_TODAY"]
 fn random_algorithms_are_translated_as_todays_translator_does_as_it_runs() {
     differential(&Reference::of_today().expect("TLAFORGE_PCAL_TODAY"), "today");
+}
+
+/// Every difference in the verdict on damaged modules must be explained here.
+fn damaged_differential(reference: &Reference, name: &str) {
+    let material = pluscal_damage::material();
+    let seeds = seeds();
+    let text = |seed: &u64| pluscal_damage::damaged(&material, &mut fastrand::Rng::with_seed(*seed));
+    let compared = in_two_threads(&seeds, |seed| {
+        let text = text(seed);
+        let (ours, theirs) = (ours(&text, reference.compat), reference.translate("Random", &text));
+        let places = match (&ours, &theirs) {
+            (Made::Rejected(places, ours), Made::Rejected(others, theirs)) => {
+                let same = places == others || others.is_empty();
+                // Where ours is another one, it is nearer to what is wrong: later in the text, but for a `while`
+                // without a body, where the reference names what stands behind it.
+                let nearer = || places[0] > others[0] || theirs.contains("Missing body of while");
+                assert!(same || nearer(), "{text}\nours: {ours}\ntheirs: {theirs}");
+                Some(if same { String::new() } else { format!("ours: {ours}\n    theirs: {theirs}") })
+            }
+            _ => None,
+        };
+        (compare(&text, &ours, &theirs), places)
+    });
+    let mut table = Table::default();
+    let (mut rejections, mut elsewhere) = (0, Vec::new());
+    for (seed, (compared, places)) in seeds.iter().zip(compared) {
+        table.add(&format!("seed {seed}"), compared);
+        rejections += usize::from(places.is_some());
+        match places {
+            Some(places) if !places.is_empty() => elsewhere.push(format!("seed {seed}: {places}")),
+            _ => {}
+        }
+    }
+    println!("{name}, {} damaged modules: {}", seeds.len(), table.figures());
+    println!("{rejections} rejected by both, {} of them at other places", elsewhere.len());
+    println!("{}\n{}", table.differences.join("\n"), elsewhere.join("\n"));
+    table.assert_same_tokens();
+}
+
+#[test]
+fn damaged_modules_are_accepted_and_rejected_as_the_translator_of_2020_does() {
+    damaged_differential(&Reference::of_2020(), "2020");
+}
+
+#[test]
+#[ignore = "needs a class path of today's translator in TLAFORGE_PCAL_TODAY"]
+fn damaged_modules_are_accepted_and_rejected_as_todays_translator_does() {
+    damaged_differential(&Reference::of_today().expect("TLAFORGE_PCAL_TODAY"), "today");
 }
 
 /// Twelve digits for a text.

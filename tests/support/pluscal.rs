@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 use tlaforge::pluscal::{Compat, Options, translate};
@@ -98,15 +99,28 @@ impl Reference {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(format!("{name}.tla"));
         std::fs::write(&file, text).unwrap();
-        let output = Command::new(&self.java)
+        let mut child = Command::new(&self.java)
             .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-cp"])
             .arg(&self.class_path)
             .args(["pcal.trans", "-nocfg"])
             .arg(format!("{name}.tla"))
             .current_dir(dir.path())
             .stdin(Stdio::null())
-            .output()
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .unwrap();
+        // On some damaged modules it never ends.
+        let began = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if began.elapsed() > Duration::from_secs(60) {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return format!("rejected\n{HANGS}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         if said.contains("Translation completed") {
             format!("translated\n{}", std::fs::read_to_string(&file).unwrap())
@@ -124,6 +138,7 @@ pub fn places(message: &str) -> Vec<(usize, usize)> {
     let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
     message
         .match_indices("line ")
+        .filter(|(at, _)| !message[..*at].ends_with("macro called at "))
         .filter_map(|(at, found)| {
             let rest = &message[at + found.len()..];
             let line = number(rest)?;
@@ -175,6 +190,10 @@ pub fn compare(source: &str, ours: &Made, theirs: &Made) -> (Comparison, String)
         }
         (_, Made::Rejected(_, message)) if is_their_defect(message) => (Comparison::TheirDefect, message.clone()),
         (Made::Rejected(..), Made::Rejected(..)) | (Made::Nothing, Made::Nothing) => (Comparison::Same, String::new()),
+        // What ends the reference before it looks for an algorithm.
+        (Made::Nothing, Made::Rejected(..)) if !["--algorithm", "--fair"].iter().any(|word| source.contains(word)) => {
+            (Comparison::Same, String::new())
+        }
         (Made::Rejected(_, message), _) => (Comparison::WeReject, message.clone()),
         (_, Made::Rejected(_, message)) => (Comparison::TheyReject, message.replace('\n', " ")),
         (Made::Nothing, _) => (Comparison::WeReject, "we find no algorithm".to_owned()),
@@ -182,9 +201,12 @@ pub fn compare(source: &str, ours: &Made, theirs: &Made) -> (Comparison, String)
     }
 }
 
+/// What is remembered of a reference that did not end.
+const HANGS: &str = "it does not end";
+
 /// The reference met a state that its author excluded; what it says is about itself, not about the algorithm.
 pub fn is_their_defect(message: &str) -> bool {
-    ["You have discovered a bug", "Exception in thread", "anchor has moved to left"].iter().any(|m| message.contains(m))
+    [HANGS, "You have discovered a bug", "Exception in thread", "anchor has moved to left"].iter().any(|m| message.contains(m))
 }
 
 fn whose(ours: bool) -> &'static str {
@@ -211,22 +233,31 @@ pub fn compare_blocks(ours: &str, theirs: &str) -> (Comparison, String) {
     (Comparison::Same, String::new())
 }
 
+/// The line that holds both words, next to each other: where it starts and where the next one does.
+fn marker(text: &str, first: &str, from: usize) -> Option<(usize, usize)> {
+    let mut start = from;
+    for line in text[from..].split_inclusive('\n') {
+        let both = |(at, _): (usize, &str)| line[at + first.len()..].trim_start().starts_with("TRANSLATION");
+        if line.match_indices(first).any(both) {
+            return Some((start, start + line.len()));
+        }
+        start += line.len();
+    }
+    None
+}
+
 /// What stands between the lines of the two markers.
 pub fn block(text: &str) -> Option<&str> {
-    let begin = text.find("BEGIN TRANSLATION")?;
-    let begin = begin + text[begin..].find('\n')? + 1;
-    let end = begin + text[begin..].find("END TRANSLATION")?;
-    let end = text[..end].rfind('\n')? + 1;
-    Some(&text[begin.min(end)..end])
+    let (_, begin) = marker(text, "BEGIN", 0)?;
+    let (end, _) = marker(text, "END", begin)?;
+    Some(&text[begin..end])
 }
 
 /// All but the translation and its marker lines stands in the result byte for byte.
 fn changed_outside(source: &str, result: &str) -> Option<String> {
     let around = |text: &str| -> Option<(String, String)> {
-        let begin = text.find("BEGIN TRANSLATION")?;
-        let begin = text[..begin].rfind('\n').map_or(0, |at| at + 1);
-        let end = begin + text[begin..].find("END TRANSLATION")?;
-        let end = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
+        let (begin, inside) = marker(text, "BEGIN", 0)?;
+        let (_, end) = marker(text, "END", inside)?;
         Some((text[..begin].to_owned(), text[end..].to_owned()))
     };
     let Some((before, after)) = around(result) else { return Some("our result has no markers".to_owned()) };
