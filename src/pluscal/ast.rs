@@ -32,6 +32,9 @@ pub(super) struct Algorithm {
     /// `pc` may not be left out whatever the bodies look like: a label has a `+` or `-`, or the module asks for a
     /// version before 1.5.
     pub keeps_pc: bool,
+    /// The module asks for a version before 1.5: a uniprocess algorithm counts as one that ends, even if it is
+    /// `while TRUE`.
+    pub is_before_1_5: bool,
 }
 
 /// What an algorithm does.

@@ -54,7 +54,7 @@ impl Control {
             Body::Single(steps) => {
                 let found = Self::of_steps(steps);
                 omit_pc &= found.omit_pc;
-                found.endless
+                found.endless && !algorithm.is_before_1_5
             }
             Body::Processes(processes) => processes.iter().fold(false, |endless, process| {
                 let found = Self::of_steps(&process.body);

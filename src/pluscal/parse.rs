@@ -364,6 +364,7 @@ impl<'a> Parser<'a> {
             has_goto_done: false,
             has_default_value: false,
             keeps_pc: false,
+            is_before_1_5: settings.version < OMITS_PC,
         };
         drafts.expansion = expansion;
         Ok((algorithm, macros, drafts))
