@@ -8,7 +8,10 @@ mod macros;
 mod module_options;
 mod options;
 mod parse;
+mod parse_expression;
 mod parse_statement;
+#[cfg(test)]
+mod parse_tests;
 mod source;
 mod symbols;
 mod token;
