@@ -8,7 +8,7 @@ use super::expr::{Around, Expr, TokenKind};
 use super::source::{Fault, Parsing, fault};
 
 /// How many statements and tokens the calls of macros may become in all.
-const MAX_SIZE: usize = 2_000_000;
+const MAX_SIZE: usize = 1_000_000;
 
 /// A macro. No call of another macro is left in its body.
 #[derive(Debug, Clone)]

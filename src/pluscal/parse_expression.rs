@@ -164,12 +164,12 @@ impl Parser<'_> {
                     _ => {}
                 }
             }
-            let taken = self.take()?;
-            before = if kind == TokenKind::String { String::new() } else { taken.text.clone() };
-            let from = *line.get_or_insert(taken.at.line);
-            lines.resize(taken.at.line - from + 1, Vec::new());
-            let token = Token { text: taken.text, column: taken.at.column - 1, kind, at: taken.at };
-            lines.last_mut().expect("a line was just added").push(token);
+            let Lexeme { text, at, .. } = self.take()?;
+            before = if kind == TokenKind::String { String::new() } else { text.clone() };
+            let from = *line.get_or_insert(at.line);
+            lines.resize(at.line - from + 1, Vec::new());
+            let last = lines.last_mut().expect("a line was just added");
+            last.push(Token { text, column: at.column - 1, kind, at });
         }
     }
 

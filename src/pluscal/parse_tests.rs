@@ -48,10 +48,10 @@ fn statements(all: &[Statement]) -> String {
             format!("labelif {} {} {}", text(test), branch(then), branch(otherwise))
         }
         Kind::Either(clauses) => {
-            format!("either{}", clauses.iter().map(|clause| format!(" [{}]", statements(clause))).collect::<String>())
+            format!("either [{}]", clauses.iter().map(|clause| statements(clause)).collect::<Vec<_>>().join("] ["))
         }
         Kind::LabelEither(clauses) => {
-            format!("labeleither{}", clauses.iter().map(|clause| format!(" {}", branch(clause))).collect::<String>())
+            format!("labeleither {}", clauses.iter().map(branch).collect::<Vec<_>>().join(" "))
         }
         Kind::With { variable, binding, value, body } => {
             let sign = if *binding == Binding::In { "\\in" } else { "=" };
@@ -259,13 +259,13 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
         ("begin a: with i ¶do skip; end with; end algorithm", "expected `=` or `\\in`"),
         ("begin a: if x ¶skip; end if; end algorithm", "expected `then` but found `skip`"),
         ("begin a: skip; end ¶if; end algorithm", "expected `algorithm` but found `if`"),
-        ("begin a: skip; end\n¶", "expected `algorithm` but found `*`"),
+        ("begin a: skip; end\n\n¶", "expected `algorithm` but found `*`"),
         ("{ { a: skip } ¶{ } }", "expected `}` but found `{`"),
         ("{ { ¶} }", "expected a statement"),
         ("{ { a: if (x) { skip } ¶y := 1 } }", "expected `;` but found `y`"),
         ("{ { a: { b: ¶skip } } }", "a label of its own"),
-        ("{ { a: skip }\n¶", "expected `}` but found `*`"),
-        ("variables x = 1 y ¶= 2; begin skip; end algorithm", "expected `;` but found `=`"),
+        ("{ { a: skip }\n\n¶", "expected `}` but found `*`"),
+        ("variables x ¶: 1; begin skip; end algorithm", "expected `;` but found `:`"),
         ("variables x = ¶; begin skip; end algorithm", "expected the value"),
         ("macro M(a) begin ¶l: skip; end macro; begin skip; end algorithm", "may not stand in a macro"),
         ("macro M(a) begin ¶a := 1; end macro; begin M(2); end algorithm", "`2` is put in"),
@@ -289,7 +289,7 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
         let at = marked.find('¶').expect("the case is marked");
         let line = marked[..at].matches('\n').count() + 1;
         let column = marked[..at].chars().rev().take_while(|character| *character != '\n').count() + 1;
-        let problems = parse(&marked.replace('¶', ""), &Options::default()).unwrap_err();
+        let problems = parse(&marked.replace("\n\n¶\n", "\n\n").replace('¶', ""), &Options::default()).unwrap_err();
         assert!(problems[0].message.contains(wanted), "{text}: {}", problems[0].message);
         assert_eq!((problems[0].line, problems[0].column), (line, column), "{text}: {}", problems[0].message);
     }
@@ -328,12 +328,13 @@ fn nesting_and_expansion_have_bounds() {
         |count: usize| format!("--algorithm A begin a: with {} do skip end with end algorithm", "i = 1,".repeat(count));
     assert!(read(&with(200)).is_ok());
     assert!(read(&with(20_000)).unwrap_err()[0].2.contains("nested more than"));
-    let mut doubling = "--algorithm A macro M0(a) begin x := a + a end macro ".to_owned();
-    let mut nesting = "--algorithm A macro M0() begin if x then skip end if end macro ".to_owned();
-    for number in 1..300 {
-        doubling += &format!("macro M{number}(a) begin M{0}(a + a); M{0}(a) end macro ", number - 1);
-        nesting += &format!("macro M{number}() begin if x then M{}() end if end macro ", number - 1);
-    }
+    let macros = |first: &str, one: fn(usize) -> String| first.to_owned() + &(1..300).map(one).collect::<String>();
+    let doubling = macros("--algorithm A macro M0(a) begin x := a + a end macro ", |number| {
+        format!("macro M{number}(a) begin M{0}(a + a); M{0}(a) end macro ", number - 1)
+    });
+    let nesting = macros("--algorithm A macro M0() begin if x then skip end if end macro ", |number| {
+        format!("macro M{number}() begin if x then M{}() end if end macro ", number - 1)
+    });
     assert!(read(&format!("{doubling} begin M299(1) end algorithm")).unwrap_err()[0].2.contains("become more than"));
     assert!(read(&format!("{nesting} begin M299() end algorithm")).unwrap_err()[0].2.contains("nested more than"));
     assert!(
