@@ -273,10 +273,7 @@ fn what_the_reference_rejects_is_rejected_where_it_stands() {
         ("macro M() begin ¶M(); end macro; begin M(); end algorithm", "there is no macro `M`"),
         ("macro M() begin end macro ¶macro M() begin end macro begin skip; end algorithm", "is defined twice"),
         ("macro M(a, a) begin x := ¶a end macro begin M(1, 2) end algorithm", "two parameters `a`"),
-        (
-            "macro M(long) begin x := ¶long = /\\ 1\n                               /\\ 2 end macro begin M(1) end algorithm",
-            "to the left",
-        ),
+        ("macro M(long) begin x :=\n¶long = /\\ 1\n       /\\ 2 end macro begin M(1) end algorithm", "to the left"),
         ("process P ¶begin a: skip; end process end algorithm", "expected `=` or `\\in`"),
         ("process P = 1 begin ¶skip; end process end algorithm", "the first statement"),
         (
