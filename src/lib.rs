@@ -10,6 +10,7 @@ pub mod journal;
 pub mod llm;
 pub mod nodes;
 pub mod pipeline;
+pub mod pluscal;
 pub mod process;
 pub mod prompt;
 pub mod report;

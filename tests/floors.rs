@@ -5,12 +5,13 @@
 use std::path::{Path, PathBuf};
 
 /// Each module's floor, as in `docs/architecture.md`.
-const FLOORS: [(&str, u8); 14] = [
+const FLOORS: [(&str, u8); 15] = [
     ("tla", 0),
     ("exit", 0),
     ("process", 1),
     ("config", 1),
     ("journal", 1),
+    ("pluscal", 1),
     ("prompt", 1),
     ("toolchain", 2),
     ("llm", 2),

@@ -36,6 +36,8 @@ pub(super) enum Command {
     Resume(ResumeArgs),
     /// Translate, parse and check one specification.
     Check(CheckArgs),
+    /// Translate the `PlusCal` algorithm of a module to TLA+.
+    Translate(TranslateArgs),
     /// Print the report of a run.
     Report(ReportArgs),
     /// Show which tools were found, and how to get what is missing.
@@ -232,6 +234,45 @@ pub(super) struct CheckArgs {
     /// What checks.
     #[arg(long, value_enum, default_value = "auto")]
     pub checker: CheckerChoice,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How the outcome is printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+/// What translates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum TranslatorChoice {
+    /// Our own, without Java.
+    Embedded,
+    /// `pcal.trans` of tla2tools.jar.
+    Java,
+}
+
+/// Whose translation the embedded translator follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Whose {
+    /// That of today's `pcal.trans`.
+    Today,
+    /// That of 2020, which the jar of the registries holds.
+    #[value(name = "2020")]
+    Of2020,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct TranslateArgs {
+    /// The module. It is printed with its translation in place.
+    pub spec: PathBuf,
+    /// What translates.
+    #[arg(long, value_enum, default_value = "embedded")]
+    pub translator: TranslatorChoice,
+    /// Write the translation into the file instead of printing it; a file that is rejected stays as it is.
+    #[arg(long)]
+    pub in_place: bool,
+    /// Whose translation the embedded translator follows where the two differ [default: today].
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    pub compat: Option<Whose>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How the outcome is printed.

@@ -16,5 +16,6 @@ mod report;
 mod resume;
 mod run;
 mod surroundings;
+mod translate;
 
 pub use program::main;

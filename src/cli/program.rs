@@ -7,7 +7,7 @@ use clap::Parser;
 use super::args::{Args, Command};
 use super::failure::Failure;
 use super::provider::refuse_secrets;
-use super::{check, demo, doctor, report, resume, run};
+use super::{check, demo, doctor, report, resume, run, translate};
 use crate::exit::Exit;
 
 /// Runs the program.
@@ -44,6 +44,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
             Command::Demo(args) => demo::demo(args).await,
             Command::Resume(args) => resume::resume(args).await,
             Command::Check(args) => check::check(args).await,
+            Command::Translate(args) => translate::translate(args).await,
             Command::Report(args) => report::report(&args),
             Command::Doctor(args) => doctor::doctor(args).await,
         }

@@ -1,0 +1,124 @@
+//! `tlaforge translate`: the `PlusCal` algorithm of one module, translated. It decides nothing about specifications.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use serde_json::json;
+
+use super::args::{Format, TranslateArgs, TranslatorChoice, Whose};
+use super::failure::{Fails, Failure};
+use super::forge::settings;
+use super::progress::{advice, json_line, result};
+use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
+use crate::exit::Exit;
+use crate::pluscal::{self, Compat, Options};
+use crate::tla::{Diagnostic, Module};
+use crate::toolchain::{SpecText, ToolContext, Toolchain, Translation};
+
+pub(super) async fn translate(args: TranslateArgs) -> Result<Exit, Failure> {
+    if args.translator == TranslatorChoice::Java && args.compat.is_some() {
+        return Err(Failure::usage("--compat chooses whose translation the embedded translator follows")
+            .hint("with --translator java, the jar is the choice: --tla-tools JAR"));
+    }
+    let text = std::fs::read_to_string(&args.spec)
+        .map_err(|e| Failure::usage(format!("cannot read {}: {e}", args.spec.display())))?;
+    let (made, warnings) = match args.translator {
+        TranslatorChoice::Embedded => embedded(&text, args.compat),
+        TranslatorChoice::Java => (java(&args, text.clone()).await?, Vec::new()),
+    };
+    if args.in_place
+        && let Translation::Translated(module) = &made
+        && *module != text
+    {
+        replace(&args.spec, module)?;
+    }
+    match args.format {
+        Format::Text => tell(&args, &made, &warnings),
+        Format::Json => json_line(&object(&args, &made, &warnings)),
+    }
+    Ok(match made {
+        Translation::Translated(_) => Exit::Ok,
+        Translation::NoAlgorithm | Translation::Rejected(_) => Exit::Negative,
+    })
+}
+
+fn embedded(text: &str, whose: Option<Whose>) -> (Translation, Vec<String>) {
+    let compat = match whose.unwrap_or(Whose::Today) {
+        Whose::Today => Compat::Today,
+        Whose::Of2020 => Compat::Y2020,
+    };
+    match pluscal::translate(text, &Options { compat, ..Options::default() }) {
+        Ok(Some(translated)) => (Translation::Translated(translated.text), translated.warnings),
+        Ok(None) => (Translation::NoAlgorithm, Vec::new()),
+        Err(diagnostics) => (Translation::Rejected(diagnostics), Vec::new()),
+    }
+}
+
+async fn java(args: &TranslateArgs, text: String) -> Result<Translation, Failure> {
+    let module = Module::parse(&text)
+        .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
+    let settings = settings(args.tools.layer())?;
+    let tools = toolchain(&settings)?;
+    let (limits, cancel) = (limits(&settings), cancel_on_signals());
+    let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
+    let spec = SpecText { name: module.name, text, beside: Vec::new() };
+    tools.translate(&spec, &cx).await.map_err(|e| tool_failure(&e))
+}
+
+/// Writes the module beside its file and renames it: a reader sees the old text or the new one.
+fn replace(spec: &Path, module: &str) -> Result<(), Failure> {
+    let cannot = |e: std::io::Error| Failure::usage(format!("cannot write {}: {e}", spec.display()));
+    // A link stays one.
+    let file = spec.canonicalize().map_err(cannot)?;
+    let permissions = std::fs::metadata(&file).map_err(cannot)?.permissions();
+    if permissions.readonly() {
+        return Err(Failure::usage(format!("cannot write {}: it is read-only", spec.display())));
+    }
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(cannot)?;
+    new.write_all(module.as_bytes()).and_then(|()| new.as_file().sync_all()).map_err(cannot)?;
+    std::fs::set_permissions(new.path(), permissions).map_err(cannot)?;
+    new.persist(&file).fails(Exit::Usage)?;
+    Ok(())
+}
+
+fn tell(args: &TranslateArgs, made: &Translation, warnings: &[String]) {
+    let file = args.spec.display();
+    for warning in warnings {
+        advice(&format!("warning: {file}: {warning}"));
+    }
+    match made {
+        Translation::Translated(_) if args.in_place => advice(&format!("{file}: translated")),
+        // As it stands, line ends included, unless a terminal would act on it.
+        Translation::Translated(module) if std::io::stdout().is_terminal() => result(module),
+        Translation::Translated(module) => {
+            let mut out = std::io::stdout().lock();
+            let _ = out.write_all(module.as_bytes()).and_then(|()| out.flush());
+        }
+        Translation::NoAlgorithm => advice(&format!("{file}: no PlusCal algorithm, nothing to translate")),
+        Translation::Rejected(diagnostics) => {
+            for diagnostic in diagnostics {
+                advice(&format!("{file}: {diagnostic}"));
+            }
+        }
+    }
+}
+
+fn object(args: &TranslateArgs, made: &Translation, warnings: &[String]) -> serde_json::Value {
+    let (outcome, module, diagnostics): (_, _, &[Diagnostic]) = match made {
+        Translation::Translated(module) => ("translated", (!args.in_place).then_some(module), &[]),
+        Translation::NoAlgorithm => ("no_algorithm", None, &[]),
+        Translation::Rejected(diagnostics) => ("rejected", None, diagnostics),
+    };
+    json!({
+        "schema": 1,
+        "outcome": outcome,
+        "translator": match args.translator {
+            TranslatorChoice::Embedded => "embedded",
+            TranslatorChoice::Java => "java",
+        },
+        "module": module,
+        "diagnostics": diagnostics,
+        "warnings": warnings,
+    })
+}

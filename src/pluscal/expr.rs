@@ -1,0 +1,510 @@
+//! A TLA+ expression as the tokens it is written with, line by line with their columns, so that lists of conjuncts keep
+//! their alignment wherever the expression is put.
+//!
+//! A line hangs on its anchor: in the nearest line above that does not start further right, the last token that does
+//! not stand further right than the line's own first token. When the anchor moves, the line moves with it.
+
+use std::collections::HashMap;
+
+use super::ast::At;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// An operator, a delimiter or a reserved word.
+    Builtin,
+    Number,
+    /// The text is without its quotes.
+    String,
+    Ident,
+    /// `pc` or `stack` put in by the translator: takes a subscript as a variable does.
+    Added,
+}
+
+/// A token and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    pub text: String,
+    /// From 0, relative to the left edge of the expression once that is normalized.
+    pub column: usize,
+    pub kind: TokenKind,
+    /// Its place in the module.
+    pub at: At,
+}
+
+impl Token {
+    /// A token that does not come from the module.
+    pub(super) fn new(text: impl Into<String>, column: usize, kind: TokenKind) -> Self {
+        Self { text: text.into(), column, kind, at: At::default() }
+    }
+
+    /// How many columns it takes, quotes included.
+    pub(super) fn width(&self) -> usize {
+        let inside = if self.text.is_ascii() { self.text.len() } else { self.text.chars().count() };
+        if self.kind == TokenKind::String { inside + 2 } else { inside }
+    }
+
+    /// The column just after it.
+    pub(super) fn end(&self) -> usize {
+        self.column + self.width()
+    }
+
+    /// Whether it is this symbol or name: a string with that text is not.
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.kind != TokenKind::String && self.text == text
+    }
+
+    fn write(&self, line: &mut String) {
+        if self.kind == TokenKind::String {
+            line.push('"');
+            line.push_str(&self.text);
+            line.push('"');
+        } else {
+            line.push_str(&self.text);
+        }
+    }
+}
+
+/// The token that a line hangs on, and its column when the line was put in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Anchor {
+    line: usize,
+    token: usize,
+    column: usize,
+}
+
+/// Whether what is put in for a name is parenthesised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Around {
+    /// In parentheses, unless it or the whole expression is a single token.
+    Parentheses,
+    Nothing,
+}
+
+/// An anchor would have moved to the left, which the layout rules do not provide for: a name was replaced by something
+/// shorter in a line that others are aligned with. `at` is where the replaced name stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("lines aligned with what follows a replaced name would move to the left")]
+pub(super) struct MovedLeft {
+    pub at: At,
+}
+
+/// An expression, or any other run of tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Expr {
+    lines: Vec<Vec<Token>>,
+    /// For each line its anchor; empty until the expression is normalized.
+    anchors: Vec<Option<Anchor>>,
+}
+
+impl Expr {
+    /// The expression with these lines, normalized.
+    pub(super) fn from_lines(lines: Vec<Vec<Token>>) -> Self {
+        let mut expr = Self { lines, anchors: Vec::new() };
+        expr.normalize();
+        expr
+    }
+
+    /// One token.
+    pub(super) fn single(text: impl Into<String>, kind: TokenKind) -> Self {
+        Self::from_lines(vec![vec![Token::new(text, 0, kind)]])
+    }
+
+    pub(super) fn lines(&self) -> &[Vec<Token>] {
+        &self.lines
+    }
+
+    /// All tokens in order.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = &Token> {
+        self.lines.iter().flatten()
+    }
+
+    /// All tokens in order, for a change that keeps their width; for any other use [`Expr::substitute`].
+    pub(super) fn tokens_mut(&mut self) -> impl Iterator<Item = &mut Token> {
+        self.lines.iter_mut().flatten()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.tokens().next().is_none()
+    }
+
+    pub(super) fn is_one_token(&self) -> bool {
+        self.lines.len() == 1 && self.lines[0].len() == 1
+    }
+
+    pub(super) fn first(&self) -> Option<&Token> {
+        self.tokens().next()
+    }
+
+    pub(super) fn last(&self) -> Option<&Token> {
+        self.lines.iter().rev().find_map(|line| line.last())
+    }
+
+    /// Starts a new, empty line.
+    pub(super) fn add_line(&mut self) {
+        self.lines.push(Vec::new());
+        if !self.anchors.is_empty() {
+            self.anchors.push(None);
+        }
+    }
+
+    /// Puts a token at the end of the last line. Its column must be right for that line.
+    pub(super) fn push(&mut self, token: Token) {
+        if self.lines.is_empty() {
+            self.add_line();
+        }
+        self.lines.last_mut().expect("there is a line").push(token);
+    }
+
+    /// Puts a token at the end of the last line, `spaces` after the one that ends it.
+    pub(super) fn push_after(&mut self, mut token: Token, spaces: usize) {
+        token.column = self.lines.last().and_then(|line| line.last()).map_or(0, Token::end) + spaces;
+        self.push(token);
+    }
+
+    /// Drops empty lines at both ends, moves all so that the leftmost line starts in column 0, and finds the anchors.
+    pub(super) fn normalize(&mut self) {
+        while self.lines.last().is_some_and(Vec::is_empty) {
+            self.lines.pop();
+        }
+        let blank = self.lines.iter().take_while(|line| line.is_empty()).count();
+        self.lines.drain(..blank);
+        let left = self.lines.iter().filter_map(|line| line.first()).map(|token| token.column).min().unwrap_or(0);
+        for token in self.lines.iter_mut().flatten() {
+            token.column = token.column.saturating_sub(left);
+        }
+        self.anchors = anchors(&self.lines);
+    }
+
+    /// A copy that is normalized.
+    pub(super) fn normalized(&self) -> Self {
+        Self::from_lines(self.lines.clone())
+    }
+
+    /// Moves each line as far as its anchor has moved since the last time. To be called after tokens were added.
+    pub(super) fn renormalize(&mut self) -> Result<(), MovedLeft> {
+        if self.anchors.len() != self.lines.len() {
+            self.normalize();
+        }
+        for line in 0..self.lines.len() {
+            let Some(anchor) = self.anchors[line] else { continue };
+            let token = &self.lines[anchor.line][anchor.token];
+            if token.column < anchor.column {
+                return Err(MovedLeft { at: token.at });
+            }
+            let (column, by) = (token.column, token.column - anchor.column);
+            self.anchors[line] = Some(Anchor { column, ..anchor });
+            if by > 0 {
+                for token in &mut self.lines[line] {
+                    token.column += by;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The text, line by line.
+    pub(super) fn to_lines(&self) -> Vec<String> {
+        let moved = |anchor: &Anchor| self.lines[anchor.line][anchor.token].column.saturating_sub(anchor.column);
+        self.lines
+            .iter()
+            .enumerate()
+            .map(|(number, line)| {
+                let mut text = " ".repeat(self.anchors.get(number).and_then(Option::as_ref).map_or(0, moved));
+                let mut end = 0;
+                for token in line {
+                    text.extend(std::iter::repeat_n(' ', token.column.saturating_sub(end)));
+                    token.write(&mut text);
+                    end = token.end();
+                }
+                text
+            })
+            .collect()
+    }
+
+    /// Puts another expression before this one, `spaces` before its first token.
+    pub(super) fn prepend(&mut self, before: Self, spaces: usize) -> Result<(), MovedLeft> {
+        let Some(end) = before.lines.last().and_then(|line| line.last()).map(Token::end) else { return Ok(()) };
+        if self.lines.is_empty() {
+            *self = before;
+            return Ok(());
+        }
+        let joined = before.lines.len() - 1;
+        let (mut lines, mut found) = (before.lines, before.anchors);
+        found.resize(lines.len(), None);
+        let taken = lines[joined].len();
+        let mut rest = std::mem::take(&mut self.lines).into_iter();
+        for mut token in rest.next().into_iter().flatten() {
+            token.column += end + spaces;
+            lines[joined].push(token);
+        }
+        lines.extend(rest);
+        for anchor in self.anchors.iter().skip(1) {
+            found.push(anchor.map(|anchor| Anchor {
+                line: anchor.line + joined,
+                token: anchor.token + if anchor.line == 0 { taken } else { 0 },
+                column: anchor.column,
+            }));
+        }
+        found.resize(lines.len(), None);
+        (self.lines, self.anchors) = (lines, found);
+        self.renormalize()
+    }
+
+    /// Puts another expression after this one, `spaces` after its last token.
+    pub(super) fn append(&mut self, mut after: Self, spaces: usize) -> Result<(), MovedLeft> {
+        after.prepend(std::mem::take(self), spaces)?;
+        *self = after;
+        Ok(())
+    }
+
+    /// Replaces names by expressions, all at once. A name that is a record's field (after `.`, or before `:` or `|->`
+    /// in a bracket) stays.
+    pub(super) fn substitute(&mut self, by: &HashMap<String, Self>, around: Around) -> Result<(), MovedLeft> {
+        let places = self.places(|token| by.contains_key(&token.text));
+        if places.is_empty() {
+            return Ok(());
+        }
+        if self.is_one_token() {
+            if let Some(expr) = by.get(&self.lines[0][0].text) {
+                *self = expr.normalized();
+            }
+            return Ok(());
+        }
+        if self.anchors.len() != self.lines.len() {
+            self.anchors = anchors(&self.lines);
+        }
+        *self = Rewriting::new(self).run(&places, by, around)?;
+        Ok(())
+    }
+
+    /// The places (line, token) of those names that are not a record's field.
+    fn places(&self, wanted: impl Fn(&Token) -> bool) -> Vec<(usize, usize)> {
+        let all: Vec<_> = self
+            .lines
+            .iter()
+            .enumerate()
+            .flat_map(|(line, tokens)| tokens.iter().enumerate().map(move |(index, token)| (line, index, token)))
+            .collect();
+        let mut found = Vec::new();
+        let mut next = 0;
+        while let Some(&(line, index, token)) = all.get(next) {
+            let labels = |token: &Token| token.is(":") || token.is("|->") || token.is("↦");
+            if token.is(".") {
+                next += 2;
+            } else if (token.is("[") || token.is(",")) && all.get(next + 2).is_some_and(|(_, _, token)| labels(token)) {
+                next += 3;
+            } else {
+                if token.kind != TokenKind::String && wanted(token) {
+                    found.push((line, index));
+                }
+                next += 1;
+            }
+        }
+        found
+    }
+}
+
+/// For each line its anchor.
+fn anchors(lines: &[Vec<Token>]) -> Vec<Option<Anchor>> {
+    let mut found = Vec::with_capacity(lines.len());
+    // The lines that can still be the nearest one above that does not start further right: first columns increase.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let Some(first) = line.first() else {
+            found.push(None);
+            continue;
+        };
+        while open.last().is_some_and(|&(_, column)| column > first.column) {
+            open.pop();
+        }
+        found.push(open.last().map(|&(above, _)| {
+            let within = lines[above].iter().skip(1).take_while(|token| token.column <= first.column).count();
+            Anchor { line: above, token: within, column: lines[above][within].column }
+        }));
+        open.push((number, first.column));
+    }
+    found
+}
+
+/// An expression while names in it are replaced: lines are written in order, so that whatever a line hangs on has its
+/// final place before the line is written.
+struct Rewriting<'a> {
+    old: &'a Expr,
+    /// Where the old tokens are now, as far as they are written.
+    moved: Vec<Vec<(usize, usize)>>,
+    /// In each old line the last token that another line hangs on.
+    holds: Vec<Option<usize>>,
+    lines: Vec<Vec<Token>>,
+    anchors: Vec<Option<Anchor>>,
+}
+
+impl<'a> Rewriting<'a> {
+    fn new(old: &'a Expr) -> Self {
+        let mut holds = vec![None; old.lines.len()];
+        for anchor in old.anchors.iter().flatten() {
+            holds[anchor.line] = holds[anchor.line].max(Some(anchor.token));
+        }
+        Self { old, moved: Vec::new(), holds, lines: Vec::new(), anchors: Vec::new() }
+    }
+
+    fn run(mut self, places: &[(usize, usize)], by: &HashMap<String, Expr>, around: Around) -> Result<Expr, MovedLeft> {
+        let mut places = places.iter().copied().peekable();
+        for (number, line) in self.old.lines.iter().enumerate() {
+            let anchor = self.old.anchors[number].map(|anchor| {
+                let (line, token) = self.moved[anchor.line][anchor.token];
+                (Anchor { line, token, column: self.lines[line][token].column }, anchor.column)
+            });
+            let mut offset = 0_isize;
+            if let Some((now, before)) = anchor {
+                offset = distance(before, now.column);
+            }
+            self.anchors.push(anchor.map(|(now, _)| now));
+            self.lines.push(Vec::with_capacity(line.len()));
+            self.moved.push(Vec::with_capacity(line.len()));
+            for (index, token) in line.iter().enumerate() {
+                let here = self.lines.len() - 1;
+                self.moved[number].push((here, self.lines[here].len()));
+                let mut token = Token { column: token.column.saturating_add_signed(offset), ..token.clone() };
+                if places.next_if_eq(&(number, index)).is_none() {
+                    self.lines[here].push(token);
+                    continue;
+                }
+                let (at, end) = (token.at, token.end());
+                let Some(expr) = by.get(&token.text) else { continue };
+                if let [only] = expr.lines.as_slice()
+                    && let [only] = only.as_slice()
+                {
+                    token.text.clone_from(&only.text);
+                    token.kind = only.kind;
+                    token.at = only.at;
+                    self.lines[here].push(token);
+                } else {
+                    self.put(expr, &token, around);
+                }
+                let now = self.lines.last().and_then(|line| line.last()).map_or(0, Token::end);
+                let by = distance(end, now);
+                if by < 0 && self.holds[number].is_some_and(|last| last > index) {
+                    return Err(MovedLeft { at });
+                }
+                offset += by;
+            }
+        }
+        Ok(Expr { lines: self.lines, anchors: self.anchors })
+    }
+
+    /// Puts an expression in the place of a token; its further lines become lines of their own.
+    fn put(&mut self, expr: &Expr, token: &Token, around: Around) {
+        let expr = expr.normalized();
+        let parentheses = around == Around::Parentheses;
+        let start = self.lines.len() - 1;
+        let column = token.column + usize::from(parentheses);
+        if parentheses {
+            self.lines[start].push(Token { text: "(".into(), kind: TokenKind::Builtin, ..*token });
+        }
+        let before = self.lines[start].len();
+        for (number, (line, anchor)) in expr.lines.into_iter().zip(expr.anchors).enumerate() {
+            let mut shift = if number == 0 { column } else { 0 };
+            if number > 0 {
+                let anchor = anchor.map(|anchor| {
+                    let token = anchor.token + if anchor.line == 0 { before } else { 0 };
+                    let now = self.lines[start + anchor.line][token].column;
+                    shift = now.saturating_sub(anchor.column);
+                    Anchor { line: start + anchor.line, token, column: now }
+                });
+                self.lines.push(Vec::with_capacity(line.len()));
+                self.anchors.push(anchor);
+            }
+            let into = self.lines.last_mut().expect("the line of the token is there");
+            into.extend(line.into_iter().map(|token| Token { column: token.column + shift, ..token }));
+        }
+        if parentheses {
+            let into = self.lines.last_mut().expect("the line of the token is there");
+            let column = into.last().map_or(0, Token::end);
+            into.push(Token::new(")", column, TokenKind::Builtin));
+        }
+    }
+}
+
+/// From one column to another.
+fn distance(from: usize, to: usize) -> isize {
+    let size = |length: usize| isize::try_from(length).expect("a column is far below half the address space");
+    size(to) - size(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads words separated by blanks, with their columns.
+    fn expr(text: &str) -> Expr {
+        let lines = text.lines().map(|line| {
+            let mut tokens = Vec::new();
+            for word in line.split(' ').filter(|word| !word.is_empty()) {
+                let column = word.as_ptr() as usize - line.as_ptr() as usize;
+                let (word, kind) = match word.strip_prefix('"') {
+                    Some(word) => (word.trim_end_matches('"'), TokenKind::String),
+                    None if word.starts_with(|c: char| c.is_ascii_alphabetic()) => (word, TokenKind::Ident),
+                    None => (word, TokenKind::Builtin),
+                };
+                tokens.push(Token::new(word, column, kind));
+            }
+            tokens
+        });
+        Expr::from_lines(lines.collect())
+    }
+
+    fn substituted(text: &str, by: &[(&str, &str)], around: Around) -> Result<String, MovedLeft> {
+        let mut it = expr(text);
+        let by = by.iter().map(|(name, value)| ((*name).to_owned(), expr(value))).collect();
+        it.substitute(&by, around)?;
+        Ok(it.to_lines().join("\n"))
+    }
+
+    #[test]
+    fn what_is_read_is_written_again_from_the_left_edge() {
+        let text = "x = /\\ a\n    /\\ \"b\"";
+        assert_eq!(expr(&format!("\n   {}\n\n", text.replace('\n', "\n   "))).to_lines().join("\n"), text);
+        assert!(expr("").is_empty() && expr("\n\n").is_empty());
+        assert!(expr(" a ").is_one_token() && !expr("a b").is_one_token());
+    }
+
+    #[test]
+    fn lists_stay_aligned_when_a_name_before_them_grows() {
+        let cases = [
+            ("x = /\\ a\n    /\\ b", vec![("x", "long")], "long = /\\ a\n       /\\ b"),
+            ("x = /\\ a\n    /\\ b", vec![("x", "y + 1")], "(y + 1) = /\\ a\n          /\\ b"),
+            ("/\\ x\n/\\ y", vec![("x", "/\\ p\n/\\ q"), ("y", "x")], "/\\ (/\\ p\n    /\\ q)\n/\\ x"),
+            ("f ( x , /\\ a\n        /\\ b )", vec![("x", "1 +\n2")], "f ( (1 +\n     2) , /\\ a\n          /\\ b )"),
+            ("x", vec![("x", "a + b")], "a + b"),
+            ("x + y", vec![("x", "y"), ("y", "x")], "y + x"),
+            ("x . x [ x |-> x , x : x ] \"x\"", vec![("x", "zz")], "zz . x [ x |-> zz , x : zz ] \"x\""),
+        ];
+        for (text, by, wanted) in cases {
+            assert_eq!(substituted(text, &by, Around::Parentheses).as_deref(), Ok(wanted), "{text}");
+        }
+        assert_eq!(substituted("a' + x\nb", &[("x", "x '")], Around::Nothing).as_deref(), Ok("a' + x '\nb"));
+    }
+
+    #[test]
+    fn a_list_is_not_moved_to_the_left() {
+        let text = "longname => /\\ a\n            /\\ b";
+        assert!(substituted(text, &[("longname", "p")], Around::Parentheses).is_err());
+        assert_eq!(
+            substituted("longname + 1\n+ b", &[("longname", "p")], Around::Nothing).as_deref(),
+            Ok("p + 1\n+ b")
+        );
+    }
+
+    #[test]
+    fn lines_hang_on_the_same_tokens_when_something_is_put_before() {
+        let mut it = expr("/\\ a\n/\\ b");
+        it.prepend(expr("x \\in S\n  =>"), 1).unwrap();
+        assert_eq!(it.to_lines(), ["x \\in S", "  => /\\ a", "     /\\ b"]);
+        let mut it = expr("x =");
+        it.append(expr("/\\ a\n/\\ b"), 1).unwrap();
+        assert_eq!(it.to_lines(), ["x = /\\ a", "    /\\ b"]);
+        it.substitute(&[("x".into(), expr("yy"))].into(), Around::Nothing).unwrap();
+        assert_eq!(it.to_lines(), ["yy = /\\ a", "     /\\ b"]);
+    }
+}

@@ -1,0 +1,420 @@
+//! The text of the actions: each assignment with primes and subscripts, and what each branch leaves unchanged.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::tla::Diagnostic;
+
+use super::ast::{Assignment, At, Binding, Body};
+use super::changed::Changed;
+use super::explode::{Action, Conjunct, Exploded};
+use super::expr::{Around, Expr, Token, TokenKind};
+use super::generate::{Generator, Subscript};
+use super::layout::{needs_parentheses, spaces, width, wrapped};
+use super::names::{error, moved};
+
+/// A variable with a name longer than this is left unchanged as `UNCHANGED v`, a shorter one as `v' = v`.
+const SHORT: usize = 5;
+
+const AND: &str = "/\\ ";
+
+impl Generator<'_> {
+    /// All actions, and for each procedure and process the disjunction of its own.
+    pub(super) fn actions(&mut self, exploded: Exploded) -> Result<(), Diagnostic> {
+        let algorithm = self.algorithm;
+        for (procedure, actions) in algorithm.procedures.iter().zip(exploded.procedures) {
+            self.subscript = self.is_multiprocess().then(Subscript::parameter);
+            let labels = self.labelled(actions, None)?;
+            self.disjunction(&procedure.name, &labels);
+        }
+        match &algorithm.body {
+            Body::Single(_) => {
+                self.subscript = None;
+                let actions = exploded.bodies.into_iter().flatten().collect();
+                self.main = self.labelled(actions, Some("Next"))?;
+            }
+            Body::Processes(processes) => {
+                for (process, actions) in processes.iter().zip(exploded.bodies) {
+                    self.subscript = Some(match process.binding {
+                        Binding::Equals => Subscript { expr: process.id.clone(), is_parameter: false },
+                        Binding::In => Subscript::parameter(),
+                    });
+                    let labels = self.labelled(actions, Some(&process.name))?;
+                    if !self.control.omit_pc {
+                        self.disjunction(&process.name, &labels);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `(self)` where the action has that parameter.
+    fn parameter(&self) -> &'static str {
+        if self.subscript.as_ref().is_some_and(|subscript| subscript.is_parameter) { "(self)" } else { "" }
+    }
+
+    /// Actions named by their labels, or all by `unlabelled` where there is no `pc`. The labels are returned.
+    fn labelled(&mut self, actions: Vec<Action>, unlabelled: Option<&str>) -> Result<Vec<String>, Diagnostic> {
+        let unlabelled = unlabelled.filter(|_| self.control.omit_pc);
+        let mut labels = Vec::new();
+        for Action { label, conjuncts } in actions {
+            self.action(unlabelled.unwrap_or(&label), &conjuncts)?;
+            labels.push(label);
+        }
+        Ok(labels)
+    }
+
+    /// `P(self) == a(self) \/ b(self)`.
+    fn disjunction(&mut self, name: &str, labels: &[String]) {
+        /// What a disjunct takes beside its name, a little more than ` \/ `.
+        const ROOM: usize = 7;
+        let parameter = self.parameter();
+        let head = format!("{name}{parameter} == ");
+        self.layout.write(&head);
+        for (number, label) in labels.iter().enumerate() {
+            if number > 0 {
+                let needed = ROOM + label.len() + parameter.len();
+                if self.layout.column() + needed > self.options.line_width {
+                    self.layout.end_line();
+                    self.layout.write(&spaces(head.len() + 2));
+                }
+                self.layout.write(" \\/ ");
+            }
+            self.layout.write(&format!("{label}{parameter}"));
+        }
+        self.layout.blank();
+    }
+
+    fn action(&mut self, name: &str, conjuncts: &[Conjunct]) -> Result<(), Diagnostic> {
+        let head = format!("{name}{} == ", self.parameter());
+        let indent = width(&head);
+        let start = self.layout.len();
+        let mut changed = Changed::none(&self.variables);
+        let and = format!("{}{AND}", spaces(indent));
+        self.block(conjuncts, &mut changed, &format!("{head}{AND}"), &and)?;
+        let unchanged = changed.missing(&self.variables);
+        match unchanged.as_slice() {
+            [] if conjuncts.len() == 1 => self.take_back_and(start, indent),
+            [] => {}
+            [only] => {
+                let line = format!("{and}{}", left_alone(only));
+                self.layout.line(line);
+            }
+            several => {
+                let lines = tuple(several, &and, self.options.line_width.saturating_sub(indent + AND.len()));
+                lines.into_iter().for_each(|line| self.layout.line(line));
+            }
+        }
+        self.layout.blank();
+        Ok(())
+    }
+
+    /// The only conjunct of an action needs no `/\`.
+    fn take_back_and(&mut self, start: usize, column: usize) {
+        for (number, line) in self.layout.lines_mut(start).iter_mut().enumerate() {
+            let from = if number == 0 { column } else { 0 };
+            if number == 0 || line.len() > AND.len() {
+                let range = from..from + AND.len();
+                if line.get(range.clone()).is_some() {
+                    line.replace_range(range, "");
+                }
+            }
+        }
+    }
+
+    /// Conjuncts, the first after `first`, the others after `lead`.
+    fn block(
+        &mut self,
+        conjuncts: &[Conjunct],
+        changed: &mut Changed,
+        first: &str,
+        lead: &str,
+    ) -> Result<(), Diagnostic> {
+        for (number, conjunct) in conjuncts.iter().enumerate() {
+            self.conjunct(conjunct, changed, if number == 0 { first } else { lead })?;
+        }
+        Ok(())
+    }
+
+    fn conjunct(&mut self, conjunct: &Conjunct, changed: &mut Changed, lead: &str) -> Result<(), Diagnostic> {
+        match conjunct {
+            Conjunct::Assign { at, assignments } => return self.assign(*at, assignments, changed, lead),
+            Conjunct::If { test, then, otherwise } => return self.condition(test, then, otherwise, changed, lead),
+            Conjunct::Either(clauses) => return self.either(clauses, changed, lead),
+            Conjunct::With { variable, binding, value, body } => {
+                let value = self.here(value, changed)?;
+                let (before, after) = match binding {
+                    Binding::Equals => (format!("LET {variable} == "), " IN"),
+                    Binding::In => (format!("\\E {variable} \\in "), ":"),
+                };
+                self.layout.write(lead);
+                self.layout.write(&before);
+                self.layout.expression(&value);
+                self.layout.write(after);
+                self.layout.end_line();
+                let indent = spaces(width(lead) + 2);
+                let and = format!("{indent}{AND}");
+                return self.block(body, changed, if body.len() > 1 { &and } else { &indent }, &and);
+            }
+            Conjunct::When(expr) => {
+                let expr = self.here(expr, changed)?;
+                self.layout.write(lead);
+                self.layout.expression(&expr);
+            }
+            Conjunct::Print(expr) => {
+                let expr = self.here(expr, changed)?;
+                self.layout.write(&format!("{lead}PrintT("));
+                self.layout.expression(&expr);
+                self.layout.write(")");
+            }
+            Conjunct::Assert { at, macro_at, expr } => self.assertion(*at, *macro_at, expr, changed, lead)?,
+            Conjunct::Skip => self.layout.write(&format!("{lead}TRUE")),
+        }
+        self.layout.end_line();
+        Ok(())
+    }
+
+    fn assertion(
+        &mut self,
+        at: At,
+        macro_at: Option<At>,
+        expr: &Expr,
+        changed: &Changed,
+        lead: &str,
+    ) -> Result<(), Diagnostic> {
+        let expr = self.here(expr, changed)?;
+        let head = format!("{lead}Assert(");
+        self.layout.write(&head);
+        self.layout.expression(&expr);
+        let of = macro_at
+            .map_or_else(String::new, |at| format!(" of macro called at line {}, column {}", at.line, at.column));
+        let text = format!("\"Failure of assertion at line {}, column {}{of}.\")", at.line, at.column);
+        let fits = self.layout.column() + ", ".len() + text.len() < self.options.line_width;
+        self.layout.write(", ");
+        if !fits {
+            self.layout.end_line();
+            self.layout.write(&spaces(width(&head)));
+        }
+        self.layout.write(&text);
+        Ok(())
+    }
+
+    fn condition(
+        &mut self,
+        test: &Expr,
+        then: &[Conjunct],
+        otherwise: &[Conjunct],
+        changed: &mut Changed,
+        lead: &str,
+    ) -> Result<(), Diagnostic> {
+        let test = self.here(test, changed)?;
+        let (mut by_then, mut by_else) = (changed.clone(), changed.clone());
+        let indent = width(lead) + "IF ".len();
+        let branch = indent + "THEN ".len();
+        let and = format!("{}{AND}", spaces(branch));
+        self.layout.write(&format!("{lead}IF "));
+        self.layout.expression(&test);
+        self.layout.end_line();
+        let then_lead = format!("{}THEN {AND}", spaces(indent));
+        self.block(then, &mut by_then, &then_lead, &and)?;
+        let end_of_then = self.layout.len();
+        let else_lead = format!("{}ELSE {AND}", spaces(indent));
+        if otherwise.is_empty() {
+            self.layout.line(format!("{else_lead}TRUE"));
+        } else {
+            self.block(otherwise, &mut by_else, &else_lead, &and)?;
+        }
+        let width = self.options.line_width;
+        let rest = |missing: &[&str], lead: &str| match missing {
+            [] => Vec::new(),
+            [only] => vec![format!("{lead}{}", left_alone(only))],
+            several => tuple(several, lead, width.saturating_sub(lead.len())),
+        };
+        let lines = rest(&by_else.missing_of(&by_then, &self.variables), &and);
+        lines.into_iter().for_each(|line| self.layout.line(line));
+        let then_lead = if then.is_empty() { &then_lead } else { &and };
+        let lines = rest(&by_then.missing_of(&by_else, &self.variables), then_lead);
+        self.layout.insert(end_of_then, lines);
+        changed.merge(&by_then);
+        changed.merge(&by_else);
+        Ok(())
+    }
+
+    fn either(&mut self, clauses: &[Vec<Conjunct>], changed: &mut Changed, lead: &str) -> Result<(), Diagnostic> {
+        let indent = width(lead);
+        let and = format!("{}{AND}", spaces(indent + "\\/ ".len()));
+        let mut first = format!("{lead}\\/ {AND}");
+        let mut all = changed.clone();
+        let mut ends = Vec::new();
+        for clause in clauses {
+            let mut here = changed.clone();
+            self.block(clause, &mut here, &first, &and)?;
+            first = format!("{}\\/ {AND}", spaces(indent));
+            all.merge(&here);
+            ends.push((self.layout.len(), here));
+        }
+        for (end, here) in ends.into_iter().rev() {
+            let missing = here.missing_of(&all, &self.variables);
+            let line = match missing.as_slice() {
+                [] => continue,
+                [only] => format!("{and}{}", left_alone(only)),
+                several => format!("{and}UNCHANGED <<{}>>", several.join(", ")),
+            };
+            self.layout.insert(end, vec![line]);
+        }
+        changed.merge(&all);
+        Ok(())
+    }
+
+    fn assign(
+        &mut self,
+        at: At,
+        assignments: &[Assignment],
+        changed: &mut Changed,
+        lead: &str,
+    ) -> Result<(), Diagnostic> {
+        let mut sorted: Vec<&Assignment> = assignments.iter().collect();
+        sorted.sort_by(|a, b| a.variable.cmp(&b.variable));
+        let mut now = changed.clone();
+        self.layout.write(lead);
+        let groups: Vec<&[&Assignment]> = sorted.chunk_by(|a, b| a.variable == b.variable).collect();
+        for (number, group) in groups.iter().enumerate() {
+            let Assignment { variable, at: here, .. } = group[0];
+            if !self.variables.contains(variable) {
+                return Err(error(*here, format!("assignment to `{variable}`, which is not declared")));
+            }
+            let whole = group.iter().any(|assignment| assignment.subscript.is_empty());
+            if !now.add(&self.variables, variable) || (group.len() > 1 && whole) {
+                return Err(error(at, format!("`{variable}` is assigned twice in one step")));
+            }
+            if groups.len() > 1 {
+                if number > 0 {
+                    self.layout.end_line();
+                    self.layout.write(&spaces(width(lead)));
+                }
+                self.layout.write(AND);
+            }
+            match group {
+                [only] => self.assign_one(only, changed)?,
+                several => self.assign_several(several, changed)?,
+            }
+        }
+        self.layout.end_line();
+        changed.merge(&now);
+        Ok(())
+    }
+
+    fn is_by_process(&self, variable: &str) -> bool {
+        self.is_multiprocess() && self.by_process.contains(variable)
+    }
+
+    fn assign_one(&mut self, assignment: &Assignment, changed: &Changed) -> Result<(), Diagnostic> {
+        let name = &assignment.variable;
+        let index = self.here(&assignment.subscript, changed)?;
+        let value = self.here(&assignment.value, changed)?;
+        match self.subscript.clone() {
+            Some(process) if self.is_by_process(name) || name == "pc" || name == "stack" => {
+                self.layout.write(&format!("{name}' = [{name} EXCEPT !["));
+                self.layout.expression(&process.expr);
+                self.layout.write("]");
+            }
+            _ if !assignment.subscript.is_empty() => self.layout.write(&format!("{name}' = [{name} EXCEPT !")),
+            _ => {
+                let parentheses = needs_parentheses(&value.to_lines());
+                self.layout.write(&format!("{name}' = {}", if parentheses { "(" } else { "" }));
+                self.layout.expression(&value);
+                self.layout.write(if parentheses { ")" } else { "" });
+                return Ok(());
+            }
+        }
+        if !index.is_empty() {
+            self.layout.expression(&index);
+        }
+        self.layout.write(" = ");
+        self.layout.expression(&value);
+        self.layout.write("]");
+        Ok(())
+    }
+
+    /// `f' = [f EXCEPT ![i] = a, ![j] = b]`, an assignment a line.
+    fn assign_several(&mut self, several: &[&Assignment], changed: &Changed) -> Result<(), Diagnostic> {
+        let name = &several[0].variable;
+        self.layout.write(&format!("{name}' = [{name} EXCEPT "));
+        let indent = spaces(self.layout.column());
+        for (number, assignment) in several.iter().enumerate() {
+            let index = self.here(&assignment.subscript, changed)?;
+            let value = self.here(&assignment.value, changed)?;
+            if number > 0 {
+                self.layout.write(",");
+                self.layout.end_line();
+                self.layout.write(&indent);
+            }
+            self.layout.write("!");
+            if let Some(process) = self.subscript.clone().filter(|_| self.is_by_process(name)) {
+                self.layout.write("[");
+                self.layout.expression(&process.expr);
+                self.layout.write("]");
+            }
+            self.layout.expression(&index);
+            self.layout.write(" = ");
+            self.layout.expression(&value);
+        }
+        self.layout.write("]");
+        Ok(())
+    }
+
+    /// An expression as the current process sees it.
+    fn here(&self, expr: &Expr, changed: &Changed) -> Result<Expr, Diagnostic> {
+        let subscript = self.subscript.as_ref().map(Subscript::bracketed);
+        self.state(expr, changed, subscript.as_ref())
+    }
+
+    /// An expression with `'` after the variables assigned before it, and with the subscript after those that have a
+    /// value for each process.
+    pub(super) fn state(&self, expr: &Expr, changed: &Changed, subscript: Option<&Expr>) -> Result<Expr, Diagnostic> {
+        let mut by = HashMap::new();
+        for token in expr.tokens() {
+            let is_name = token.kind == TokenKind::Ident;
+            let is_primed = is_name && changed.contains(&self.variables, &token.text);
+            let is_indexed = token.kind == TokenKind::Added || (is_name && self.is_by_process(&token.text));
+            let subscript = subscript.filter(|_| is_indexed);
+            if !is_primed && subscript.is_none() {
+                continue;
+            }
+            let Entry::Vacant(place) = by.entry(token.text.clone()) else { continue };
+            let mut value = Expr::default();
+            value.push(Token::new(token.text.as_str(), 0, token.kind));
+            if is_primed {
+                value.push_after(Token::new("'", 0, TokenKind::Builtin), 0);
+            }
+            value.normalize();
+            if let Some(subscript) = subscript {
+                value.append(subscript.clone(), 0).map_err(moved)?;
+            }
+            place.insert(value);
+        }
+        let mut expr = expr.normalized();
+        expr.substitute(&by, Around::Nothing).map_err(moved)?;
+        Ok(expr)
+    }
+}
+
+/// That a variable keeps its value.
+fn left_alone(name: &str) -> String {
+    if name.len() > SHORT { format!("UNCHANGED {name}") } else { format!("{name}' = {name}") }
+}
+
+/// `UNCHANGED << a, b >>` after `lead`, broken into lines; `room` is what is left of the line after `lead`.
+fn tuple(names: &[&str], lead: &str, room: usize) -> Vec<String> {
+    const OPEN: &str = "UNCHANGED << ";
+    let indent = spaces(width(lead) + OPEN.len());
+    let mut lines = wrapped(names, room.saturating_sub(OPEN.len()));
+    for (number, line) in lines.iter_mut().enumerate() {
+        *line = if number == 0 { format!("{lead}{OPEN}{line}") } else { format!("{indent}{line}") };
+    }
+    if let Some(last) = lines.last_mut() {
+        last.push_str(" >>");
+    }
+    lines
+}

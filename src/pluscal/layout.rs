@@ -1,0 +1,170 @@
+//! The text of a translation while it is written: whole lines, and the line that is still open.
+
+use super::expr::Expr;
+
+/// Lines of text.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    lines: Vec<String>,
+    open: String,
+}
+
+impl Layout {
+    /// Writes on in the open line.
+    pub(super) fn write(&mut self, text: &str) {
+        self.open.push_str(text);
+    }
+
+    /// How wide the open line is.
+    pub(super) fn column(&self) -> usize {
+        width(&self.open)
+    }
+
+    pub(super) fn end_line(&mut self) {
+        if !self.open.is_empty() {
+            self.lines.push(std::mem::take(&mut self.open));
+        }
+    }
+
+    /// A line of its own.
+    pub(super) fn line(&mut self, text: impl Into<String>) {
+        self.end_line();
+        self.lines.push(text.into());
+    }
+
+    pub(super) fn blank(&mut self) {
+        self.line("");
+    }
+
+    /// An expression from here on, its lines aligned; its last line stays open.
+    pub(super) fn expression(&mut self, expr: &Expr) {
+        let indent = self.column();
+        let mut lines = expr.to_lines().into_iter().peekable();
+        if indent > 0 {
+            let first = lines.next().unwrap_or_default();
+            self.write(&first);
+            if lines.peek().is_some() {
+                self.end_line();
+            }
+        }
+        while let Some(line) = lines.next() {
+            let line = format!("{}{line}", spaces(indent));
+            if lines.peek().is_some() {
+                self.lines.push(line);
+            } else {
+                self.open = line;
+            }
+        }
+    }
+
+    /// How many lines are whole.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Puts lines before the line of that number.
+    pub(super) fn insert(&mut self, number: usize, lines: Vec<String>) {
+        self.lines.splice(number..number, lines);
+    }
+
+    /// The lines from that number on.
+    pub(super) fn lines_mut(&mut self, from: usize) -> &mut [String] {
+        &mut self.lines[from..]
+    }
+
+    pub(super) fn into_lines(mut self) -> Vec<String> {
+        self.end_line();
+        self.lines
+    }
+}
+
+/// The columns that a text takes.
+pub(super) fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
+pub(super) fn spaces(count: usize) -> String {
+    " ".repeat(count)
+}
+
+/// Names with commas between them, broken into lines of at most `limit` columns where that is possible.
+pub(super) fn wrapped(names: &[&str], limit: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for (number, name) in names.iter().enumerate() {
+        if number > 0 {
+            line.push_str(", ");
+        }
+        if line.len() + name.len() > limit && !line.is_empty() {
+            lines.push(std::mem::take(&mut line));
+        }
+        line.push_str(name);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// Whether a value that stands after `=` gets parentheses: whether an operator stands outside all brackets that may
+/// bind weaker than `=`. The first line is read, once for every line that the value has, which is what the reference
+/// does.
+pub(super) fn needs_parentheses(lines: &[String]) -> bool {
+    let Some(first) = lines.first() else { return false };
+    let chars: Vec<char> = first.chars().collect();
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    for _ in lines {
+        let mut at = 0;
+        while at < chars.len() {
+            let (this, next) = (chars[at], chars.get(at + 1).copied().unwrap_or(' '));
+            let before = at.checked_sub(1).map(|before| chars[before]);
+            if in_string {
+                match this {
+                    '"' => in_string = false,
+                    '\\' => at += 1,
+                    _ => {}
+                }
+                at += 1;
+                continue;
+            }
+            let weak = match this {
+                '"' => {
+                    in_string = true;
+                    false
+                }
+                '=' | '#' => true,
+                '<' | '>' => next != this,
+                '|' => next == '-' || before == Some('-'),
+                '\\' => !matches!(next, ' ' | 'o' | 'X'),
+                '/' => next == '\\',
+                _ => false,
+            };
+            if weak && depth == 0 {
+                return true;
+            }
+            match this {
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' if depth == 0 => return true,
+                ')' | ']' | '}' => depth -= 1,
+                '<' if next == '<' => {
+                    depth += 1;
+                    at += 1;
+                }
+                '>' if next == '>' => {
+                    if depth == 0 {
+                        return true;
+                    }
+                    depth -= 1;
+                    at += 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        if in_string {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,29 @@
+//! PlusCal to TLA+ without Java: p-syntax and c-syntax, token for token what the reference translator writes.
+
+mod ast;
+mod changed;
+mod checksum;
+mod draft;
+mod explode;
+mod expr;
+mod generate;
+mod generate_action;
+mod generate_spec;
+mod labels;
+mod layout;
+mod macros;
+mod module_options;
+mod names;
+mod options;
+mod parse;
+mod parse_expression;
+mod parse_statement;
+#[cfg(test)]
+mod parse_tests;
+mod source;
+mod splice;
+mod symbols;
+mod token;
+
+pub use options::{Compat, Fair, Options};
+pub use splice::{Translated, translate};

@@ -1,0 +1,335 @@
+//! The parser's part for statements.
+
+use super::ast::{Assignment, At};
+use super::draft::{Draft, DraftKind, check_depth};
+use super::expr::Expr;
+use super::parse::{Parser, Syntax};
+use super::source::{Parsing, fault};
+
+/// What begins a statement that is not an assignment or the call of a macro; none of it is a label.
+const WORDS: &[&str] = &[
+    "while", "if", "assert", "print", "else", "elsif", "either", "or", "end", "with", "when", "await", "skip", "call",
+    "return", "goto",
+];
+
+impl Parser<'_> {
+    /// A sequence of statements, up to what ends it.
+    pub(super) fn statements(&mut self) -> Parsing<Vec<Draft>> {
+        let ends: &[&str] = match self.syntax {
+            Syntax::P => &["end", "else", "elsif", "or"],
+            Syntax::C => &["}"],
+        };
+        let mut found = Vec::new();
+        while !self.sees(ends)? {
+            found.extend(self.statement_or_block()?);
+        }
+        if self.syntax == Syntax::C && found.is_empty() {
+            let at = self.peek(0)?.at;
+            return fault(at, "expected a statement but found `}`");
+        }
+        Ok(found)
+    }
+
+    /// A statement with its label, or in c-syntax several in braces.
+    fn statement_or_block(&mut self) -> Parsing<Vec<Draft>> {
+        let label = self.label()?;
+        if self.syntax == Syntax::P || !self.sees(&["{"])? {
+            let mut statement = self.statement()?;
+            statement.label = label;
+            return Ok(vec![statement]);
+        }
+        self.expect("{")?;
+        self.depth += 1;
+        check_depth(self.depth, self.last)?;
+        let mut statements = self.statements()?;
+        self.depth -= 1;
+        self.expect("}")?;
+        self.semicolon()?;
+        if let (Some(first), Some(label)) = (statements.first_mut(), label) {
+            if first.label.is_some() {
+                return fault(
+                    first.at,
+                    format!("the statement has a label of its own, and `{label}` before its block"),
+                );
+            }
+            first.label = Some(label);
+        }
+        Ok(statements)
+    }
+
+    fn label(&mut self) -> Parsing<Option<String>> {
+        if self.sees(WORDS)? {
+            return Ok(None);
+        }
+        // The end of the module is told where a statement is missed, not here.
+        let Ok(after) = self.peek(1) else { return Ok(None) };
+        if !after.begins(":") || after.begins(":=") {
+            return Ok(None);
+        }
+        let label = self.take()?;
+        if self.in_macro {
+            return fault(label.at, "a label may not stand in a macro");
+        }
+        if label.text == "Done" || label.text == "Error" {
+            return fault(label.at, format!("`{}` may not be used as a label", label.text));
+        }
+        self.expect(":")?;
+        self.notice_label(&label.text)?;
+        Ok(Some(label.text))
+    }
+
+    fn statement(&mut self) -> Parsing<Draft> {
+        let next = self.peek(0)?;
+        let (word, at) = (next.text.clone(), next.at);
+        self.depth += 1;
+        check_depth(self.depth, at)?;
+        let statement = match word.as_str() {
+            "if" => self.an_if(at),
+            "either" => self.either(at),
+            "with" => self.with(),
+            "while" => self.a_while(at),
+            "when" | "await" => self.simple(at, "a condition", DraftKind::When),
+            "print" => self.simple(at, "an expression to print", DraftKind::Print),
+            "assert" => self.simple(at, "a condition", DraftKind::Assert),
+            "skip" => {
+                self.take()?;
+                self.semicolon()?;
+                Ok(Draft::new(at, DraftKind::Skip))
+            }
+            "call" => self.call(at),
+            "return" => {
+                self.take()?;
+                self.semicolon()?;
+                let from = self.procedure.clone().unwrap_or_default();
+                Ok(Draft::new(at, DraftKind::Return { from }))
+            }
+            "goto" => {
+                self.take()?;
+                let to = self.take()?.text;
+                self.notice_goto(&to);
+                self.semicolon()?;
+                Ok(Draft::new(at, DraftKind::Goto { to }))
+            }
+            _ if self.peek(1).is_ok_and(|after| after.begins("(")) => self.macro_call(at),
+            _ => self.assign(at),
+        }?;
+        self.depth -= 1;
+        Ok(statement)
+    }
+
+    /// A word, an expression and a semicolon.
+    fn simple(&mut self, at: At, whose: &str, kind: impl Fn(Expr) -> DraftKind) -> Parsing<Draft> {
+        self.take()?;
+        let expr = self.some_expression(whose)?;
+        self.semicolon()?;
+        Ok(Draft::new(at, kind(expr)))
+    }
+
+    /// A test, in c-syntax in parentheses.
+    fn test(&mut self, whose: &str) -> Parsing<Expr> {
+        if self.syntax == Syntax::P {
+            return self.some_expression(whose);
+        }
+        self.expect("(")?;
+        let test = self.some_expression(whose)?;
+        self.expect(")")?;
+        Ok(test)
+    }
+
+    fn a_while(&mut self, at: At) -> Parsing<Draft> {
+        self.expect("while")?;
+        let test = self.test("the test of the `while`")?;
+        let body = if self.syntax == Syntax::P {
+            self.expect("do")?;
+            let body = self.statements()?;
+            self.end("while")?;
+            self.semicolon()?;
+            body
+        } else {
+            self.statement_or_block()?
+        };
+        if body.is_empty() {
+            return fault(at, "the `while` has no body");
+        }
+        Ok(Draft::new(at, DraftKind::While { test, body }))
+    }
+
+    fn an_if(&mut self, at: At) -> Parsing<Draft> {
+        self.expect("if")?;
+        if self.syntax == Syntax::C {
+            let test = self.test("the test of the `if`")?;
+            let then = self.statement_or_block()?;
+            let otherwise = if self.takes("else")? { self.statement_or_block()? } else { Vec::new() };
+            return Ok(Draft::new(at, DraftKind::If { test, then, otherwise }));
+        }
+        let outer = self.depth;
+        let mut arms = Vec::new();
+        let mut arm = at;
+        let mut otherwise = Vec::new();
+        loop {
+            let test = self.some_expression("the test of the `if`")?;
+            self.expect("then")?;
+            arms.push((arm, test, self.statements()?));
+            arm = self.peek(0)?.at;
+            if self.takes("elsif")? {
+                self.depth += 1;
+                check_depth(self.depth, arm)?;
+            } else if self.takes("else")? {
+                otherwise = self.statements()?;
+                break;
+            } else if self.sees(&["end"])? {
+                break;
+            } else {
+                let found = self.peek(0)?;
+                return fault(found.at, format!("expected `else`, `elsif` or `end` but found `{}`", found.text));
+            }
+        }
+        self.end("if")?;
+        self.semicolon()?;
+        self.depth = outer;
+        let mut made = None;
+        for (at, test, then) in arms.into_iter().rev() {
+            otherwise.extend(made.take());
+            if then.is_empty() && otherwise.is_empty() {
+                return fault(at, "the `if` has neither a statement after `then` nor one after `else`");
+            }
+            made = Some(Draft::new(at, DraftKind::If { test, then, otherwise: std::mem::take(&mut otherwise) }));
+        }
+        Ok(made.expect("an `if` has an arm"))
+    }
+
+    fn either(&mut self, at: At) -> Parsing<Draft> {
+        self.expect("either")?;
+        let mut clauses = Vec::new();
+        loop {
+            let clause = if self.syntax == Syntax::P { self.statements()? } else { self.statement_or_block()? };
+            if clause.is_empty() {
+                return fault(at, "the `either` has an empty clause");
+            }
+            clauses.push(clause);
+            if !self.takes("or")? {
+                break;
+            }
+        }
+        if self.syntax == Syntax::P {
+            self.end("either")?;
+            self.semicolon()?;
+        }
+        if clauses.len() < 2 {
+            return fault(at, "the `either` has no `or`");
+        }
+        Ok(Draft::new(at, DraftKind::Either(clauses)))
+    }
+
+    /// A `with`, which is a nest of them where it binds several names. Each counts as standing at the token before the
+    /// name, as the reference has it.
+    fn with(&mut self) -> Parsing<Draft> {
+        self.expect("with")?;
+        if self.syntax == Syntax::C {
+            self.expect("(")?;
+        }
+        let outer = self.depth;
+        let mut bindings = Vec::new();
+        loop {
+            let at = self.last;
+            let variable = self.take()?.text;
+            let binding = self.binding()?;
+            let value = self.expression()?;
+            let done = if self.syntax == Syntax::P { "do" } else { ")" };
+            if self.syntax == Syntax::P || !self.sees(&[done])? {
+                self.comma_or_semicolon()?;
+            }
+            if value.is_empty() {
+                return fault(at, format!("expected a value for `{variable}`"));
+            }
+            bindings.push((at, variable, binding, value));
+            if self.takes(done)? {
+                break;
+            }
+            self.depth += 1;
+            check_depth(self.depth, at)?;
+        }
+        let mut body = if self.syntax == Syntax::P {
+            let body = self.statements()?;
+            self.end("with")?;
+            self.semicolon()?;
+            body
+        } else {
+            self.statement_or_block()?
+        };
+        self.depth = outer;
+        if body.is_empty() {
+            return fault(bindings[0].0, "the `with` has no body");
+        }
+        for (at, variable, binding, value) in bindings.into_iter().rev() {
+            body = vec![Draft::new(at, DraftKind::With { variable, binding, value, body })];
+        }
+        Ok(body.pop().expect("a `with` binds a name"))
+    }
+
+    fn assign(&mut self, at: At) -> Parsing<Draft> {
+        let mut all = Vec::new();
+        loop {
+            let variable = self.take()?;
+            let subscript = self.expression()?;
+            let sign = self.take()?;
+            if sign.text != ":=" && sign.text != "≔" {
+                return fault(sign.at, format!("expected `:=` but found `{}`", sign.text));
+            }
+            let value = self.some_expression("the right-hand side of the assignment")?;
+            all.push(Assignment { at: variable.at, variable: variable.text, subscript, value });
+            if !self.takes("||")? && !self.takes("‖")? {
+                break;
+            }
+        }
+        self.semicolon()?;
+        Ok(Draft::new(at, DraftKind::Assign(all)))
+    }
+
+    /// What is handed to a procedure or a macro.
+    fn arguments(&mut self) -> Parsing<Vec<Expr>> {
+        self.expect("(")?;
+        let mut found = Vec::new();
+        if !self.peek(0)?.begins(")") {
+            loop {
+                found.push(self.some_expression("an argument")?);
+                if self.sees(&[")"])? {
+                    break;
+                }
+                self.expect(",")?;
+            }
+        }
+        self.expect(")")?;
+        Ok(found)
+    }
+
+    fn macro_call(&mut self, at: At) -> Parsing<Draft> {
+        let name = self.take()?.text;
+        let arguments = self.arguments()?;
+        self.semicolon()?;
+        Ok(Draft::new(at, DraftKind::MacroCall { name, arguments }))
+    }
+
+    /// A call, with the `return` or `goto` after it.
+    fn call(&mut self, at: At) -> Parsing<Draft> {
+        self.expect("call")?;
+        let procedure = self.take()?.text;
+        let arguments = self.arguments()?;
+        self.semicolon()?;
+        self.notice_call(&procedure);
+        let kind = if self.takes("return")? {
+            self.semicolon()?;
+            let from = self.procedure.clone().unwrap_or_default();
+            DraftKind::CallReturn { from, procedure, arguments }
+        } else if self.takes("goto")? {
+            let to = self.take()?.text;
+            // The reference looks at the procedure's name here, not at the label.
+            self.notice_goto(&procedure);
+            self.semicolon()?;
+            DraftKind::CallGoto { procedure, arguments, to }
+        } else {
+            DraftKind::Call { procedure, arguments }
+        };
+        Ok(Draft::new(at, kind))
+    }
+}

@@ -1,0 +1,266 @@
+//! From the algorithm's text to tokens.
+
+use super::ast::At;
+use super::expr::TokenKind;
+use super::options::Compat;
+use super::source::{Parsing, fault};
+use super::symbols;
+
+/// What stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// What may stand in an expression.
+    Token(TokenKind),
+    /// `----` or `====`.
+    Rule,
+}
+
+/// A piece of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Lexeme {
+    /// Without the quotes where it is a string.
+    pub text: String,
+    pub kind: Kind,
+    pub at: At,
+}
+
+impl Lexeme {
+    /// Whether the text begins like this; a string begins with its quote.
+    pub(super) fn begins(&self, with: &str) -> bool {
+        self.kind != Kind::Token(TokenKind::String) && self.text.starts_with(with)
+    }
+}
+
+/// Reads lexemes one by one.
+#[derive(Debug)]
+pub(super) struct Lexer<'a> {
+    code: &'a [Vec<char>],
+    /// The number of the first line of `code`.
+    first: usize,
+    line: usize,
+    column: usize,
+    compat: Compat,
+}
+
+fn is_letter(character: char) -> bool {
+    character.is_ascii_alphabetic() || character == '_'
+}
+
+fn in_word(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}
+
+impl<'a> Lexer<'a> {
+    /// Reads from `start` on, which is in the first line.
+    pub(super) fn new(code: &'a [Vec<char>], start: At, compat: Compat) -> Self {
+        Self { code, first: start.line, line: 0, column: start.column - 1, compat }
+    }
+
+    /// Where reading stands.
+    pub(super) fn at(&self) -> At {
+        At { line: self.first + self.line, column: self.column + 1 }
+    }
+
+    /// The next lexeme; `None` at the end of the text.
+    pub(super) fn next(&mut self) -> Parsing<Option<Lexeme>> {
+        if !self.skip()? {
+            return Ok(None);
+        }
+        let at = self.at();
+        let rest = self.rest();
+        let first = rest[0];
+        let run = |length: usize| rest[..length].iter().collect::<String>();
+        let count = |of: fn(char) -> bool| rest.iter().take_while(|character| of(**character)).count();
+        let (length, text, kind) = if in_word(first) {
+            let digits = count(|character| character.is_ascii_digit());
+            let length = count(in_word);
+            let text = run(length);
+            if text.starts_with("WF_") || text.starts_with("SF_") {
+                (3, text[..3].to_owned(), Kind::Token(TokenKind::Builtin))
+            } else if digits == length {
+                (length, text, Kind::Token(TokenKind::Number))
+            } else if symbols::is_word(&text) {
+                (length, text, Kind::Token(TokenKind::Builtin))
+            } else {
+                (length, text, Kind::Token(TokenKind::Ident))
+            }
+        } else if matches!(first, 'ℕ' | 'ℤ' | 'ℝ') {
+            (1, first.to_string(), Kind::Token(TokenKind::Ident))
+        } else if first == '"' {
+            let length = self.string()?;
+            let text = self.rest()[1..length - 1].iter().collect();
+            (length, text, Kind::Token(TokenKind::String))
+        } else if first == '\\' && rest.get(1).is_some_and(|next| is_letter(*next)) {
+            let (length, kind) = self.backslash()?;
+            (length, run(length), Kind::Token(kind))
+        } else {
+            let dashes = count(|character| character == '-').max(count(|character| character == '='));
+            match dashes {
+                3 => return fault(at, format!("`{}` is no symbol", run(3))),
+                4.. => (dashes, run(dashes), Kind::Rule),
+                _ => match symbols::longest(rest) {
+                    Some(text) => (text.chars().count(), text, Kind::Token(TokenKind::Builtin)),
+                    None => return fault(at, format!("`{first}` is no symbol")),
+                },
+            }
+        };
+        if self.compat == Compat::Y2020 && !text.is_ascii() {
+            return fault(at, format!("`{text}` is no symbol for the translator of 2020"));
+        }
+        self.column += length;
+        Ok(Some(Lexeme { text, kind, at }))
+    }
+
+    fn rest(&self) -> &'a [char] {
+        self.code.get(self.line).and_then(|line| line.get(self.column..)).unwrap_or_default()
+    }
+
+    /// Moves to the next lexeme; false at the end of the text. Comments are met only after the algorithm's end.
+    fn skip(&mut self) -> Parsing<bool> {
+        let start = self.at();
+        let mut depth = 0_usize;
+        loop {
+            match self.rest() {
+                [] if self.line + 1 >= self.code.len() => {
+                    return if depth == 0 { Ok(false) } else { fault(start, "a comment is not ended by `*)`") };
+                }
+                [] => (self.line, self.column) = (self.line + 1, 0),
+                ['(', '*', ..] => (self.column, depth) = (self.column + 2, depth + 1),
+                ['*', ')', ..] if depth > 0 => (self.column, depth) = (self.column + 2, depth - 1),
+                [' ' | '\x0c' | '\r', ..] => self.column += 1,
+                _ if depth > 0 => self.column += 1,
+                rest @ ['\\', '*', ..] => self.column += rest.len(),
+                _ => return Ok(true),
+            }
+        }
+    }
+
+    /// The length of the string that begins here, quotes included.
+    fn string(&self) -> Parsing<usize> {
+        let rest = self.rest();
+        let wrong = |at: usize, message: &str| fault(At { column: self.at().column + at, ..self.at() }, message);
+        let mut at = 1;
+        loop {
+            match rest.get(at..).unwrap_or_default() {
+                ['"', ..] => return Ok(at + 1),
+                ['\\', '"' | '\\' | 't' | 'n' | 'f' | 'r', ..] => at += 2,
+                ['\\', ..] => return wrong(at, "expected `\"`, `\\`, `t`, `n`, `f` or `r` after `\\` in a string"),
+                [' '..='~', ..] => at += 1,
+                [] => return wrong(0, "the string is not ended on its line"),
+                [other, ..] => return wrong(at, &format!("`{other}` may not stand in a string")),
+            }
+        }
+    }
+
+    /// The length and kind of the operator or number that begins here with a backslash and a letter.
+    fn backslash(&self) -> Parsing<(usize, TokenKind)> {
+        let rest = self.rest();
+        let text = |length: usize| rest[..length].iter().collect::<String>();
+        if matches!(rest[1], 'b' | 'B' | 'o' | 'O' | 'h' | 'H') {
+            let digits = rest[2..].iter().take_while(|character| character.is_ascii_digit()).count();
+            if digits > 0 {
+                let length = 2 + digits;
+                return match rest.get(length) {
+                    Some(next) if is_letter(*next) => fault(self.at(), format!("`{}` is no number", text(length + 1))),
+                    _ => Ok((length, TokenKind::Number)),
+                };
+            }
+        }
+        let letters = rest[1..].iter().take_while(|character| character.is_ascii_alphabetic()).count();
+        let word = text(1 + letters);
+        if letters == 0 || symbols::is_named(&word[1..]) {
+            return Ok((1 + letters, TokenKind::Builtin));
+        }
+        fault(self.at(), format!("`{word}` is no operator"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lexed(text: &str) -> Result<Vec<(String, Kind)>, (usize, usize, String)> {
+        let code: Vec<Vec<char>> = text.lines().map(|line| line.chars().collect()).collect();
+        let mut lexer = Lexer::new(&code, At { line: 1, column: 1 }, Compat::Today);
+        let mut found = Vec::new();
+        loop {
+            match lexer.next() {
+                Ok(Some(lexeme)) => found.push((lexeme.text, lexeme.kind)),
+                Ok(None) => return Ok(found),
+                Err(fault) => return Err((fault.at.line, fault.at.column, fault.message)),
+            }
+        }
+    }
+
+    #[test]
+    fn each_kind_of_lexeme_is_known() {
+        use TokenKind::{Builtin, Ident, Number, String};
+        for (text, wanted) in [
+            ("x1 1x _ _a 12", vec![("x1", Ident), ("1x", Ident), ("_", Builtin), ("_a", Ident), ("12", Number)]),
+            (
+                "WF_vars SF_(x)",
+                vec![("WF_", Builtin), ("vars", Ident), ("SF_", Builtin), ("(", Builtin), ("x", Ident), (")", Builtin)],
+            ),
+            (
+                "\\b01 \\o7 \\o \\in \\A_x",
+                vec![
+                    ("\\b01", Number),
+                    ("\\o7", Number),
+                    ("\\o", Builtin),
+                    ("\\in", Builtin),
+                    ("\\A", Builtin),
+                    ("_x", Ident),
+                ],
+            ),
+            ("\"a\\\"b\" \"\"", vec![("a\\\"b", String), ("", String)]),
+            (
+                "/\\\\/\\X(\\E x",
+                vec![
+                    ("/\\", Builtin),
+                    ("\\/", Builtin),
+                    ("\\X", Builtin),
+                    ("(", Builtin),
+                    ("\\E", Builtin),
+                    ("x", Ident),
+                ],
+            ),
+            (
+                "--> ==> a-1",
+                vec![
+                    ("--", Builtin),
+                    (">", Builtin),
+                    ("==", Builtin),
+                    (">", Builtin),
+                    ("a", Ident),
+                    ("-", Builtin),
+                    ("1", Number),
+                ],
+            ),
+            ("∀ x ∈ ℕ", vec![("∀", Builtin), ("x", Ident), ("∈", Builtin), ("ℕ", Ident)]),
+            ("a (* b\n(* c *) *) d \\* e\nf", vec![("a", Ident), ("d", Ident), ("f", Ident)]),
+        ] {
+            let wanted = wanted.into_iter().map(|(text, kind)| (text.to_owned(), Kind::Token(kind))).collect();
+            assert_eq!(lexed(text), Ok(wanted), "{text}");
+        }
+        assert_eq!(lexed("-----=====").unwrap(), [("-----".into(), Kind::Rule), ("=====".into(), Kind::Rule)]);
+    }
+
+    #[test]
+    fn what_is_no_lexeme_is_located() {
+        for (text, column) in [
+            ("a ---", 3),
+            ("a ===b", 3),
+            ("\\foo", 1),
+            ("\\b1x", 1),
+            ("\"a\\z\"", 3),
+            ("\"aé\"", 3),
+            (" \"a", 2),
+            ("`", 1),
+            ("é", 1),
+        ] {
+            let (line, found, message) = lexed(text).unwrap_err();
+            assert_eq!((line, found), (1, column), "{text}: {message}");
+        }
+        assert_eq!(lexed("a (* b").unwrap_err().1, 2);
+    }
+}

@@ -1,0 +1,7 @@
+---- MODULE algorithm_without_name ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm
+begin
+  A: skip;
+end algorithm; *)
+====

@@ -1,0 +1,8 @@
+---- MODULE assert_empty ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm B
+variables x = 0;
+begin
+  A: assert ;
+end algorithm; *)
+====

@@ -1,0 +1,8 @@
+---- MODULE assignment_with_equals ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm B
+variables x = 0;
+begin
+  A: x = 1;
+end algorithm; *)
+====

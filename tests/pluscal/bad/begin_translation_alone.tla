@@ -1,0 +1,9 @@
+---- MODULE begin_translation_alone ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm B
+variables x = 0;
+begin
+  A: x := 1;
+end algorithm; *)
+\* BEGIN TRANSLATION
+====

@@ -1,0 +1,7 @@
+---- MODULE brace_too_few ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm B {
+  variables x = 0;
+  { A: x := 1;
+} *)
+====

@@ -1,0 +1,8 @@
+---- MODULE definition_for_assignment ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm B
+variables x = 0;
+begin
+  A: x == 1;
+end algorithm; *)
+====

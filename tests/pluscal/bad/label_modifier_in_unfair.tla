@@ -1,0 +1,8 @@
+---- MODULE label_modifier_in_unfair ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm B
+variables x = 0;
+begin
+  A:* x := 1;
+end algorithm; *)
+====

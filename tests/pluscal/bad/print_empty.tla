@@ -1,0 +1,8 @@
+---- MODULE print_empty ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm B
+variables x = 0;
+begin
+  A: print;
+end algorithm; *)
+====

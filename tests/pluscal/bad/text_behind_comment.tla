@@ -1,0 +1,8 @@
+---- MODULE text_behind_comment ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm B
+variables x = 0;
+begin
+  A: x := 1;
+end algorithm; *) Behind == 1
+====

@@ -1,0 +1,13 @@
+---- MODULE define_c ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm Defined {
+  variables x = 0; y = 0;
+  define {
+    Sum == x + y
+    Positive(n) == n > 0
+    Both == /\ Positive(x)
+            /\ Positive(y)
+  }
+  { Go: x := Sum + 1; }
+} *)
+====

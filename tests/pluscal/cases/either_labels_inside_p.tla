@@ -1,0 +1,17 @@
+---- MODULE either_labels_inside_p ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm Either
+variables x = 0, y = 0;
+begin
+  A: either
+       x := 1;
+       B: y := 1;
+     or
+       C: x := 2;
+     or
+       await x > 0;
+       y := 2;
+     end either;
+  D: y := x;
+end algorithm; *)
+====

@@ -1,0 +1,10 @@
+---- MODULE no_line_end_at_the_end ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm Either {
+  variables x = 0; y = 0;
+  {
+    A: either x := 1; or { x := 2; y := 2; } or skip;
+    B: y := x;
+  }
+} *)
+====

@@ -1,0 +1,6 @@
+---- MODULE skip_c ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm Nothing {
+  { skip; }
+} *)
+====

@@ -1,0 +1,7 @@
+---- MODULE skip_p ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+(* --algorithm Nothing
+begin
+  skip;
+end algorithm; *)
+====

@@ -1,0 +1,9 @@
+VARIABLE x
+
+vars == << x >>
+
+Init == (* Global variables *)
+        /\ x = 0
+
+Spec == Init /\ [][Next]_vars
+

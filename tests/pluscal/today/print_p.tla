@@ -1,0 +1,24 @@
+VARIABLES pc, x
+
+vars == << pc, x >>
+
+Init == (* Global variables *)
+        /\ x = 0
+        /\ pc = "A"
+
+A == /\ pc = "A"
+     /\ PrintT(x)
+     /\ x' = 1
+     /\ PrintT(<<"x is now", x'>>)
+     /\ pc' = "Done"
+
+(* Allow infinite stuttering to prevent deadlock on termination. *)
+Terminating == pc = "Done" /\ UNCHANGED vars
+
+Next == A
+           \/ Terminating
+
+Spec == Init /\ [][Next]_vars
+
+Termination == <>(pc = "Done")
+

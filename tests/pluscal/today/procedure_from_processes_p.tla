@@ -1,0 +1,72 @@
+CONSTANT defaultInitValue
+VARIABLES pc, log, stack, w
+
+vars == << pc, log, stack, w >>
+
+ProcSet == (1..2) \cup {3}
+
+Init == (* Global variables *)
+        /\ log = <<>>
+        (* Procedure Write *)
+        /\ w = [ self \in ProcSet |-> defaultInitValue]
+        /\ stack = [self \in ProcSet |-> << >>]
+        /\ pc = [self \in ProcSet |-> CASE self \in 1..2 -> "A1"
+                                        [] self = 3 -> "B1"]
+
+W1(self) == /\ pc[self] = "W1"
+            /\ log' = Append(log, <<self, w[self]>>)
+            /\ pc' = [pc EXCEPT ![self] = "W2"]
+            /\ UNCHANGED << stack, w >>
+
+W2(self) == /\ pc[self] = "W2"
+            /\ pc' = [pc EXCEPT ![self] = Head(stack[self]).pc]
+            /\ w' = [w EXCEPT ![self] = Head(stack[self]).w]
+            /\ stack' = [stack EXCEPT ![self] = Tail(stack[self])]
+            /\ log' = log
+
+Write(self) == W1(self) \/ W2(self)
+
+A1(self) == /\ pc[self] = "A1"
+            /\ /\ stack' = [stack EXCEPT ![self] = << [ procedure |->  "Write",
+                                                        pc        |->  "Done",
+                                                        w         |->  w[self] ] >>
+                                                    \o stack[self]]
+               /\ w' = [w EXCEPT ![self] = "a"]
+            /\ pc' = [pc EXCEPT ![self] = "W1"]
+            /\ log' = log
+
+A(self) == A1(self)
+
+B1 == /\ pc[3] = "B1"
+      /\ /\ stack' = [stack EXCEPT ![3] = << [ procedure |->  "Write",
+                                               pc        |->  "B2",
+                                               w         |->  w[3] ] >>
+                                           \o stack[3]]
+         /\ w' = [w EXCEPT ![3] = "b"]
+      /\ pc' = [pc EXCEPT ![3] = "W1"]
+      /\ log' = log
+
+B2 == /\ pc[3] = "B2"
+      /\ /\ stack' = [stack EXCEPT ![3] = << [ procedure |->  "Write",
+                                               pc        |->  "Done",
+                                               w         |->  w[3] ] >>
+                                           \o stack[3]]
+         /\ w' = [w EXCEPT ![3] = "c"]
+      /\ pc' = [pc EXCEPT ![3] = "W1"]
+      /\ log' = log
+
+B == B1 \/ B2
+
+(* Allow infinite stuttering to prevent deadlock on termination. *)
+Terminating == /\ \A self \in ProcSet: pc[self] = "Done"
+               /\ UNCHANGED vars
+
+Next == B
+           \/ (\E self \in ProcSet: Write(self))
+           \/ (\E self \in 1..2: A(self))
+           \/ Terminating
+
+Spec == Init /\ [][Next]_vars
+
+Termination == <>(\A self \in ProcSet: pc[self] = "Done")
+
