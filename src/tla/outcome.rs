@@ -162,6 +162,19 @@ pub struct Trace {
     pub lasso: Option<Lasso>,
 }
 
+impl Trace {
+    /// Adds a state; what changed is told by the one before it.
+    pub(crate) fn push(&mut self, step: usize, action: Option<String>, state: BTreeMap<String, String>) {
+        let before = self.steps.last().map(|s| &s.state);
+        let changed = state
+            .iter()
+            .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        self.steps.push(Step { step, action, state, changed });
+    }
+}
+
 /// One state of a trace, and the action that led to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {

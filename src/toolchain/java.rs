@@ -8,6 +8,7 @@ use super::discover::Tools;
 use super::installation::{JavaToolchain, modules};
 use super::lint::lint_spec;
 use super::run::{self, Done, Job, Jvm, Tool};
+use super::tlc::Tlc;
 use super::{
     BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
     Translation, check, pcal_output, probe, sany_output, scan,
@@ -106,7 +107,7 @@ impl Toolchain for JavaToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(check::check(self, request, cx))
+        Box::pin(async move { check::check(&Tlc::of(self, cx).await?, request, cx).await })
     }
 
     fn probe<'a>(
@@ -115,7 +116,7 @@ impl Toolchain for JavaToolchain {
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
-        Box::pin(probe::probe(self, request, outcome, cx))
+        Box::pin(async move { probe::probe(&Tlc::of(self, cx).await?, request, outcome, cx).await })
     }
 
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {

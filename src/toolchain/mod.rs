@@ -3,6 +3,7 @@
 mod check;
 mod contract;
 mod discover;
+mod explorer;
 mod fetch;
 mod installation;
 mod java;
@@ -13,6 +14,7 @@ mod probe;
 mod run;
 mod sany_output;
 mod scan;
+mod tlc;
 mod tlc_output;
 
 pub use check::bounds;
