@@ -213,7 +213,8 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
                 0 if !stopped => "  NEVER TAKEN",
                 _ => "",
             };
-            let _ = writeln!(text, "- {}: {}{never}", action.action, action.taken);
+            let least = if action.at_least { "at least " } else { "" };
+            let _ = writeln!(text, "- {}: {least}{}{never}", action.action, action.taken);
         }
     }
     if !outcome.warnings.is_empty() {

@@ -11,6 +11,7 @@ mod covers;
 mod definition;
 mod describe;
 mod diagnostic;
+mod disjuncts;
 mod fairness;
 mod lexer;
 mod merge;
@@ -36,6 +37,7 @@ pub use describe::{
     bounds_sentence, never_taken, outcome_text, statistics_sentence, unreached, verdict_sentence, witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
+pub use disjuncts::{Disjunct, Disjuncts};
 pub use fairness::WeakFairness;
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};

@@ -129,6 +129,9 @@ pub struct ActionCoverage {
     /// Where such a part begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// The checker tells only that it was taken, not how often: `taken` is what is certain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
 }
 
 impl ActionCoverage {

@@ -3,6 +3,11 @@
 mod check;
 mod contract;
 mod discover;
+mod embedded;
+mod embedded_actions;
+mod embedded_child;
+mod embedded_output;
+mod embedded_run;
 mod explorer;
 mod fetch;
 mod installation;
@@ -23,6 +28,8 @@ pub use contract::{
     Toolchain, ToolchainInfo, Translation,
 };
 pub use discover::ToolPaths;
+pub use embedded::EmbeddedToolchain;
+pub use embedded_child::{CHECKER_MARKER, become_checker};
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;
 pub use lint::{lint_cfg, lint_spec};

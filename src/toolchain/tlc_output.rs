@@ -160,7 +160,7 @@ fn covered(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
     };
     let of = |action: &Action| {
         let (name, place) = named(action);
-        ActionCoverage { action: name, taken: action.taken, distinct: action.distinct, place }
+        ActionCoverage { action: name, taken: action.taken, distinct: action.distinct, place, at_least: false }
     };
     actions.iter().map(of).collect()
 }
