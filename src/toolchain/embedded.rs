@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use crate::tla::CheckOutcome;
+use crate::tla::{CheckOutcome, Checker};
 
 use super::embedded_child::VERSION;
 use super::embedded_run::TlaMc;
@@ -57,6 +57,10 @@ impl EmbeddedToolchain {
 }
 
 impl Toolchain for EmbeddedToolchain {
+    fn checker(&self) -> Checker {
+        Checker::Embedded
+    }
+
     fn translate<'a>(
         &'a self,
         spec: &'a SpecText,

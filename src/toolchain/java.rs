@@ -2,7 +2,7 @@
 //! together; what their text means is in `sany_output` and `pcal_output`, and a check is in `check`.
 
 use crate::process::{Command, Status};
-use crate::tla::CheckOutcome;
+use crate::tla::{CheckOutcome, Checker};
 
 use super::discover::Tools;
 use super::installation::{JavaToolchain, modules};
@@ -86,6 +86,10 @@ fn unfinished(done: &Done, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
 }
 
 impl Toolchain for JavaToolchain {
+    fn checker(&self) -> Checker {
+        Checker::Tlc
+    }
+
     fn translate<'a>(
         &'a self,
         spec: &'a SpecText,

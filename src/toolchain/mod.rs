@@ -1,5 +1,6 @@
 //! `translate`, `parse` and `check` behind one trait.
 
+mod both;
 mod check;
 mod contract;
 mod discover;
@@ -22,6 +23,7 @@ mod scan;
 mod tlc;
 mod tlc_output;
 
+pub use both::{BothToolchains, Contradiction, Reporter};
 pub use check::bounds;
 pub use contract::{
     BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, Progress, SpecText, ToolContext, ToolError,
