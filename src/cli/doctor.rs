@@ -12,7 +12,7 @@ use super::doctor_providers::{Condition, chosen, conditions};
 use super::failure::Failure;
 use super::forge::settings;
 use super::progress::{advice, result};
-use super::surroundings::{cancel_on_signals, discover, embedded, limits, tool_failure};
+use super::surroundings::{cancel_on_signals, discover, embedded, limits, names_a_jar, tool_failure};
 use crate::config::Layer;
 use crate::exit::Exit;
 use crate::toolchain::{ToolContext, ToolError, ToolPaths, Toolchain, ToolchainInfo, fetch_tools};
@@ -93,6 +93,9 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             text += match (&found, &own) {
                 (Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",
                 (Ok(_), Err(_)) => "Without --checker, the Java tools check. The embedded ones do not work.\n",
+                (Err(_), Ok(_)) if names_a_jar(&settings) => {
+                    "Without --checker, nothing checks: the jar that was named is not there.\n"
+                }
                 (Err(_), Ok(_)) => {
                     "Without --checker, the embedded tools check: SANY and TLC then see no specification. Install the \
                      Java tools for their word, and for what the embedded checker refuses.\n"
@@ -111,8 +114,8 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         }
     };
     result(&format!("{text}\n"));
-    // With either of them everything works.
-    Ok(if found.is_ok() || own.is_ok() { Exit::Ok } else { Exit::Tool })
+    // With either of them everything works, unless the one that somebody named is not there.
+    Ok(if found.is_ok() || (own.is_ok() && !names_a_jar(&settings)) { Exit::Ok } else { Exit::Tool })
 }
 
 /// Fetches the jar into the cache folder.

@@ -62,7 +62,7 @@ pub(super) fn toolchain(settings: &Settings, defects: &Path) -> Result<Tools, Fa
 }
 
 /// Whether the settings or the environment name a jar.
-fn names_a_jar(settings: &Settings) -> bool {
+pub(super) fn names_a_jar(settings: &Settings) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     settings.given.tla_tools.is_some() || set("TLA_TOOLS_JAR") || set("TLA_JAR")
 }

@@ -7,7 +7,7 @@ use crate::tla::{
     Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
 
-use super::explorer::{Explorer, Learned, Run};
+use super::explorer::{AtOnce, Explorer, Learned, Run};
 use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, RunPlan, Symmetry, processors};
 use super::{BoxFuture, CheckRequest, Checked, ToolContext, ToolError};
@@ -30,7 +30,13 @@ pub(crate) async fn check(
     }
     let mut session = Session { explorer, request, cx, output: String::new() };
     let mut warnings = Vec::new();
-    let mut safety = session.run(&plan::safety(cfg)).await?;
+    let (at_once, mut safety) = match explorer.at_once(request, cx).await? {
+        Some(AtOnce { safety, temporal, output }) => {
+            session.output.push_str(&output);
+            (temporal, safety)
+        }
+        None => (None, session.run(&plan::safety(cfg)).await?),
+    };
     if safety.read.statistics.initial == Some(0) {
         warnings
             .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
@@ -42,7 +48,7 @@ pub(crate) async fn check(
         if cfg.properties.is_empty() || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) {
             None
         } else {
-            Some(session.temporal(&mut warnings).await?)
+            Some(session.temporal(at_once, &mut warnings).await?)
         };
     let witnesses = session.witnesses(&safety.verdict).await?;
     let complete = safety.verdict == Verdict::Holds;
@@ -118,7 +124,7 @@ impl Session<'_> {
     ) -> Result<(), ToolError> {
         let kind = kind_of(&run.verdict);
         let shows_trace = run.read.trace.is_some() || kind == Some(ViolationKind::Evaluation);
-        if self.cx.limits.workers != Some(1) && shows_trace {
+        if run.workers > 1 && shows_trace {
             let again = self.run(&plan::for_trace(plan)).await?;
             if is_violated(&again.verdict) || kind_of(&again.verdict) == Some(ViolationKind::Evaluation) {
                 run.verdict = again.verdict;
@@ -139,7 +145,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn temporal(&mut self, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
+    /// `known`: the run, where it was made already.
+    async fn temporal(&mut self, known: Option<Run>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let cfg = &self.request.cfg;
         for (what, given) in [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())] {
             if given {
@@ -149,7 +156,10 @@ impl Session<'_> {
             }
         }
         let plan = plan::temporal(cfg, &cfg.properties);
-        let mut run = self.run(&plan).await?;
+        let mut run = match known {
+            Some(run) => run,
+            None => self.run(&plan).await?,
+        };
         if is_violated(&run.verdict) {
             match cfg.properties.as_slice() {
                 [only] => {

@@ -3,16 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use crate::process::{Cancel, Status};
-use crate::tla::{ActionCoverage, Cfg, Disjuncts, Module, Trace};
+use crate::tla::{ActionCoverage, Cfg, Disjuncts, Module, Trace, Verdict};
 
 use super::embedded_output;
-use super::embedded_run::TlaMc;
-use super::explorer::Learned;
-use super::plan::{Order, RunPlan, safety};
+use super::embedded_run::{ALONE, Explored, TlaMc};
+use super::explorer::{AtOnce, Finding, Learned, Reading, Run};
+use super::plan::{Order, RunPlan, whole};
 use super::run::Jvm;
 use super::scan::{Kind, tokens};
 use super::{CheckRequest, Limits, SpecText, ToolContext, ToolError};
@@ -72,21 +70,46 @@ pub(super) async fn coverage(
         Err(why) => Err(why.clone()),
     };
     Ok(match (actions, taken) {
-        (Ok(actions), Ok(taken)) => {
-            let covered = actions.disjuncts.actions.iter().enumerate().map(|(index, action)| ActionCoverage {
-                action: action.label.clone(),
-                taken: u64::from(taken.contains(&index)),
-                distinct: 0,
-                place: action.place,
-                at_least: taken.contains(&index),
-            });
-            Learned { what: Some(merged(covered)), warnings: Vec::new(), output }
-        }
+        (Ok(actions), Ok(taken)) => Learned { what: Some(actions.covered(&taken)), warnings: Vec::new(), output },
         (Err(why), _) | (_, Err(why)) => {
             let warning = format!("which actions are never taken was not decided: {why}");
             Learned { what: None, warnings: vec![warning], output }
         }
     })
+}
+
+/// All that a configuration asks for, and the actions taken, in one run: for a specification of few states most of the
+/// time goes into starting the checker. It counts only where everything holds and not too much had to be printed.
+pub(super) async fn at_once(
+    checker: &TlaMc<'_>,
+    request: &CheckRequest,
+    cx: &ToolContext<'_>,
+) -> Result<Option<AtOnce>, ToolError> {
+    let Ok(actions) = Actions::of(request) else { return Ok(None) };
+    let all: Vec<usize> = (0..actions.disjuncts.actions.len()).collect();
+    let cfg = &request.cfg;
+    let merges_states = !cfg.symmetry.is_empty() || cfg.view.is_some();
+    let properties = if merges_states { Vec::new() } else { cfg.properties.clone() };
+    let temporal = !cfg.properties.is_empty() && !merges_states;
+    let plan = actions.enabled(request, &all, Round::Printing, &cfg.invariants, &properties);
+    let plan = RunPlan { label: "all at once".to_owned(), deadlock: cfg.check_deadlock != Some(false), ..plan };
+    let limits = Limits { check: ALONE.min(cx.limits.check), workers: Some(1), ..cx.limits.clone() };
+    let cx = ToolContext { limits: &limits, ..*cx };
+    let watched = watch(checker, request, &plan, &cx, Round::Printing, &actions, &all, Seeing::ToTheEnd).await?;
+    let read = watched.read();
+    if !read.no_error || read.finding.is_some() {
+        return Ok(None);
+    }
+    let seconds = watched.explored.ended.wall.as_secs_f64();
+    let temporal = temporal.then(|| Run {
+        verdict: Verdict::Holds,
+        read: Reading { liveness: read.liveness, ..Reading::default() },
+        seconds,
+        workers: 1,
+    });
+    let read = Reading { coverage: Some(actions.covered(&watched.seen)), ..read };
+    let safety = Run { verdict: Verdict::Holds, read, seconds, workers: 1 };
+    Ok(Some(AtOnce { safety, temporal, output: watched.shown(&actions) }))
 }
 
 /// One entry for each label: an action that stands in several places is taken where any of them is.
@@ -141,6 +164,17 @@ impl Actions {
             spec.name, disjuncts.definitions
         );
         (prefix.clone(), text)
+    }
+
+    fn covered(&self, taken: &BTreeSet<usize>) -> Vec<ActionCoverage> {
+        let covered = self.disjuncts.actions.iter().enumerate().map(|(index, action)| ActionCoverage {
+            action: action.label.clone(),
+            taken: u64::from(taken.contains(&index)),
+            distinct: 0,
+            place: action.place,
+            at_least: taken.contains(&index),
+        });
+        merged(covered)
     }
 
     fn formula(&self, index: usize) -> &str {
@@ -290,7 +324,7 @@ impl Actions {
         cx: &ToolContext<'_>,
         output: &mut String,
     ) -> Result<Result<BTreeSet<usize>, String>, ToolError> {
-        let mut clock = Clock { left: cx.limits.check };
+        let mut left = cx.limits.check;
         let all: Vec<usize> = (0..self.disjuncts.actions.len()).collect();
         let mut seen: BTreeSet<usize> = BTreeSet::new();
         let mut round = Round::Printing;
@@ -299,26 +333,41 @@ impl Actions {
             if rest.is_empty() {
                 return Ok(Ok(seen));
             }
-            let plan = self.enabled(request, &rest, round);
-            let found = clock.run(checker, request, &plan, cx, round, self, &rest, output).await?;
-            match found {
-                Ok(Found { actions, complete }) => {
-                    let more = actions.iter().any(|index| seen.insert(*index));
-                    if complete {
-                        return Ok(Ok(seen));
-                    }
-                    if !more && round == Round::Looking {
-                        return Ok(Err("a run ended early and showed nothing new".to_owned()));
-                    }
-                }
-                Err(why) => return Ok(Err(why)),
+            if left.is_zero() {
+                return Ok(Err("no time was left for it".to_owned()));
+            }
+            let plan = self.enabled(request, &rest, round, &[], &[]);
+            let limits = Limits { check: left, ..cx.limits.clone() };
+            let in_time = ToolContext { limits: &limits, ..*cx };
+            let watched = watch(checker, request, &plan, &in_time, round, self, &rest, Seeing::UntilAll).await?;
+            left = left.saturating_sub(watched.explored.ended.wall);
+            output.push_str(&watched.shown(self));
+            let read = watched.read();
+            let before = seen.len();
+            seen.extend(&watched.seen);
+            if read.no_error {
+                return Ok(Ok(seen));
+            }
+            let stopped = round == Round::Printing && watched.explored.ended.status == Status::Cancelled;
+            if !stopped && seen.len() == before {
+                return Ok(Err(match watched.explored.ended.status {
+                    Status::DeadlineExceeded => "no time was left for it".to_owned(),
+                    _ => why(&read),
+                }));
             }
             round = Round::Looking;
         }
     }
 
     /// The run that tells which of these actions are enabled. The bounds are those of the main run.
-    fn enabled(&self, request: &CheckRequest, rest: &[usize], round: Round) -> RunPlan {
+    fn enabled(
+        &self,
+        request: &CheckRequest,
+        rest: &[usize],
+        round: Round,
+        invariants: &[String],
+        properties: &[String],
+    ) -> RunPlan {
         let Self { prefix, .. } = self;
         let mut body = String::new();
         for action in rest {
@@ -333,8 +382,9 @@ impl Actions {
             Round::Looking => format!("IF {} THEN {print} /\\ FALSE ELSE TRUE", can.join(" \\/ ")),
         };
         let _ = writeln!(body, "{prefix}Seen == {invariant}");
-        let cfg = Cfg { invariants: vec![format!("{prefix}Seen")], ..request.cfg.clone() };
-        let plan = safety(&cfg);
+        let invariants = invariants.iter().cloned().chain([format!("{prefix}Seen")]).collect();
+        let cfg = Cfg { invariants, properties: properties.to_vec(), ..request.cfg.clone() };
+        let plan = whole(&cfg);
         RunPlan {
             label: "actions taken".to_owned(),
             wrapper: Some(self.module(&request.spec, &body)),
@@ -354,74 +404,66 @@ enum Round {
     Looking,
 }
 
-/// What one such run showed.
-struct Found {
-    actions: Vec<usize>,
-    /// Whether it explored all states.
-    complete: bool,
+/// How long to look on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seeing {
+    /// Until each action was enabled somewhere.
+    UntilAll,
+    /// To the run's own end.
+    ToTheEnd,
 }
 
-/// The time that is left to all runs together.
-struct Clock {
-    left: Duration,
+/// A run that was looked at.
+struct Watched {
+    explored: Explored,
+    /// The actions that were enabled in some state.
+    seen: BTreeSet<usize>,
 }
 
-impl Clock {
-    #[expect(clippy::too_many_arguments, reason = "one run with all that it reads and writes")]
-    async fn run(
-        &mut self,
-        checker: &TlaMc<'_>,
-        request: &CheckRequest,
-        plan: &RunPlan,
-        cx: &ToolContext<'_>,
-        round: Round,
-        actions: &Actions,
-        rest: &[usize],
-        output: &mut String,
-    ) -> Result<Result<Found, String>, ToolError> {
-        if self.left.is_zero() {
-            return Ok(Err("no time was left for it".to_owned()));
-        }
-        let started = Instant::now();
-        let limits = Limits { check: self.left, ..cx.limits.clone() };
-        let cx = ToolContext { limits: &limits, ..*cx };
-        let enough = Cancel::new();
-        let seen: Mutex<BTreeSet<usize>> = Mutex::default();
-        let mut lines = 0_usize;
-        let mut on_line = |line: &str| {
-            let Some((_, enabled)) = actions.told(line) else { return };
-            lines += 1;
-            let Ok(mut seen) = seen.lock() else { return };
-            seen.extend(rest.iter().zip(enabled).filter(|(_, enabled)| *enabled).map(|(action, _)| *action));
-            if round == Round::Printing && (seen.len() == rest.len() || lines >= PRINTED_STATES) {
-                enough.cancel();
-            }
-        };
-        let explored = checker.explore(&request.spec, plan, &cx, &enough, &mut on_line).await?;
-        self.left = self.left.saturating_sub(started.elapsed());
-        // The states that a first run prints are no reading for anybody.
-        let shown = explored.output.lines().filter(|line| actions.told(line).is_none());
-        output.extend(shown.flat_map(|line| [line, "\n"]));
-        let actions: Vec<usize> = seen.into_inner().unwrap_or_default().into_iter().collect();
-        let read = embedded_output::read(&explored.stdout, &explored.stderr, explored.ended.status);
-        let stopped = explored.ended.status == Status::Cancelled;
-        let showed = round == Round::Looking && !actions.is_empty();
-        if read.no_error || stopped || showed {
-            return Ok(Ok(Found { actions, complete: read.no_error }));
-        }
-        Ok(Err(match explored.ended.status {
-            Status::DeadlineExceeded => "no time was left for it".to_owned(),
-            _ => why(&read),
-        }))
+impl Watched {
+    fn read(&self) -> Reading {
+        embedded_output::read(&self.explored.stdout, &self.explored.stderr, self.explored.ended.status)
+    }
+
+    /// What it printed, without the line for each state.
+    fn shown(&self, actions: &Actions) -> String {
+        let shown = self.explored.output.lines().filter(|line| actions.told(line).is_none());
+        shown.flat_map(|line| [line, "\n"]).collect()
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "one run with all that it reads")]
+async fn watch(
+    checker: &TlaMc<'_>,
+    request: &CheckRequest,
+    plan: &RunPlan,
+    cx: &ToolContext<'_>,
+    round: Round,
+    actions: &Actions,
+    rest: &[usize],
+    seeing: Seeing,
+) -> Result<Watched, ToolError> {
+    let enough = Cancel::new();
+    let mut seen = BTreeSet::new();
+    let mut lines = 0_usize;
+    let mut on_line = |line: &str| {
+        let Some((_, enabled)) = actions.told(line) else { return };
+        lines += 1;
+        seen.extend(rest.iter().zip(enabled).filter(|(_, enabled)| *enabled).map(|(action, _)| *action));
+        let all = seeing == Seeing::UntilAll && seen.len() == rest.len();
+        if round == Round::Printing && (all || lines >= PRINTED_STATES) {
+            enough.cancel();
+        }
+    };
+    let explored = checker.explore(&request.spec, plan, cx, &enough, &mut on_line).await?;
+    Ok(Watched { explored, seen })
+}
+
 /// Why a run did not come to its end, in its own words.
-fn why(read: &super::explorer::Reading) -> String {
-    use super::explorer::Finding;
+fn why(read: &Reading) -> String {
     match &read.finding {
         Some(Finding::Undecided(words) | Finding::Exhausted(words) | Finding::Broke(words)) => words.clone(),
-        Some(Finding::Verdict(crate::tla::Verdict::Invalid { reason, .. })) => reason.clone(),
+        Some(Finding::Verdict(Verdict::Invalid { reason, .. })) => reason.clone(),
         Some(Finding::Verdict(_)) | None => "its run ended early".to_owned(),
     }
 }

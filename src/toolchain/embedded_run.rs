@@ -5,13 +5,14 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
 use crate::tla::{ActionCoverage, Checker, Trace};
 
 use super::embedded::EmbeddedToolchain;
 use super::embedded_child::{CHECKER_MARKER, VERSION};
-use super::explorer::{Explorer, Learned, Run, judge};
+use super::explorer::{AtOnce, Explorer, Learned, Run, judge};
 use super::installation::modules;
 use super::plan::RunPlan;
 use super::{BoxFuture, CheckRequest, Limits, SpecText, ToolContext, ToolError, embedded_actions, embedded_output};
@@ -25,6 +26,10 @@ const MEMORY: u64 = 2 << 30;
 const LEAST_MEMORY: u64 = 64 << 20;
 /// Stack of each of its threads; evaluation recurses.
 const THREAD_STACK: u64 = 16 << 20;
+
+/// So long a run goes on with one thread. Most end by then, and threads cost more than they save: 35 ms of CPU for a
+/// check of 12 states with one, 127 ms with two. What takes longer begins anew with all of them.
+pub(super) const ALONE: Duration = Duration::from_secs(3);
 
 /// The embedded checker with a folder for its runs.
 pub(super) struct TlaMc<'a> {
@@ -116,11 +121,21 @@ impl<'a> TlaMc<'a> {
         plan: &RunPlan,
         cx: &ToolContext<'_>,
     ) -> Result<(Run, String), ToolError> {
-        let explored = self.explore(spec, plan, cx, &Cancel::new(), &mut |_| {}).await?;
+        let workers = plan.order.workers(cx.limits);
+        let alone = Limits { check: ALONE.min(cx.limits.check), workers: Some(1), ..cx.limits.clone() };
+        let first = ToolContext { limits: &alone, ..*cx };
+        let (explored, workers) = match self.explore(spec, plan, &first, &Cancel::new(), &mut |_| {}).await? {
+            slow if slow.ended.status == Status::DeadlineExceeded && cx.limits.check > ALONE => {
+                let limits = Limits { check: cx.limits.check - ALONE, ..cx.limits.clone() };
+                let rest = ToolContext { limits: &limits, ..*cx };
+                (self.explore(spec, plan, &rest, &Cancel::new(), &mut |_| {}).await?, workers)
+            }
+            done => (done, 1),
+        };
         let read = embedded_output::read(&explored.stdout, &explored.stderr, explored.ended.status);
         let verdict = judge(NAME, &explored.ended, &read, cx, |_| broke(&explored.ended))?;
         let seconds = explored.ended.wall.as_secs_f64();
-        Ok((Run { verdict, read, seconds }, explored.output))
+        Ok((Run { verdict, read, seconds, workers }, explored.output))
     }
 }
 
@@ -149,6 +164,14 @@ impl Explorer for TlaMc<'_> {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
         Box::pin(self.run_plan(spec, plan, cx))
+    }
+
+    fn at_once<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<AtOnce>, ToolError>> {
+        Box::pin(embedded_actions::at_once(self, request, cx))
     }
 
     fn coverage<'a>(

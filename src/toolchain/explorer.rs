@@ -48,6 +48,16 @@ pub(crate) struct Run {
     pub(crate) verdict: Verdict,
     pub(crate) read: Reading,
     pub(crate) seconds: f64,
+    /// Threads that explored: with several it varies what is found first.
+    pub(crate) workers: usize,
+}
+
+/// What one run decided of a whole check. Everything holds in it.
+pub(crate) struct AtOnce {
+    pub(crate) safety: Run,
+    /// Where the temporal properties were checked with the rest.
+    pub(crate) temporal: Option<Run>,
+    pub(crate) output: String,
 }
 
 /// Something learned by further runs, with what they printed.
@@ -77,6 +87,16 @@ pub(crate) trait Explorer: Send + Sync {
         plan: &'a RunPlan,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<(Run, String), ToolError>>;
+
+    /// Everything that the configuration asks for in one run, where the checker can do so and all of it holds; `None` says
+    /// nothing.
+    fn at_once<'a>(
+        &'a self,
+        _request: &'a CheckRequest,
+        _cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<AtOnce>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
 
     /// How often each action is taken, by runs of their own, where the main run does not tell.
     fn coverage<'a>(

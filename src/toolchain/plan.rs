@@ -83,6 +83,13 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
     }
 }
 
+/// All that a configuration asks for in one run: for a configuration without SYMMETRY and VIEW, or without temporal
+/// properties.
+pub(crate) fn whole(cfg: &Cfg) -> RunPlan {
+    let parts = Parts { invariants: &cfg.invariants, properties: &cfg.properties, symmetry: true, view: true };
+    RunPlan { label: "all at once".to_owned(), cfg: render(cfg, &parts), ..safety(cfg) }
+}
+
 /// The run that looks for one violation alone, in the order that yields the shortest trace. `None` for kinds that no run
 /// can look for alone.
 pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {

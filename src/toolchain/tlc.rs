@@ -63,7 +63,7 @@ impl<'a> Tlc<'a> {
         let mut verdict = judge("TLC", &done.ended, &read, cx, broke)?;
         quote_cfg(&mut verdict, &plan.cfg);
         let seconds = done.ended.wall.as_secs_f64();
-        Ok((Run { verdict, read, seconds }, output))
+        Ok((Run { verdict, read, seconds, workers: plan.order.workers(cx.limits) }, output))
     }
 
     fn arguments(&self, plan: &RunPlan, main: &str, cx: &ToolContext<'_>) -> Vec<String> {
