@@ -14,7 +14,7 @@ use crate::tla::{
     Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Statistics, Verdict, Violation,
     ViolationKind, WITHOUT_JAVA, keyword_hint, outcome_text, unreached,
 };
-use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, Toolchain, Translation, bounds};
+use crate::toolchain::{CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, Toolchain, Translation, bounds};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -31,12 +31,18 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
 
     display.begins(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
-    let outcome = run(&*toolchain, spec, cfg_text, &cx).await;
+    let checked = run(&*toolchain, spec, cfg_text, &cx).await;
     display.finish();
-    let outcome = outcome?;
+    let Checked { outcome, second, .. } = checked?;
     match args.format {
         Format::Text => result(&outcome_text(&outcome, display.width())),
-        Format::Json => json_line(&json_of(&outcome)),
+        Format::Json => {
+            let mut object = json_of(&outcome);
+            if let Some(second) = &second {
+                object["second"] = json_of(second);
+            }
+            json_line(&object);
+        }
     }
     if defects.any() {
         return Ok(Exit::Defect);
@@ -57,8 +63,11 @@ async fn run(
     mut spec: SpecText,
     cfg_text: String,
     cx: &ToolContext<'_>,
-) -> Result<CheckOutcome, Failure> {
-    let invalid = |bounds, diagnostics| invalid(tools.checker(), bounds, diagnostics);
+) -> Result<Checked, Failure> {
+    let invalid = |bounds, diagnostics| {
+        let outcome = invalid(tools.checker(), bounds, diagnostics);
+        Checked { outcome, output: String::new(), second: None }
+    };
     let cfg = match Cfg::parse(&cfg_text) {
         Ok(cfg) => cfg,
         Err(diagnostic) => return Ok(invalid(Bounds::default(), vec![diagnostic])),
@@ -81,15 +90,15 @@ async fn run(
         return Ok(invalid(bounds(&cfg), undeclared));
     }
     let request = CheckRequest { spec, cfg_text, cfg };
-    let mut outcome = tools.check(&request, cx).await.map_err(|e| tool_failure(&e))?.outcome;
-    if let Verdict::Invalid { diagnostics, reason, .. } = &mut outcome.verdict {
+    let mut checked = tools.check(&request, cx).await.map_err(|e| tool_failure(&e))?;
+    if let Verdict::Invalid { diagnostics, reason, .. } = &mut checked.outcome.verdict {
         let said = diagnostics.first().is_some_and(|first| first.message == *reason);
         lines.put_back(diagnostics);
         if said && let Some(first) = diagnostics.first() {
             reason.clone_from(&first.message);
         }
     }
-    Ok(outcome)
+    Ok(checked)
 }
 
 /// The user's own text and its translated copy: tools count lines in the copy.

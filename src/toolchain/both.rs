@@ -52,11 +52,15 @@ impl BothToolchains {
             tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
         let first = first?;
         let mut lines = Vec::new();
+        let mut seconds = None;
         let other = match second {
-            Ok(second) => {
-                lines = differences(&first.outcome, &second.outcome);
-                lines.extend(self.other_violation(request, &first.outcome, &second.outcome, &silent).await?);
-                second.output + "\n" + &outcome_json(&second.outcome)
+            Ok(Checked { outcome, output, .. }) => {
+                let second = Box::new(outcome);
+                lines = differences(&first.outcome, &second);
+                lines.extend(self.other_violation(request, &first.outcome, &second, &silent).await?);
+                let shown = output + "\n" + &outcome_json(&second);
+                seconds = Some(second);
+                shown
             }
             Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
             Err(ToolError::Missing { .. }) => String::new(),
@@ -72,7 +76,7 @@ impl BothToolchains {
             file(self.other.checker(), other),
         ];
         self.tell(&request.spec, lines, more);
-        Ok(first)
+        Ok(Checked { second: seconds, ..first })
     }
 
     /// Which of several violations is found first hangs on the order of exploration: where the two found different ones,

@@ -61,7 +61,7 @@ pub(crate) async fn check(
         let covered = explorer.coverage(request, cx).await?;
         outcome.coverage = session.learn(covered, &mut outcome.warnings);
     }
-    Ok(Checked { outcome, output: session.output })
+    Ok(Checked { outcome, output: session.output, second: None })
 }
 
 fn rejected(explorer: &dyn Explorer, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {
@@ -85,6 +85,7 @@ fn rejected(explorer: &dyn Explorer, request: &CheckRequest, why: &str, diagnost
             version: explorer.version(),
         },
         output: String::new(),
+        second: None,
     }
 }
 

@@ -116,6 +116,8 @@ pub struct Checked {
     pub outcome: CheckOutcome,
     /// What the tool printed, each run under a heading line.
     pub output: String,
+    /// What the second checker came to, where two ran side by side.
+    pub second: Option<Box<CheckOutcome>>,
 }
 
 /// Further runs on a violation, with their raw output.
