@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::config::{Draft, Layer};
+use crate::config::{CheckerChoice, Draft, Layer};
 use crate::exit::Exit;
 
 /// The page of exit statuses, from their one home.
@@ -147,9 +147,38 @@ impl From<DraftChoice> for Draft {
     }
 }
 
+/// What translates, parses and checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CheckerArg {
+    /// The Java tools where they are found, else what the program carries.
+    Auto,
+    /// The Java tools.
+    Tlc,
+    /// What the program carries: no Java needed.
+    Embedded,
+    /// Both side by side.
+    Both,
+}
+
+impl From<CheckerArg> for CheckerChoice {
+    fn from(arg: CheckerArg) -> Self {
+        match arg {
+            CheckerArg::Auto => Self::Auto,
+            CheckerArg::Tlc => Self::Tlc,
+            CheckerArg::Embedded => Self::Embedded,
+            CheckerArg::Both => Self::Both,
+        }
+    }
+}
+
 /// Flags of everything that runs tools.
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct ToolArgs {
+    /// What translates, parses and checks: `auto` is the Java tools where they are found, else what the program carries
+    /// (`embedded`); `both` runs them side by side, takes the Java tools' word, and reports every contradiction
+    /// [default: auto].
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub checker: Option<CheckerArg>,
     /// The path of tla2tools.jar [default: `TLA_TOOLS_JAR`, `TLA_JAR`, `CLASSPATH`, the usual places].
     #[arg(long, value_name = "JAR")]
     pub tla_tools: Option<PathBuf>,
@@ -159,7 +188,8 @@ pub(super) struct ToolArgs {
     /// Worker threads of the checker [default: one for each processor].
     #[arg(long, value_name = "N")]
     pub workers: Option<NonZeroUsize>,
-    /// Heap of the checker in MiB [default: the JVM's own].
+    /// Memory of the checker in MiB: the heap of the JVM, all that the embedded one may take [default: the JVM's own
+    /// choice, a quarter of the machine's].
     #[arg(long, value_name = "MIB")]
     pub heap_mib: Option<NonZeroU64>,
     /// Allow a module that can reach outside, such as `IOUtils`. Your own decision: it can run programs.
@@ -215,15 +245,6 @@ pub(super) struct ResumeArgs {
     pub forge: ForgeArgs,
 }
 
-/// What checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum CheckerChoice {
-    /// TLC where it is found.
-    Auto,
-    /// TLC.
-    Tlc,
-}
-
 #[derive(Debug, ClapArgs)]
 pub(super) struct CheckArgs {
     /// The module. It is never edited: a PlusCal algorithm is translated in a copy.
@@ -231,9 +252,6 @@ pub(super) struct CheckArgs {
     /// The configuration [default: the .cfg of the same name beside the module].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// What checks.
-    #[arg(long, value_enum, default_value = "auto")]
-    pub checker: CheckerChoice,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How the outcome is printed.
@@ -318,6 +336,7 @@ impl ToolArgs {
     /// As a layer of settings.
     pub(super) fn layer(&self) -> Layer {
         Layer {
+            checker: self.checker.map(CheckerChoice::from),
             tla_tools: self.tla_tools.clone(),
             tlc_timeout: self.tlc_timeout,
             workers: self.workers,

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::args::{CheckArgs, CheckerChoice, Format};
+use super::args::{CheckArgs, Format};
 use super::failure::Failure;
 use super::forge::settings;
 use super::progress::{Display, json_line, result};
-use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
+use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::tla::{
     Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Statistics, Verdict, Violation,
-    ViolationKind, keyword_hint, outcome_text, unreached,
+    ViolationKind, WITHOUT_JAVA, keyword_hint, outcome_text, unreached,
 };
-use crate::toolchain::{CheckRequest, ParseOutcome, SpecText, ToolContext, Toolchain, Translation, bounds};
+use crate::toolchain::{CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, Toolchain, Translation, bounds};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -24,22 +24,28 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let cfg_text = read(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
     let spec = SpecText { name: module.name.clone(), beside: beside(&args.spec, &module), text };
     let settings = settings(args.tools.layer())?;
-    let checker = match args.checker {
-        CheckerChoice::Auto | CheckerChoice::Tlc => Checker::Tlc,
-    };
-    let tools = toolchain(&settings)?;
+    let Tools { toolchain, defects, .. } = toolchain(&settings, Path::new(DEFECTS))?;
     let limits = limits(&settings);
     let cancel = cancel_on_signals();
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
 
     display.begins(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
-    let outcome = run(&tools, checker, spec, cfg_text, &cx).await;
+    let checked = run(&*toolchain, spec, cfg_text, &cx).await;
     display.finish();
-    let outcome = outcome?;
+    let Checked { outcome, second, .. } = checked?;
     match args.format {
         Format::Text => result(&outcome_text(&outcome, display.width())),
-        Format::Json => json_line(&json_of(&outcome)),
+        Format::Json => {
+            let mut object = json_of(&outcome);
+            if let Some(second) = &second {
+                object["second"] = json_of(second);
+            }
+            json_line(&object);
+        }
+    }
+    if defects.any() {
+        return Ok(Exit::Defect);
     }
     let reached = |wanted: fn(&Reached) -> bool| outcome.witnesses.iter().any(|w| wanted(&w.reached));
     Ok(match outcome.verdict {
@@ -54,12 +60,14 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
 
 async fn run(
     tools: &dyn Toolchain,
-    checker: Checker,
     mut spec: SpecText,
     cfg_text: String,
     cx: &ToolContext<'_>,
-) -> Result<CheckOutcome, Failure> {
-    let invalid = |bounds, diagnostics| invalid(checker, bounds, diagnostics);
+) -> Result<Checked, Failure> {
+    let invalid = |bounds, diagnostics| {
+        let outcome = invalid(tools.checker(), bounds, diagnostics);
+        Checked { outcome, output: String::new(), second: None }
+    };
     let cfg = match Cfg::parse(&cfg_text) {
         Ok(cfg) => cfg,
         Err(diagnostic) => return Ok(invalid(Bounds::default(), vec![diagnostic])),
@@ -82,15 +90,15 @@ async fn run(
         return Ok(invalid(bounds(&cfg), undeclared));
     }
     let request = CheckRequest { spec, cfg_text, cfg };
-    let mut outcome = tools.check(&request, cx).await.map_err(|e| tool_failure(&e))?.outcome;
-    if let Verdict::Invalid { diagnostics, reason, .. } = &mut outcome.verdict {
+    let mut checked = tools.check(&request, cx).await.map_err(|e| tool_failure(&e))?;
+    if let Verdict::Invalid { diagnostics, reason, .. } = &mut checked.outcome.verdict {
         let said = diagnostics.first().is_some_and(|first| first.message == *reason);
         lines.put_back(diagnostics);
         if said && let Some(first) = diagnostics.first() {
             reason.clone_from(&first.message);
         }
     }
-    Ok(outcome)
+    Ok(checked)
 }
 
 /// The user's own text and its translated copy: tools count lines in the copy.
@@ -248,6 +256,7 @@ fn json_of(outcome: &CheckOutcome) -> Value {
         "witnesses": outcome.witnesses,
         "warnings": outcome.warnings,
         "checker": outcome.checker,
+        "note": (outcome.checker == Checker::Embedded).then_some(WITHOUT_JAVA),
         "version": outcome.version,
     })
 }

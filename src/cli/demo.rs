@@ -9,7 +9,7 @@ use super::forge::{Answers, make_absolute, settings};
 use super::progress::advice;
 use super::run::{Docs, NewRun, begin, interface_of};
 use super::surroundings::{discover, tool_failure};
-use crate::config::Layer;
+use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
 use crate::llm::Recording;
 use crate::pipeline::Run;
@@ -32,8 +32,15 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         None => free_folder(),
     };
     // Anything else that is wrong with the tools is told where the run begins.
-    if let Err(missing @ ToolError::NoJar { .. }) = discover(&settings) {
-        fetch(&missing).await?;
+    if settings.checker != CheckerChoice::Embedded
+        && let Err(missing @ ToolError::NoJar { .. }) = discover(&settings)
+        && let Err(failure) = fetch(&missing).await
+    {
+        if settings.checker != CheckerChoice::Auto {
+            return Err(failure);
+        }
+        failure.print();
+        advice("going on without Java");
     }
     let files = DOCS.iter().map(|(path, text)| Document { path: (*path).into(), text: (*text).into() }).collect();
     let job = NewRun {

@@ -12,10 +12,10 @@ use super::doctor_providers::{Condition, chosen, conditions};
 use super::failure::Failure;
 use super::forge::settings;
 use super::progress::{advice, result};
-use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
+use super::surroundings::{cancel_on_signals, discover, embedded, limits, names_a_jar, tool_failure};
 use crate::config::Layer;
 use crate::exit::Exit;
-use crate::toolchain::{ToolContext, ToolError, ToolPaths, Toolchain, fetch_tools};
+use crate::toolchain::{ToolContext, ToolError, ToolPaths, Toolchain, ToolchainInfo, fetch_tools};
 
 /// What pip needs of our environment, and nothing else: where it lives, and how it reaches its index.
 const PIP_VARIABLES: [&str; 14] = [
@@ -49,7 +49,12 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     let limits = limits(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let found = match toolchain(&settings) {
+    let found = match discover(&settings) {
+        Ok(tools) => tools.info(&cx).await,
+        Err(missing) => Err(missing),
+    };
+    let found = found.map_err(|e| tool_failure(&e));
+    let own = match embedded(&settings) {
         Ok(tools) => tools.info(&cx).await.map_err(|e| tool_failure(&e)),
         Err(failure) => Err(failure),
     };
@@ -60,13 +65,13 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     let chosen = chosen(&settings, &providers);
     let text = match args.format {
         Format::Json => {
-            let tools = match &found {
+            let tools = |found: &Result<ToolchainInfo, Failure>| match found {
                 Ok(info) => json!({
                     "found": true, "runtime": info.runtime, "location": info.location, "version": info.version,
                 }),
                 Err(failure) => json!({"found": false, "problem": failure.message, "advice": failure.hints}),
             };
-            json!({"schema": 1, "java_tools": tools, "providers": providers, "default_provider": chosen}).to_string()
+            json!({"schema": 1, "java_tools": tools(&found), "embedded_tools": tools(&own), "providers": providers, "default_provider": chosen}).to_string()
         }
         Format::Text => {
             let mut text = match &found {
@@ -78,6 +83,25 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                     let hints = failure.hints.iter().fold(String::new(), |all, hint| all + "  " + hint + "\n");
                     format!("Java tools: {}\n{hints}", failure.message)
                 }
+            };
+            text += &match &own {
+                Ok(info) => format!(
+                    "Embedded tools: they need no Java\n  checker:  {} (in {})\n",
+                    info.version, info.location
+                ),
+                Err(failure) => format!("Embedded tools: {}\n", failure.message),
+            };
+            text += match (&found, &own) {
+                (Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",
+                (Ok(_), Err(_)) => "Without --checker, the Java tools check. The embedded ones do not work.\n",
+                (Err(_), Ok(_)) if names_a_jar(&settings) => {
+                    "Without --checker, nothing checks: the jar that was named is not there.\n"
+                }
+                (Err(_), Ok(_)) => {
+                    "Without --checker, the embedded tools check: SANY and TLC then see no specification. Install the \
+                     Java tools for their word, and for what the embedded checker refuses.\n"
+                }
+                (Err(_), Err(_)) => "Nothing can check.\n",
             };
             text.push_str("Models, by provider:\n");
             text.extend(providers.iter().map(Condition::text));
@@ -91,7 +115,8 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         }
     };
     result(&format!("{text}\n"));
-    Ok(found.map_or(Exit::Tool, |_| Exit::Ok))
+    // With either of them everything works, unless the one that somebody named is not there.
+    Ok(if found.is_ok() || (own.is_ok() && !names_a_jar(&settings)) { Exit::Ok } else { Exit::Tool })
 }
 
 /// Fetches the jar into the cache folder.

@@ -8,8 +8,8 @@ use super::args::Format;
 use super::failure::{Fails, Failure};
 use super::progress::{Display, result};
 use super::provider::{caller, refuse_secrets, set};
-use super::surroundings::{cancel_on_signals, clock, crash_point, env, limits, toolchain};
-use crate::config::{FILE_NAME, Layer, Settings};
+use super::surroundings::{Defects, Tools, cancel_on_signals, clock, crash_point, env, limits, toolchain};
+use crate::config::{CheckerChoice, FILE_NAME, Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::{Recording, host_elsewhere};
@@ -70,13 +70,22 @@ pub(super) enum Answers {
     Built(Recording),
 }
 
+/// A desk, and what the command has to know of its tools.
+pub(super) struct Equipment {
+    pub desk: Desk,
+    /// What was chosen; never `auto`.
+    pub checker: CheckerChoice,
+    /// Contradictions between two checkers.
+    pub defects: Arc<Defects>,
+}
+
 /// Builds the desk. Everything that can be wrong is found out here, before a folder is made or a model is asked.
 pub(super) async fn desk(
     settings: &Settings,
     answers: Answers,
     out: &Path,
     display: &Arc<Display>,
-) -> Result<Desk, Failure> {
+) -> Result<Equipment, Failure> {
     let cancel = cancel_on_signals();
     let caller = caller(settings, answers, out, &cancel).await?;
     let prompts_dir = match &settings.given.prompts {
@@ -91,18 +100,19 @@ pub(super) async fn desk(
         return Err(Failure::usage(format!("cannot write the recording {}: there is no such folder", path.display()))
             .hint("--record takes a file in a folder that exists"));
     }
-    let toolchain = toolchain(settings)?;
+    let Tools { toolchain, choice, defects } = toolchain(settings, &out.join("defects"))?;
     let watcher = display.clone();
-    Ok(Desk {
+    let desk = Desk {
         caller,
-        toolchain: Box::new(toolchain),
+        toolchain,
         prompts,
         limits: limits(settings),
         cancel,
         progress: Box::new(move |p| watcher.checking(&p)),
         record: settings.given.record.clone(),
         shelf: Shelf::default(),
-    })
+    };
+    Ok(Equipment { desk, checker: choice, defects })
 }
 
 /// The prompts, as they are journaled.
@@ -148,8 +158,13 @@ const RESTORE: &str = "what the run rests on is not as it was written: restore t
                        folder with --out DIR";
 
 /// Drives the run to its end and prints how it ended.
-pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format: Format) -> Result<Exit, Failure> {
-    let crew = Crew { desk };
+pub(super) async fn forge(
+    run: &Run,
+    equipment: Equipment,
+    display: &Arc<Display>,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let crew = Crew { desk: equipment.desk };
     let finished = drive(run, &crew).await.map_err(|e| run_failure(&e));
     display.finish();
     let finished = finished?;
@@ -159,7 +174,8 @@ pub(super) async fn forge(run: &Run, desk: Desk, display: &Arc<Display>, format:
         result(&summary(&view, display.width()));
         result(&format!("Files: {}\n", run.root().display()));
     }
-    let exit = status(finished.outcome, finished.reason);
+    // The outcome rests on the reference; that another checker contradicts it must not go unseen.
+    let exit = if equipment.defects.any() { Exit::Defect } else { status(finished.outcome, finished.reason) };
     if finished.outcome == Outcome::Stopped {
         display.note(&format!("go on with: tlaforge resume {}", run.root().display()));
     }

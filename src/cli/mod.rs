@@ -4,6 +4,7 @@
 mod args;
 mod branch;
 mod check;
+mod defects;
 mod demo;
 mod doctor;
 mod doctor_providers;

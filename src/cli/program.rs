@@ -9,9 +9,14 @@ use super::failure::Failure;
 use super::provider::refuse_secrets;
 use super::{check, demo, doctor, report, resume, run, translate};
 use crate::exit::Exit;
+use crate::toolchain::{CHECKER_MARKER, become_checker};
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    // We are a child of our own.
+    if let Some(memory) = std::env::var_os(CHECKER_MARKER) {
+        return become_checker(&memory);
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(e) => {

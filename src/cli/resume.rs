@@ -9,13 +9,12 @@ use serde_json::Value;
 use super::args::{Format, ResumeArgs};
 use super::branch;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, desk, forge, make_absolute, open, prompts_in_use, run_failure, show_files, status};
+use super::forge::{Answers, Equipment, desk, forge, make_absolute, open, prompts_in_use, run_failure, show_files, status};
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::env;
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
-use crate::nodes::Desk;
 use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError};
 use crate::report::summary;
 
@@ -35,25 +34,25 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let mut settings = settings_of(&view.settings.surroundings, args.forge.layer())?;
     make_absolute(&mut settings);
     let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };
-    let changed = |desk: &Desk| {
-        let prompts = prompts_in_use(&desk.prompts);
-        let surroundings = surroundings(&settings, desk.caller.name());
+    let changed = |equipment: &Equipment| {
+        let prompts = prompts_in_use(&equipment.desk.prompts);
+        let surroundings = surroundings(&settings, equipment);
         let changed = view.settings.changed(rules, settings.draft, surroundings, prompts);
         say_of_prompts(&view.settings.prompts, &changed.prompts, &display);
         changed
     };
     if let Some(from) = &args.from {
-        let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
-        let changed = changed(&desk);
-        let is_straight = branch::begin(&run, &desk, from, args.at.as_deref(), changed).await?;
-        if let Some(path) = desk.record.as_ref().filter(|_| !is_straight) {
+        let equipment = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
+        let changed = changed(&equipment);
+        let is_straight = branch::begin(&run, &equipment.desk, from, args.at.as_deref(), changed).await?;
+        if let Some(path) = equipment.desk.record.as_ref().filter(|_| !is_straight) {
             display.note(&format!(
                 "{} will hold the answers that led here, but a replay of it does not end as this branch ends: no \
                  recording holds what a person edited, or that a branch began elsewhere than the review sent it",
                 path.display()
             ));
         }
-        return forge(&run, desk, &display, format).await;
+        return forge(&run, equipment, &display, format).await;
     }
     if let Some(finished) = view.finished.as_ref().filter(|f| f.outcome != Outcome::Stopped) {
         show_files(&run, &display)?;
@@ -67,9 +66,9 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         ));
         return Ok(status(finished.outcome, finished.reason));
     }
-    let desk = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
-    pipeline::resume(&run, &changed(&desk)).map_err(|e| run_failure(&e))?;
-    forge(&run, desk, &display, format).await
+    let equipment = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
+    pipeline::resume(&run, &changed(&equipment)).map_err(|e| run_failure(&e))?;
+    forge(&run, equipment, &display, format).await
 }
 
 /// A person may have edited prompts on purpose, so they are used; but never in silence.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{Format, RunArgs};
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, desk, forge, make_absolute, open, prompts_in_use, run_failure, settings};
+use super::forge::{Answers, Equipment, desk, forge, make_absolute, open, prompts_in_use, run_failure, settings};
 use super::progress::Display;
 use super::provider::refuse_secrets;
 use crate::config::{Layer, Settings};
@@ -74,7 +74,8 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
     }
     let exemplars = exemplars(&settings)?;
     let display = Arc::new(Display::new(format));
-    let desk = desk(&settings, job.answers, &job.out, &display).await?;
+    let equipment = desk(&settings, job.answers, &job.out, &display).await?;
+    let desk = &equipment.desk;
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);
     }
@@ -97,7 +98,7 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
         skipped: documents.skipped.clone(),
         exemplars: Vec::new(),
         prompts: prompts_in_use(&desk.prompts),
-        surroundings: surroundings(&settings, desk.caller.name()),
+        surroundings: surroundings(&settings, &equipment),
     };
     for document in &documents.files {
         started.docs.push(keep(&document.path, &document.text)?);
@@ -106,13 +107,14 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
         started.exemplars.push(keep(name, text)?);
     }
     run.start(&started).map_err(|e| run_failure(&e))?;
-    forge(&run, desk, &display, format).await
+    forge(&run, equipment, &display, format).await
 }
 
 /// What a resumed run needs to find again. Who was chosen goes on: another one would be paid by somebody else.
-pub(super) fn surroundings(settings: &Settings, provider: &str) -> Value {
+pub(super) fn surroundings(settings: &Settings, equipment: &Equipment) -> Value {
     let mut value = serde_json::to_value(&settings.given).unwrap_or_else(|_| json!({}));
-    value["provider"] = json!(provider);
+    value["provider"] = json!(equipment.desk.caller.name());
+    value["checker"] = json!(equipment.checker);
     value
 }
 

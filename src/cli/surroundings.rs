@@ -1,15 +1,19 @@
 //! The machine around a run: clock, environment, signals, tools, crash points.
 
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(super) use super::defects::{DEFECTS, Defects};
 use super::failure::Failure;
-use crate::config::Settings;
+use crate::config::{CheckerChoice, Settings};
 use crate::exit::Exit;
 use crate::journal::{Clock, Crash};
 use crate::process::Cancel;
-use crate::toolchain::{JavaToolchain, Limits, ToolError, ToolPaths};
+use crate::toolchain::{
+    BothToolchains, EmbeddedToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths, Toolchain,
+};
 
 /// UTC, to the millisecond.
 pub(super) fn clock() -> Clock {
@@ -23,15 +27,61 @@ pub(super) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Finds the Java tools; a missing one ends with status 4 and says how to get it.
-pub(super) fn toolchain(settings: &Settings) -> Result<JavaToolchain, Failure> {
-    discover(settings).map_err(|e| tool_failure(&e))
+/// The tools of a command.
+pub(super) struct Tools {
+    /// What translates, parses and checks.
+    pub toolchain: Box<dyn Toolchain>,
+    /// What was chosen; never `auto`.
+    pub choice: CheckerChoice,
+    /// Contradictions that were met.
+    pub defects: Arc<Defects>,
 }
 
+/// The tools that the settings ask for. Contradictions between two of them are written below `defects`. Java tools that
+/// are missing end with status 4, and how to get them, where they were asked for.
+pub(super) fn toolchain(settings: &Settings, defects: &Path) -> Result<Tools, Failure> {
+    let reports = Arc::new(Defects::new(defects));
+    let java = || discover(settings).map_err(|e| tool_failure(&e));
+    let (toolchain, choice): (Box<dyn Toolchain>, _) = match settings.checker {
+        CheckerChoice::Tlc => (Box::new(java()?), CheckerChoice::Tlc),
+        CheckerChoice::Embedded => (Box::new(embedded(settings)?), CheckerChoice::Embedded),
+        CheckerChoice::Auto => match discover(settings) {
+            Ok(java) => (Box::new(java), CheckerChoice::Tlc),
+            // Another checker in place of the one that somebody named would be a surprise.
+            Err(missing) if names_a_jar(settings) => return Err(tool_failure(&missing)),
+            Err(_) => (Box::new(embedded(settings)?), CheckerChoice::Embedded),
+        },
+        CheckerChoice::Both => {
+            let reports = reports.clone();
+            let report: Reporter = Box::new(move |contradiction| reports.write(contradiction));
+            let both = BothToolchains::new(Box::new(java()?), Box::new(embedded(settings)?), report);
+            (Box::new(both), CheckerChoice::Both)
+        }
+    };
+    Ok(Tools { toolchain, choice, defects: reports })
+}
+
+/// Whether the settings or the environment name a jar.
+pub(super) fn names_a_jar(settings: &Settings) -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    settings.given.tla_tools.is_some() || set("TLA_TOOLS_JAR") || set("TLA_JAR")
+}
+
+/// The Java tools.
 pub(super) fn discover(settings: &Settings) -> Result<JavaToolchain, ToolError> {
     let env = |name: &str| std::env::var_os(name);
+    JavaToolchain::discover(&ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env })
+}
+
+/// What the program carries.
+pub(super) fn embedded(settings: &Settings) -> Result<EmbeddedToolchain, Failure> {
+    let env = |name: &str| std::env::var_os(name);
+    // The file may have been replaced since we began; where the system offers our own image, that is it.
+    let image = PathBuf::from("/proc/self/exe");
+    let program = if image.exists() { Ok(image) } else { std::env::current_exe() };
+    let program = program.map_err(|e| Failure::new(Exit::Tool, format!("cannot find this program: {e}")))?;
     let paths = ToolPaths { jar: settings.given.tla_tools.as_deref(), java: None, env: &env };
-    JavaToolchain::discover(&paths)
+    Ok(EmbeddedToolchain::new(program, &paths))
 }
 
 pub(super) fn tool_failure(error: &ToolError) -> Failure {

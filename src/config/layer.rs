@@ -41,6 +41,21 @@ pub enum ConfigError {
     },
 }
 
+/// What translates, parses and checks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckerChoice {
+    /// The Java tools where they are found, else what the program carries.
+    #[default]
+    Auto,
+    /// The Java tools.
+    Tlc,
+    /// What the program carries.
+    Embedded,
+    /// Both side by side: what the Java tools say counts, and each contradiction is reported.
+    Both,
+}
+
 /// How the first pass is drafted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,6 +104,9 @@ pub struct Layer {
     /// Change the protocol after a flaw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<bool>,
+    /// What translates, parses and checks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checker: Option<CheckerChoice>,
     /// `tla2tools.jar`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tla_tools: Option<PathBuf>,
@@ -218,6 +236,7 @@ impl Layer {
             draft: self.draft.or(below.draft),
             max_revisions: self.max_revisions.or(below.max_revisions),
             repair: self.repair.or(below.repair),
+            checker: self.checker.or(below.checker),
             tla_tools: self.tla_tools.or(below.tla_tools),
             tlc_timeout: self.tlc_timeout.or(below.tlc_timeout),
             workers: self.workers.or(below.workers),
@@ -252,6 +271,7 @@ impl Layer {
             draft: self.draft.unwrap_or_default(),
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
+            checker: self.checker.unwrap_or_default(),
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,
         }
@@ -293,6 +313,8 @@ pub struct Settings {
     pub max_revisions: u32,
     /// Change the protocol after a flaw.
     pub repair: bool,
+    /// What translates, parses and checks.
+    pub checker: CheckerChoice,
     /// Seconds for each run of the checker.
     pub tlc_timeout: u64,
     /// What was said, for everything that has no default.

@@ -5,12 +5,22 @@ use std::fmt::Write as _;
 use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{
-    Verdict, bounds_sentence, never_taken, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence,
+    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence,
     witness_lines,
 };
 
 /// One line: how the run stands.
 pub fn heading(view: &RunView) -> String {
+    let stands = stands(view);
+    let by_embedded = decisive(view).and_then(|r| r.check.as_ref()).is_some_and(|c| c.checker == Checker::Embedded);
+    if by_embedded || view.settings.surroundings["checker"] == "embedded" {
+        format!("{stands} ({WITHOUT_JAVA})")
+    } else {
+        stands
+    }
+}
+
+fn stands(view: &RunView) -> String {
     match (&view.finished, view.state.position) {
         (Some(finished), _) => match finished.outcome {
             Outcome::Approved => "approved".into(),

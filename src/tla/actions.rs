@@ -135,7 +135,7 @@ mod tests {
 
     fn listed(action: &str, place: Option<(usize, usize)>) -> ActionCoverage {
         let place = place.map(|(line, column)| Place { line, column });
-        ActionCoverage { action: action.to_owned(), taken: 1, distinct: 1, place }
+        ActionCoverage { action: action.to_owned(), taken: 1, distinct: 1, place, at_least: false }
     }
 
     fn unlisted(next: &str, coverage: &[ActionCoverage]) -> Vec<String> {

@@ -44,8 +44,19 @@ impl Violation {
     }
 }
 
+/// Said beside every verdict that the reference tools had no part in.
+pub const WITHOUT_JAVA: &str = "checked without SANY and TLC";
+
 /// The verdict as one sentence.
 pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
+    let sentence = sentence(outcome);
+    match outcome.checker {
+        Checker::Tlc => sentence,
+        Checker::Embedded => format!("{sentence} ({WITHOUT_JAVA})"),
+    }
+}
+
+fn sentence(outcome: &CheckOutcome) -> String {
     match &outcome.verdict {
         Verdict::Holds => {
             let names: Vec<&str> = outcome.invariants.iter().chain(&outcome.properties).map(String::as_str).collect();
@@ -172,7 +183,7 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     let mut text = String::new();
     let checker = match outcome.checker {
         Checker::Tlc => "TLC",
-        Checker::Embedded => "the embedded checker (SANY and TLC have not seen it)",
+        Checker::Embedded => "the embedded checker",
     };
     let _ = writeln!(text, "# Verdict of {checker}\n\n{}\n", verdict_sentence(outcome));
     // What never came to be checked has neither counts nor bounds worth a line.
@@ -213,7 +224,8 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
                 0 if !stopped => "  NEVER TAKEN",
                 _ => "",
             };
-            let _ = writeln!(text, "- {}: {}{never}", action.action, action.taken);
+            let least = if action.at_least { "at least " } else { "" };
+            let _ = writeln!(text, "- {}: {least}{}{never}", action.action, action.taken);
         }
     }
     if !outcome.warnings.is_empty() {

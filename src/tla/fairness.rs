@@ -158,7 +158,8 @@ impl<'a> Derivation<'a> {
                     tree.children(id).filter(|child| tree.node(*child).kind == "quantifier_bound").collect();
                 let range = tree.node(*bounds.first()?).start..tree.node(*bounds.last()?).end;
                 let text = &self.module.source[range];
-                let apart = exists && !text.contains('\n') && bounds.iter().all(|bound| self.is_constant(tree, *bound));
+                let constant = |bound: &Id| tree.field(*bound, "set").is_some_and(|set| is_constant(self.module, tree, set));
+                let apart = exists && !text.contains('\n') && bounds.iter().all(constant);
                 if !apart {
                     return None;
                 }
@@ -287,16 +288,14 @@ impl<'a> Derivation<'a> {
         let column = source[line..node.start].chars().count();
         format!("WF_{}(\n{}{}\n)", self.variables, " ".repeat(column), &source[node.start..node.end])
     }
+}
 
-    fn is_constant(&self, tree: &Tree, bound: Id) -> bool {
-        let Some(set) = tree.field(bound, "set") else { return false };
-        let refers = references(tree, &self.module.source, set, &[]);
-        let is_state = |name: &String| self.module.variable_names().contains(name.as_str());
-        let below = self.module.closure_of([&refers]);
-        !refers.foreign
-            && !refers.names.iter().any(is_state)
-            && !below.iter().any(|name| self.module.mentions_variable(name))
-    }
+/// Whether an expression is the same in every state.
+pub(super) fn is_constant(module: &Module, tree: &Tree, id: Id) -> bool {
+    let refers = references(tree, &module.source, id, &[]);
+    let is_state = |name: &String| module.variable_names().contains(name.as_str());
+    let below = module.closure_of([&refers]);
+    !refers.foreign && !refers.names.iter().any(is_state) && !below.iter().any(|name| module.mentions_variable(name))
 }
 
 pub(super) fn body(definition: &Definition) -> Option<Id> {

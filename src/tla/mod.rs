@@ -11,6 +11,7 @@ mod covers;
 mod definition;
 mod describe;
 mod diagnostic;
+mod disjuncts;
 mod fairness;
 mod lexer;
 mod merge;
@@ -33,9 +34,10 @@ pub use cfg_names::check_cfg_names;
 pub use covers::{coverage_of, requirement_id};
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
-    bounds_sentence, never_taken, outcome_text, statistics_sentence, unreached, verdict_sentence, witness_lines,
+    WITHOUT_JAVA, bounds_sentence, never_taken, outcome_text, statistics_sentence, unreached, verdict_sentence, witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
+pub use disjuncts::{Disjunct, Disjuncts};
 pub use fairness::WeakFairness;
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};

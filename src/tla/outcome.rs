@@ -129,6 +129,9 @@ pub struct ActionCoverage {
     /// Where such a part begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// The checker tells only that it was taken, not how often: `taken` is what is certain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
 }
 
 impl ActionCoverage {
@@ -160,6 +163,19 @@ pub struct Trace {
     pub steps: Vec<Step>,
     /// How a behaviour goes on for ever, where the violated property is temporal.
     pub lasso: Option<Lasso>,
+}
+
+impl Trace {
+    /// Adds a state; what changed is told by the one before it.
+    pub(crate) fn push(&mut self, step: usize, action: Option<String>, state: BTreeMap<String, String>) {
+        let before = self.steps.last().map(|s| &s.state);
+        let changed = state
+            .iter()
+            .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        self.steps.push(Step { step, action, state, changed });
+    }
 }
 
 /// One state of a trace, and the action that led to it.

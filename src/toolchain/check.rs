@@ -3,29 +3,18 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::process::Status;
 use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Reached, Stage, Trace, Verdict, Violation, ViolationKind,
-    WitnessOutcome,
+    Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
 
-use super::installation::{Features, JavaToolchain, modules};
+use super::explorer::{AtOnce, Explorer, Learned, Run};
 use super::lint::{lint_cfg, lint_spec};
-use super::plan::{self, Order, RunPlan, Symmetry};
-use super::run::{self, Done, Job, Tool};
-use super::tlc_output::{self, Finding, TlcOutput};
-use super::{BoxFuture, CheckRequest, Checked, Progress, ToolContext, ToolError};
+use super::plan::{self, RunPlan, Symmetry, processors};
+use super::{BoxFuture, CheckRequest, Checked, ToolContext, ToolError};
 
-/// What one run of TLC came to.
-pub(super) struct Run {
-    pub(super) verdict: Verdict,
-    pub(super) read: TlcOutput,
-    pub(super) seconds: f64,
-}
-
-/// Checks a module against its configuration with TLC.
+/// Checks a module against its configuration.
 pub(crate) async fn check(
-    tools: &JavaToolchain,
+    explorer: &dyn Explorer,
     request: &CheckRequest,
     cx: &ToolContext<'_>,
 ) -> Result<Checked, ToolError> {
@@ -33,16 +22,21 @@ pub(crate) async fn check(
     let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
     refused.extend(lint_cfg(cfg, &request.spec));
     if !refused.is_empty() {
-        return Ok(rejected(tools, request, "it was refused before any tool ran", refused));
+        return Ok(rejected(explorer, request, "it was refused before any tool ran", refused));
     }
-    let features = tools.features(cx).await?;
-    let unknown = unknown_keywords(request, features);
+    let unknown = explorer.unknown_keywords(request);
     if !unknown.is_empty() {
-        return Ok(rejected(tools, request, "this TLC does not know a keyword of the configuration", unknown));
+        return Ok(rejected(explorer, request, "this TLC does not know a keyword of the configuration", unknown));
     }
-    let mut session = Session { tools, features, request, cx, output: String::new() };
+    let mut session = Session { explorer, request, cx, output: String::new() };
     let mut warnings = Vec::new();
-    let mut safety = session.run(&plan::safety(cfg)).await?;
+    let (at_once, mut safety) = match explorer.at_once(request, cx).await? {
+        Some(AtOnce { safety, temporal, output }) => {
+            session.output.push_str(&output);
+            (temporal, safety)
+        }
+        None => (None, session.run(&plan::safety(cfg)).await?),
+    };
     if safety.read.statistics.initial == Some(0) {
         warnings
             .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
@@ -54,13 +48,23 @@ pub(crate) async fn check(
         if cfg.properties.is_empty() || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) {
             None
         } else {
-            Some(session.temporal(&mut warnings).await?)
+            Some(session.temporal(at_once, &mut warnings).await?)
         };
     let witnesses = session.witnesses(&safety.verdict).await?;
-    Ok(finish(request, features, session.output, safety, temporal, witnesses, warnings))
+    let complete = safety.verdict == Verdict::Holds;
+    let mut outcome = finish(explorer, request, safety, temporal, witnesses, warnings);
+    if let Some(trace) = outcome.trace.take() {
+        let named = explorer.name_steps(request, trace, cx).await?;
+        outcome.trace = Some(session.learn(named, &mut outcome.warnings));
+    }
+    if complete && outcome.coverage.is_none() {
+        let covered = explorer.coverage(request, cx).await?;
+        outcome.coverage = session.learn(covered, &mut outcome.warnings);
+    }
+    Ok(Checked { outcome, output: session.output, second: None })
 }
 
-fn rejected(tools: &JavaToolchain, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {
+fn rejected(explorer: &dyn Explorer, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {
     let violated = Violation { kind: ViolationKind::Parse, name: None };
     let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| first.message.clone());
     let unknown = || Reached::Unknown(why.to_owned());
@@ -77,23 +81,29 @@ fn rejected(tools: &JavaToolchain, request: &CheckRequest, why: &str, diagnostic
             probes: None,
             witnesses: witnesses.collect(),
             warnings: Vec::new(),
-            checker: Checker::Tlc,
-            version: tools.features.get().map_or_else(String::new, |f| f.version.clone()),
+            checker: explorer.checker(),
+            version: explorer.version(),
         },
         output: String::new(),
+        second: None,
     }
 }
 
 /// The runs of one check, and what they printed so far.
 pub(super) struct Session<'a> {
-    pub(super) tools: &'a JavaToolchain,
-    pub(super) features: &'a Features,
+    pub(super) explorer: &'a dyn Explorer,
     pub(super) request: &'a CheckRequest,
     pub(super) cx: &'a ToolContext<'a>,
     pub(super) output: String,
 }
 
 impl Session<'_> {
+    fn learn<T>(&mut self, learned: Learned<T>, warnings: &mut Vec<String>) -> T {
+        self.output.push_str(&learned.output);
+        warnings.extend(learned.warnings);
+        learned.what
+    }
+
     async fn run(&mut self, plan: &RunPlan) -> Result<Run, ToolError> {
         let (run, output) = self.execute(plan).await?;
         self.output.push_str(&output);
@@ -102,62 +112,7 @@ impl Session<'_> {
 
     /// One run, and what it printed under a heading.
     pub(super) async fn execute(&self, plan: &RunPlan) -> Result<(Run, String), ToolError> {
-        let spec = &self.request.spec;
-        let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
-        let mut files = modules(spec);
-        if let Some((name, text)) = &plan.wrapper {
-            files.push((format!("{name}.tla"), text));
-        }
-        files.push((format!("{main}.cfg"), &plan.cfg));
-        let job = Job {
-            tool: Tool::Tlc,
-            jvm: plan.jvm,
-            args: self.arguments(plan, main),
-            files,
-            deadline: self.cx.limits.check,
-            read_back: None,
-        };
-        let mut on_line = |line: &str| {
-            if let Some((_, generated, distinct, queue)) = tlc_output::progress(line) {
-                (self.cx.progress)(Progress { run: plan.label.clone(), generated, distinct, queue });
-            }
-        };
-        let done = run::run(&self.tools.tools, &self.tools.scratch, &job, self.cx, &mut on_line).await?;
-        let stdout = done.stdout();
-        let output = format!("==== {}: {}\n{stdout}{}", plan.label, done.line, done.stderr());
-        let read = tlc_output::read(&stdout, main);
-        let mut verdict = judge(&done, &read, self.cx)?;
-        quote_cfg(&mut verdict, &plan.cfg);
-        let seconds = done.ended.wall.as_secs_f64();
-        Ok((Run { verdict, read, seconds }, output))
-    }
-
-    fn arguments(&self, plan: &RunPlan, main: &str) -> Vec<String> {
-        let workers = match (plan.order, self.cx.limits.workers) {
-            (Order::Fixed | Order::Deepening(_), _) => 1,
-            (Order::Workers, Some(workers)) => workers.max(1),
-            // 2.15 knows no `auto`.
-            (Order::Workers, None) => processors(),
-        };
-        let workers = workers.to_string();
-        let cfg = format!("{main}.cfg");
-        let mut args: Vec<String> = ["-tool", "-workers", &workers, "-fp", "0"].map(str::to_owned).into();
-        if plan.coverage {
-            args.extend(["-coverage", "1"].map(str::to_owned));
-        }
-        if let Order::Deepening(depth) = plan.order {
-            args.extend(["-dfid".to_owned(), depth.to_string()]);
-        }
-        if !plan.deadlock {
-            // The flag's name misleads: it turns the check off.
-            args.push("-deadlock".to_owned());
-        }
-        if self.features.no_trace_module {
-            args.push("-noGenerateSpecTE".to_owned());
-        }
-        args.extend(["-config", &cfg].map(str::to_owned));
-        args.push(format!("{main}.tla"));
-        args
+        self.explorer.run(&self.request.spec, plan, self.cx).await
     }
 
     /// With several workers it varies from run to run what is found first, and by which trace: both are derived again with
@@ -170,7 +125,7 @@ impl Session<'_> {
     ) -> Result<(), ToolError> {
         let kind = kind_of(&run.verdict);
         let shows_trace = run.read.trace.is_some() || kind == Some(ViolationKind::Evaluation);
-        if self.cx.limits.workers != Some(1) && shows_trace {
+        if run.workers > 1 && shows_trace {
             let again = self.run(&plan::for_trace(plan)).await?;
             if is_violated(&again.verdict) || kind_of(&again.verdict) == Some(ViolationKind::Evaluation) {
                 run.verdict = again.verdict;
@@ -191,7 +146,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn temporal(&mut self, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
+    /// `known`: the run, where it was made already.
+    async fn temporal(&mut self, known: Option<Run>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let cfg = &self.request.cfg;
         for (what, given) in [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())] {
             if given {
@@ -201,7 +157,10 @@ impl Session<'_> {
             }
         }
         let plan = plan::temporal(cfg, &cfg.properties);
-        let mut run = self.run(&plan).await?;
+        let mut run = match known {
+            Some(run) => run,
+            None => self.run(&plan).await?,
+        };
         if is_violated(&run.verdict) {
             match cfg.properties.as_slice() {
                 [only] => {
@@ -297,51 +256,14 @@ impl Session<'_> {
     }
 }
 
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// The verdict of one run. What TLC showed counts, however it ended afterwards; success counts only when nothing was
-/// left to explore.
-fn judge(done: &Done, read: &TlcOutput, cx: &ToolContext<'_>) -> Result<Verdict, ToolError> {
-    let inconclusive = |reason: String| Ok(Verdict::Inconclusive { reason });
-    match &read.finding {
-        Some(Finding::Verdict(verdict)) => return Ok(verdict.clone()),
-        Some(Finding::Exhausted(words)) => return inconclusive(format!("TLC ran out of memory or stack: {words}")),
-        Some(Finding::Broke(_)) | None => {}
-    }
-    match done.ended.status {
-        Status::DeadlineExceeded => inconclusive(format!("TLC did not end within {} s", cx.limits.check.as_secs_f64())),
-        Status::OutputFlood => inconclusive(format!("TLC wrote more than {} bytes", cx.limits.output)),
-        // The system's memory killer sends it; whoever did, nothing was decided.
-        Status::Signalled(9) => {
-            inconclusive("TLC was killed from outside (signal 9), perhaps for want of memory".to_owned())
-        }
-        Status::Exited(0) if read.finding.is_none() && read.no_error => match read.statistics.left_on_queue {
-            Some(0) => Ok(Verdict::Holds),
-            Some(left) => inconclusive(format!("TLC stopped with {left} states left to explore")),
-            None => inconclusive("TLC did not say whether states were left to explore".to_owned()),
-        },
-        Status::Exited(_) if done.stderr().contains("OutOfMemoryError") => {
-            inconclusive("the JVM ran out of memory".to_owned())
-        }
-        Status::Exited(_) | Status::Signalled(_) => Err(match &read.finding {
-            Some(Finding::Broke(words)) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.clone() },
-            _ => done.broke(Tool::Tlc),
-        }),
-        Status::Cancelled => Err(ToolError::Cancelled),
-    }
-}
-
 fn finish(
+    explorer: &dyn Explorer,
     request: &CheckRequest,
-    features: &Features,
-    output: String,
     safety: Run,
     temporal: Option<Run>,
     witnesses: Vec<WitnessOutcome>,
     warnings: Vec<String>,
-) -> Checked {
+) -> CheckOutcome {
     let cfg = &request.cfg;
     let checked = |run: &Run| matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. });
     let invariants = if checked(&safety) { cfg.invariants.clone() } else { Vec::new() };
@@ -360,8 +282,7 @@ fn finish(
     all_warnings.retain(|w| seen.insert(w.clone()));
     let (verdict, trace) = worst((safety.verdict, safety.read.trace), temporal.map(|t| (t.verdict, t.read.trace)));
     let trace = if matches!(verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) { trace } else { None };
-    Checked {
-        outcome: CheckOutcome {
+    CheckOutcome {
             verdict,
             statistics,
             bounds,
@@ -372,10 +293,8 @@ fn finish(
             probes: None,
             witnesses,
             warnings: all_warnings,
-            checker: Checker::Tlc,
-            version: safety.read.version.unwrap_or_else(|| features.version.clone()),
-        },
-        output,
+            checker: explorer.checker(),
+            version: safety.read.version.unwrap_or_else(|| explorer.version()),
     }
 }
 
@@ -435,36 +354,5 @@ fn kind_in_words(kind: ViolationKind) -> &'static str {
         ViolationKind::Assertion => "an assertion",
         ViolationKind::Evaluation => "an evaluation",
         ViolationKind::Parse => "the module",
-    }
-}
-
-/// Keywords that TLC 2.15 takes for something else, and then blames the wrong line.
-fn unknown_keywords(request: &CheckRequest, features: &Features) -> Vec<Diagnostic> {
-    if features.newer {
-        return Vec::new();
-    }
-    [("ALIAS", &request.cfg.alias), ("POSTCONDITION", &request.cfg.postcondition)]
-        .into_iter()
-        .filter(|(_, value)| value.is_some())
-        .map(|(keyword, _)| {
-            let line = request.cfg_text.lines().position(|l| l.trim_start().starts_with(keyword)).map_or(0, |l| l + 1);
-            let message = format!("`{keyword}` needs a newer checker than {}", features.version);
-            Diagnostic { stage: Stage::Config, line, column: usize::from(line > 0), message }
-        })
-        .collect()
-}
-
-/// TLC counts lines of the configuration that it was given, which is not the caller's: the line itself is quoted.
-fn quote_cfg(verdict: &mut Verdict, cfg: &str) {
-    let Verdict::Invalid { diagnostics, .. } = verdict else { return };
-    for diagnostic in diagnostics.iter_mut().filter(|d| d.stage == Stage::Config) {
-        if let Some((before, rest)) = diagnostic.message.split_once("the configuration file at line ")
-            && let digits = rest.bytes().take_while(u8::is_ascii_digit).count()
-            && let Ok(number) = rest[..digits].parse::<usize>()
-        {
-            // At its end TLC counts one line more than there is.
-            let line = cfg.lines().take(number.max(1)).last().unwrap_or("");
-            diagnostic.message = format!("{before}the configuration near `{line}`{}", &rest[digits..]);
-        }
     }
 }

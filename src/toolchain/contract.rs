@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::process::Cancel;
-use crate::tla::{Cfg, CheckOutcome, Diagnostic, Probes};
+use crate::tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes};
 
 /// A future on the heap, so that the trait can be used as an object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -55,7 +55,8 @@ pub struct Limits {
     pub output: u64,
     /// Worker threads; `None` lets the checker choose.
     pub workers: Option<usize>,
-    /// Heap of the checker in MiB; `None` leaves it to the JVM.
+    /// Memory of the checker in MiB: the heap of a JVM, all that the embedded one may take. `None` leaves it to the JVM;
+    /// the embedded one then takes a quarter of what the machine has, as a JVM does.
     pub heap_mib: Option<u64>,
     /// Modules such as `IOUtils` that the user allows by name.
     pub allowed_modules: Vec<String>,
@@ -115,6 +116,8 @@ pub struct Checked {
     pub outcome: CheckOutcome,
     /// What the tool printed, each run under a heading line.
     pub output: String,
+    /// What the second checker came to, where two ran side by side.
+    pub second: Option<Box<CheckOutcome>>,
 }
 
 /// Further runs on a violation, with their raw output.
@@ -186,6 +189,9 @@ pub enum ToolError {
 
 /// Translate, parse, check.
 pub trait Toolchain: Send + Sync {
+    /// What explores the states.
+    fn checker(&self) -> Checker;
+
     /// Translates the PlusCal algorithm of a module, if it has one.
     fn translate<'a>(
         &'a self,

@@ -2,12 +2,13 @@
 //! together; what their text means is in `sany_output` and `pcal_output`, and a check is in `check`.
 
 use crate::process::{Command, Status};
-use crate::tla::CheckOutcome;
+use crate::tla::{CheckOutcome, Checker};
 
 use super::discover::Tools;
 use super::installation::{JavaToolchain, modules};
 use super::lint::lint_spec;
 use super::run::{self, Done, Job, Jvm, Tool};
+use super::tlc::Tlc;
 use super::{
     BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
     Translation, check, pcal_output, probe, sany_output, scan,
@@ -85,6 +86,10 @@ fn unfinished(done: &Done, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
 }
 
 impl Toolchain for JavaToolchain {
+    fn checker(&self) -> Checker {
+        Checker::Tlc
+    }
+
     fn translate<'a>(
         &'a self,
         spec: &'a SpecText,
@@ -106,7 +111,7 @@ impl Toolchain for JavaToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(check::check(self, request, cx))
+        Box::pin(async move { check::check(&Tlc::of(self, cx).await?, request, cx).await })
     }
 
     fn probe<'a>(
@@ -115,7 +120,7 @@ impl Toolchain for JavaToolchain {
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
-        Box::pin(probe::probe(self, request, outcome, cx))
+        Box::pin(async move { probe::probe(&Tlc::of(self, cx).await?, request, outcome, cx).await })
     }
 
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {

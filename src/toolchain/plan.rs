@@ -1,4 +1,4 @@
-//! Which runs of TLC a check needs, and the configuration of each. Pure.
+//! Which runs of the checker a check needs, and the configuration of each. Pure.
 //!
 //! Three traps of TLC shape the plan, each measured with TLC 2.15 and with current sources. With SYMMETRY, temporal
 //! properties get false counterexamples: they are checked in a run of their own, without it. With a constraint, they get
@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 
 use crate::tla::{Cfg, Violation, ViolationKind, WeakFairness};
 
-use super::SpecText;
 use super::lint::is_name;
 use super::run::Jvm;
+use super::{Limits, SpecText};
 
-/// One run of TLC.
+/// One run of the checker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunPlan {
     /// `safety`, `temporal`, `witness WitnessPaid`, `trace`.
@@ -32,7 +32,7 @@ pub(crate) struct RunPlan {
     pub(crate) jvm: Jvm,
 }
 
-/// In which order TLC explores.
+/// In which order the checker explores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Breadth first by several workers: fast, but the trace varies.
@@ -41,6 +41,22 @@ pub(crate) enum Order {
     Fixed,
     /// Deepening level by level, down to this one.
     Deepening(u64),
+}
+
+impl Order {
+    /// How many threads explore.
+    pub(crate) fn workers(self, limits: &Limits) -> usize {
+        match (self, limits.workers) {
+            (Self::Fixed | Self::Deepening(_), _) => 1,
+            (Self::Workers, Some(workers)) => workers.max(1),
+            (Self::Workers, None) => processors(),
+        }
+    }
+}
+
+/// The processors of this machine.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// What of a configuration one run checks.
@@ -65,6 +81,13 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
         order: Order::Workers,
         jvm: Jvm::LongRun,
     }
+}
+
+/// All that a configuration asks for in one run: for a configuration without SYMMETRY and VIEW, or without temporal
+/// properties.
+pub(crate) fn whole(cfg: &Cfg) -> RunPlan {
+    let parts = Parts { invariants: &cfg.invariants, properties: &cfg.properties, symmetry: true, view: true };
+    RunPlan { label: "all at once".to_owned(), cfg: render(cfg, &parts), ..safety(cfg) }
 }
 
 /// The run that looks for one violation alone, in the order that yields the shortest trace. `None` for kinds that no run

@@ -8,14 +8,13 @@ use crate::tla::{
     unprobed,
 };
 
-use super::check::{Run, Session};
-use super::installation::JavaToolchain;
+use super::explorer::{Explorer, Run};
 use super::plan::{self, RunPlan};
 use super::{CheckRequest, Limits, Probed, ToolContext, ToolError};
 
 /// See [`Toolchain::probe`](super::Toolchain::probe).
 pub(crate) async fn probe(
-    tools: &JavaToolchain,
+    explorer: &dyn Explorer,
     request: &CheckRequest,
     outcome: &CheckOutcome,
     cx: &ToolContext<'_>,
@@ -25,7 +24,7 @@ pub(crate) async fn probe(
     if violated.property().is_none_or(|name| name == "TypeOK") {
         return Ok(None);
     }
-    let mut prober = Prober { tools, request, cx, violated, left: cx.limits.check, output: String::new() };
+    let mut prober = Prober { explorer, request, cx, violated, left: cx.limits.check, output: String::new() };
     let weak_fairness = if trace.lasso.is_some() { Some(prober.under_fairness().await?) } else { None };
     let mut larger = Vec::new();
     for (constant, value) in &request.cfg.constants {
@@ -40,7 +39,7 @@ pub(crate) async fn probe(
 }
 
 struct Prober<'a> {
-    tools: &'a JavaToolchain,
+    explorer: &'a dyn Explorer,
     request: &'a CheckRequest,
     cx: &'a ToolContext<'a>,
     violated: &'a Violation,
@@ -80,9 +79,7 @@ impl Prober<'_> {
         }
         let limits = Limits { check: self.left, ..self.cx.limits.clone() };
         let cx = ToolContext { limits: &limits, cancel: self.cx.cancel, progress: self.cx.progress };
-        let features = self.tools.features(&cx).await?;
-        let session = Session { tools: self.tools, features, request: self.request, cx: &cx, output: String::new() };
-        let (run, output) = match session.execute(plan).await {
+        let (run, output) = match self.explorer.run(&self.request.spec, plan, &cx).await {
             Ok(done) => done,
             Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
             // The check itself has its verdict; that a further run broke takes nothing from it.

@@ -8,46 +8,13 @@
 use std::collections::BTreeMap;
 
 use crate::tla::{
-    ActionCoverage, Diagnostic, Lasso, Place, Stage, Statistics, Step, Trace, Verdict, Violation, ViolationKind,
+    ActionCoverage, Diagnostic, Lasso, Place, Stage, Trace, Verdict, Violation, ViolationKind,
     part_of,
 };
 
+use super::explorer::{Finding, Reading};
 use super::sany_output;
 use super::sany_output::numbers_after;
-
-/// All that one run of TLC said.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct TlcOutput {
-    /// Its version, in its own words.
-    pub(crate) version: Option<String>,
-    /// The first thing that it found wrong.
-    pub(crate) finding: Option<Finding>,
-    /// The states that it showed.
-    pub(crate) trace: Option<Trace>,
-    /// Counts, those of the last progress report where it did not come to its end.
-    pub(crate) statistics: Statistics,
-    /// The last complete coverage report.
-    pub(crate) coverage: Option<Vec<ActionCoverage>>,
-    /// The larger of the two estimates of a fingerprint collision.
-    pub(crate) collision: Option<f64>,
-    /// Its warnings.
-    pub(crate) warnings: Vec<String>,
-    /// Whether it printed "No error has been found". That alone is not a verdict.
-    pub(crate) no_error: bool,
-    /// Whether it checked formulas that speak of infinite behaviours, not only of states and steps.
-    pub(crate) liveness: bool,
-}
-
-/// What TLC found wrong.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Finding {
-    /// `Violated` or `Invalid`.
-    Verdict(Verdict),
-    /// It ran out of memory or stack.
-    Exhausted(String),
-    /// Something that is not about the specification.
-    Broke(String),
-}
 
 /// The counts in a progress line, `Progress(4) at …: 4 states generated (…), 4 distinct states found (…), 0 states left
 /// on queue.`: depth, generated, distinct, queue.
@@ -60,8 +27,8 @@ pub(crate) fn progress(line: &str) -> Option<(u64, u64, u64, u64)> {
 }
 
 /// Reads the output of a run on module `main`.
-pub(crate) fn read(text: &str, main: &str) -> TlcOutput {
-    let mut reader = Reader { main, out: TlcOutput::default(), sany: String::new(), coverage: None, in_sany: false };
+pub(crate) fn read(text: &str, main: &str) -> Reading {
+    let mut reader = Reader { main, out: Reading::default(), sany: String::new(), coverage: None, in_sany: false };
     let mut frame: Option<Frame> = None;
     for line in text.lines() {
         match &mut frame {
@@ -193,14 +160,14 @@ fn covered(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
     };
     let of = |action: &Action| {
         let (name, place) = named(action);
-        ActionCoverage { action: name, taken: action.taken, distinct: action.distinct, place }
+        ActionCoverage { action: name, taken: action.taken, distinct: action.distinct, place, at_least: false }
     };
     actions.iter().map(of).collect()
 }
 
 struct Reader<'a> {
     main: &'a str,
-    out: TlcOutput,
+    out: Reading,
     sany: String,
     coverage: Option<Vec<Action>>,
     in_sany: bool,
@@ -274,18 +241,7 @@ impl Reader<'_> {
             return;
         }
         let action = label.trim().strip_prefix('<').and_then(action_name);
-        self.push(step, action, assignments(body));
-    }
-
-    fn push(&mut self, step: usize, action: Option<String>, state: BTreeMap<String, String>) {
-        let trace = self.trace();
-        let before = trace.steps.last().map(|s| &s.state);
-        let changed = state
-            .iter()
-            .filter(|(name, value)| before.is_none_or(|before| before.get(*name) != Some(value)))
-            .map(|(name, _)| name.clone())
-            .collect();
-        trace.steps.push(Step { step, action, state, changed });
+        self.trace().push(step, action, assignments(body));
     }
 
     /// `<Inc line 5, col 1 to line 5, col 3 of module S>: 3:6`: distinct, then generated.
@@ -378,11 +334,11 @@ impl Reader<'_> {
     fn initial(&mut self, text: &str) {
         let state = assignments(text.split_once('\n').map_or("", |(_, body)| body));
         if !state.is_empty() {
-            self.push(1, None, state);
+            self.trace().push(1, None, state);
         }
     }
 
-    fn finish(mut self) -> TlcOutput {
+    fn finish(mut self) -> Reading {
         let mut warnings: Vec<String> =
             sany_output::read(&self.sany, self.main).warnings.into_iter().map(|d| d.to_string()).collect();
         warnings.append(&mut self.out.warnings);
@@ -541,7 +497,7 @@ mod tests {
         };
     }
 
-    fn violation(out: &TlcOutput) -> (ViolationKind, Option<&str>) {
+    fn violation(out: &Reading) -> (ViolationKind, Option<&str>) {
         match &out.finding {
             Some(Finding::Verdict(Verdict::Violated { violated } | Verdict::Invalid { violated, .. })) => {
                 (violated.kind, violated.name.as_deref())
@@ -550,7 +506,7 @@ mod tests {
         }
     }
 
-    fn places(out: &TlcOutput) -> Vec<(Stage, usize, usize)> {
+    fn places(out: &Reading) -> Vec<(Stage, usize, usize)> {
         match &out.finding {
             Some(Finding::Verdict(Verdict::Invalid { diagnostics, .. })) => {
                 diagnostics.iter().map(|d| (d.stage, d.line, d.column)).collect()

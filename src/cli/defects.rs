@@ -1,0 +1,60 @@
+//! Contradictions between two checkers, on disk. The verdict stands as the reference gave it; that the other says
+//! otherwise is a defect of one of them, and the command ends with the status of a defect so that nobody misses it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::progress::advice;
+use crate::toolchain::Contradiction;
+
+/// Where `check` writes its reports.
+pub(super) const DEFECTS: &str = "tlaforge-defects";
+
+/// The reports of one command.
+#[derive(Debug)]
+pub(super) struct Defects {
+    folder: PathBuf,
+    any: AtomicBool,
+}
+
+impl Defects {
+    /// Reports go below `folder`, which is made with the first of them.
+    pub(super) fn new(folder: &Path) -> Self {
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        Self { folder, any: AtomicBool::new(false) }
+    }
+
+    /// Whether there was any.
+    pub(super) fn any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    /// Writes a report and tells of it in one line.
+    pub(super) fn write(&self, contradiction: &Contradiction) {
+        self.any.store(true, Ordering::Relaxed);
+        let what = contradiction.lines.join("; ");
+        match self.lay_out(contradiction) {
+            Ok(folder) => advice(&format!("defect: the checkers contradict each other: {what}; see {}", folder.display())),
+            Err(error) => advice(&format!(
+                "defect: the checkers contradict each other: {what}; the report could not be written to {}: {error}",
+                self.folder.display()
+            )),
+        }
+    }
+
+    fn lay_out(&self, contradiction: &Contradiction) -> std::io::Result<PathBuf> {
+        std::fs::create_dir_all(&self.folder)?;
+        let mut number = 1_u32;
+        let folder = loop {
+            let folder = self.folder.join(format!("{}-{number}", contradiction.module));
+            match std::fs::create_dir(&folder) {
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+                made => break made.map(|()| folder)?,
+            }
+        };
+        for (name, text) in &contradiction.files {
+            std::fs::write(folder.join(name), text)?;
+        }
+        Ok(folder)
+    }
+}

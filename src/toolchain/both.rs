@@ -1,0 +1,292 @@
+//! Two toolchains side by side: what the first says counts, and where the second says otherwise that is a defect of one
+//! of them, which is reported and never settled here. A refusal, a deadline or a missing tool is no contradiction.
+
+use crate::tla::{CheckOutcome, Checker, Reached, Verdict, Violation, ViolationKind};
+
+use super::{
+    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
+    Translation,
+};
+
+/// A contradiction between two toolchains, with all that it takes to see it again.
+#[derive(Debug, Clone)]
+pub struct Contradiction {
+    /// The module that it is about.
+    pub module: String,
+    /// What differs, a line each.
+    pub lines: Vec<String>,
+    /// Files by name: modules, configuration, and what each of the two printed.
+    pub files: Vec<(String, String)>,
+}
+
+/// What a reporter does with a contradiction.
+pub type Reporter = Box<dyn Fn(&Contradiction) + Send + Sync>;
+
+/// The reference and another toolchain.
+pub struct BothToolchains {
+    reference: Box<dyn Toolchain>,
+    other: Box<dyn Toolchain>,
+    report: Reporter,
+}
+
+impl BothToolchains {
+    /// `report` is called for each contradiction.
+    pub fn new(reference: Box<dyn Toolchain>, other: Box<dyn Toolchain>, report: Reporter) -> Self {
+        Self { reference, other, report }
+    }
+
+    fn tell(&self, spec: &SpecText, lines: Vec<String>, more: Vec<(String, String)>) {
+        if lines.is_empty() {
+            return;
+        }
+        let modules = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+        let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
+        let report = ("difference.md".to_owned(), lines.iter().map(|line| format!("- {line}\n")).collect());
+        let files = std::iter::once(report).chain(modules).chain(more).collect();
+        (self.report)(&Contradiction { module: spec.name.clone(), lines, files });
+    }
+
+    async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Checked, ToolError> {
+        let silent = ToolContext { progress: &|_| {}, ..*cx };
+        let (first, second) =
+            tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
+        let first = first?;
+        let mut lines = Vec::new();
+        let mut seconds = None;
+        let other = match second {
+            Ok(Checked { outcome, output, .. }) => {
+                let second = Box::new(outcome);
+                lines = differences(&first.outcome, &second);
+                lines.extend(self.other_violation(request, &first.outcome, &second, &silent).await?);
+                let shown = output + "\n" + &outcome_json(&second);
+                seconds = Some(second);
+                shown
+            }
+            Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
+            Err(ToolError::Missing { .. }) => String::new(),
+            Err(error) => {
+                lines.push(format!("{} broke: {error}", name(self.other.checker())));
+                String::new()
+            }
+        };
+        let file = |checker, text| (format!("{}.txt", file_name(checker)), text);
+        let more = vec![
+            (format!("{}.cfg", request.spec.name), request.cfg_text.clone()),
+            file(self.reference.checker(), format!("{}\n{}", first.output, outcome_json(&first.outcome))),
+            file(self.other.checker(), other),
+        ];
+        self.tell(&request.spec, lines, more);
+        Ok(Checked { second: seconds, ..first })
+    }
+
+    /// Which of several violations is found first hangs on the order of exploration: where the two found different ones,
+    /// the second looks for the first's alone.
+    async fn other_violation(
+        &self,
+        request: &CheckRequest,
+        first: &CheckOutcome,
+        second: &CheckOutcome,
+        cx: &ToolContext<'_>,
+    ) -> Result<Option<String>, ToolError> {
+        let (Verdict::Violated { violated: ours }, Verdict::Violated { violated: theirs }) =
+            (&first.verdict, &second.verdict)
+        else {
+            return Ok(None);
+        };
+        if same(ours, theirs) {
+            return Ok(None);
+        }
+        let mut alone = request.clone();
+        let named: Vec<String> = ours.name.iter().cloned().collect();
+        alone.cfg.witnesses.clear();
+        alone.cfg.invariants.clear();
+        alone.cfg.properties.clear();
+        match ours.kind {
+            ViolationKind::Invariant if request.cfg.properties.iter().any(|p| Some(p) == ours.name.as_ref()) => {
+                alone.cfg.properties = named;
+            }
+            ViolationKind::Invariant => alone.cfg.invariants = named,
+            ViolationKind::Property | ViolationKind::ActionProperty => alone.cfg.properties = named,
+            _ => {}
+        }
+        if ours.kind != ViolationKind::Deadlock {
+            alone.cfg.check_deadlock = Some(false);
+        }
+        alone.cfg_text = alone.cfg.render();
+        Ok(match self.other.check(&alone, cx).await {
+            Ok(again) => match &again.outcome.verdict {
+                Verdict::Violated { violated } if same(ours, violated) => None,
+                Verdict::Inconclusive { .. } => None,
+                verdict => Some(format!(
+                    "{}: {}; {} found {}, and says of the former alone: {}",
+                    name(first.checker),
+                    ours.words(),
+                    name(second.checker),
+                    theirs.words(),
+                    verdict.name()
+                )),
+            },
+            Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
+            Err(_) => None,
+        })
+    }
+}
+
+/// What two outcomes of one check say against each other; which violation was found first is not compared.
+fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
+    let mut lines = Vec::new();
+    let said = |outcome: &CheckOutcome| match &outcome.verdict {
+        Verdict::Holds => "holds".to_owned(),
+        Verdict::Violated { violated } => format!("violated ({})", violated.words()),
+        Verdict::Invalid { reason, .. } => format!("invalid ({reason})"),
+        Verdict::Inconclusive { reason } => format!("inconclusive ({reason})"),
+    };
+    let decided = |outcome: &CheckOutcome| !matches!(outcome.verdict, Verdict::Inconclusive { .. });
+    let (one, two) = (name(first.checker), name(second.checker));
+    if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
+        lines.push(format!("verdict: {one}: {}; {two}: {}", said(first), said(second)));
+    }
+    // With SYMMETRY or VIEW the count hangs on which state of a class is met first.
+    let counted = first.bounds.symmetry.is_empty() && first.bounds.view.is_none();
+    let complete = |outcome: &CheckOutcome| outcome.verdict == Verdict::Holds && outcome.complete();
+    if counted
+        && complete(first)
+        && complete(second)
+        && let (Some(a), Some(b)) = (first.statistics.distinct, second.statistics.distinct)
+        && a != b
+    {
+        lines.push(format!("distinct states: {one}: {a}; {two}: {b}"));
+    }
+    for witness in &first.witnesses {
+        let other = second.witnesses.iter().find(|w| w.name == witness.name).map(|w| &w.reached);
+        match (&witness.reached, other) {
+            (Reached::Yes { .. }, Some(Reached::No)) => {
+                lines.push(format!("witness {}: {one}: reached; {two}: not", witness.name));
+            }
+            (Reached::No, Some(Reached::Yes { .. })) => {
+                lines.push(format!("witness {}: {one}: not reached; {two}: reached", witness.name));
+            }
+            _ => {}
+        }
+    }
+    if complete(first) && complete(second) {
+        for action in first.coverage.iter().flatten() {
+            let other = second.coverage.iter().flatten().find(|other| other.action == action.action);
+            if let Some(other) = other
+                && (other.taken == 0) != (action.taken == 0)
+            {
+                let word = |taken| if taken == 0 { "never taken" } else { "taken" };
+                lines.push(format!(
+                    "action {}: {one}: {}; {two}: {}",
+                    action.action,
+                    word(action.taken),
+                    word(other.taken)
+                ));
+            }
+        }
+    }
+    lines
+}
+
+fn same(one: &Violation, two: &Violation) -> bool {
+    let temporal = |kind| matches!(kind, ViolationKind::Property | ViolationKind::ActionProperty);
+    let kinds = one.kind == two.kind || (temporal(one.kind) && temporal(two.kind));
+    // What an assertion or an assumption is called is each checker's own word for it.
+    let named = !matches!(one.kind, ViolationKind::Assertion | ViolationKind::Assumption);
+    kinds && (!named || one.name == two.name)
+}
+
+fn name(checker: Checker) -> &'static str {
+    match checker {
+        Checker::Tlc => "TLC",
+        Checker::Embedded => "the embedded checker",
+    }
+}
+
+fn file_name(checker: Checker) -> &'static str {
+    match checker {
+        Checker::Tlc => "tlc",
+        Checker::Embedded => "embedded",
+    }
+}
+
+fn outcome_json(outcome: &CheckOutcome) -> String {
+    // An outcome has text keys only, so this cannot fail.
+    serde_json::to_string_pretty(outcome).unwrap_or_default()
+}
+
+impl Toolchain for BothToolchains {
+    fn checker(&self) -> Checker {
+        self.reference.checker()
+    }
+
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+        Box::pin(async move {
+            let (first, second) = tokio::join!(self.reference.translate(spec, cx), self.other.translate(spec, cx));
+            let first = first?;
+            let said = |translation: &Translation| match translation {
+                Translation::NoAlgorithm => "no algorithm".to_owned(),
+                Translation::Translated(_) => "translated".to_owned(),
+                Translation::Rejected(why) => {
+                    format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
+                }
+            };
+            if let Ok(second) = second
+                && std::mem::discriminant(&first) != std::mem::discriminant(&second)
+            {
+                let line = format!("translation: reference: {}; embedded: {}", said(&first), said(&second));
+                self.tell(spec, vec![line], Vec::new());
+            }
+            Ok(first)
+        })
+    }
+
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+        Box::pin(async move {
+            let (first, second) = tokio::join!(self.reference.parse(spec, cx), self.other.parse(spec, cx));
+            let first = first?;
+            let said = |parsed: &ParseOutcome| match parsed {
+                ParseOutcome::Accepted { .. } => "accepted".to_owned(),
+                ParseOutcome::Rejected(why) => {
+                    format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
+                }
+            };
+            if let Ok(second) = second
+                && std::mem::discriminant(&first) != std::mem::discriminant(&second)
+            {
+                let line = format!("parse: reference: {}; embedded: {}", said(&first), said(&second));
+                self.tell(spec, vec![line], Vec::new());
+            }
+            Ok(first)
+        })
+    }
+
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+        Box::pin(self.check_both(request, cx))
+    }
+
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+        self.reference.probe(request, outcome, cx)
+    }
+
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
+        self.reference.info(cx)
+    }
+}

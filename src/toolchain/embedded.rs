@@ -1,0 +1,108 @@
+//! The toolchain that this program carries: it needs no Java. Translator and static checks are our own; the checker is
+//! `tla-mc`, run in a child of our own program (see `embedded_child`). What the checker refuses is inconclusive with its
+//! reason, never "holds": it accepts modules that SANY rejects, so nothing reaches it that `parse` did not accept.
+
+use std::path::PathBuf;
+
+use crate::tla::{CheckOutcome, Checker};
+
+use super::embedded_child::VERSION;
+use super::embedded_run::TlaMc;
+use super::lint::lint_spec;
+use super::{
+    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, ToolPaths, Toolchain,
+    ToolchainInfo, Translation, check, probe, scan,
+};
+
+/// Translator, static checks and checker without Java.
+#[derive(Debug, Clone)]
+pub struct EmbeddedToolchain {
+    /// This program, which is the checker when its environment says so.
+    pub(super) program: PathBuf,
+    /// Where folders for single checks are made.
+    pub(super) scratch: PathBuf,
+}
+
+impl EmbeddedToolchain {
+    /// The toolchain of `program`, which calls [`become_checker`](super::become_checker) where its environment holds
+    /// [`CHECKER_MARKER`](super::CHECKER_MARKER). Nothing is started yet.
+    pub fn new(program: PathBuf, paths: &ToolPaths<'_>) -> Self {
+        Self { program, scratch: paths.scratch() }
+    }
+
+    /// Translates the PlusCal algorithm.
+    fn translate_now(spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+        let refused = lint_spec(spec, &cx.limits.allowed_modules);
+        if !refused.is_empty() {
+            return Ok(Translation::Rejected(refused));
+        }
+        if !scan::holds_algorithm(&spec.text) {
+            return Ok(Translation::NoAlgorithm);
+        }
+        Err(ToolError::Missing {
+            tool: "the embedded PlusCal translator".to_owned(),
+            advice: "it is not built yet; install Java".to_owned(),
+        })
+    }
+
+    /// Checks a module as far as it can be checked without SANY.
+    fn parse_now(spec: &SpecText, cx: &ToolContext<'_>) -> ParseOutcome {
+        let refused = lint_spec(spec, &cx.limits.allowed_modules);
+        if refused.is_empty() {
+            ParseOutcome::Accepted { warnings: Vec::new() }
+        } else {
+            ParseOutcome::Rejected(refused)
+        }
+    }
+}
+
+impl Toolchain for EmbeddedToolchain {
+    fn checker(&self) -> Checker {
+        Checker::Embedded
+    }
+
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+        Box::pin(async move { Self::translate_now(spec, cx) })
+    }
+
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+        Box::pin(async move { Ok(Self::parse_now(spec, cx)) })
+    }
+
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+        Box::pin(async move { check::check(&TlaMc::new(self)?, request, cx).await })
+    }
+
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+        Box::pin(async move { probe::probe(&TlaMc::new(self)?, request, outcome, cx).await })
+    }
+
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
+        Box::pin(async move {
+            let said = TlaMc::new(self)?.said_version(cx).await?;
+            if said != VERSION {
+                let what = format!("it calls itself {said:?}, not {VERSION:?}");
+                return Err(ToolError::Broke { tool: "the embedded checker".to_owned(), what });
+            }
+            let location = "this program".to_owned();
+            Ok(ToolchainInfo { runtime: "none needed".to_owned(), location, version: said })
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! The checker that this program carries. It keeps one specification a process and knows no limits, so the program
+//! starts itself once more, with [`CHECKER_MARKER`] in the environment and the checker's arguments; that child is the
+//! checker and nothing else.
+
+use std::ffi::OsStr;
+use std::process::ExitCode;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// The variable that makes the program the checker. Its value is the memory that it may take, in bytes.
+pub const CHECKER_MARKER: &str = "TLAFORGE_EMBEDDED_CHECKER";
+
+/// What the checker calls itself; the dependency is pinned to this version.
+pub(super) const VERSION: &str = "tla-mc 0.2.2";
+
+/// Its parser recurses over the specification.
+const STACK: usize = 64 << 20;
+
+/// Runs the checker on the arguments of this process; `memory` is the marker's value.
+pub fn become_checker(memory: &OsStr) -> ExitCode {
+    // A value that is no number bounds nothing; only our own program sets it.
+    if let Some(bytes) = memory.to_str().and_then(|text| text.parse().ok()) {
+        limit(Resource::As, bytes);
+    }
+    limit(Resource::Core, 0);
+    // A thread that panics would leave the others waiting for it.
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |what| {
+        tell(what);
+        std::process::abort();
+    }));
+    let checker = std::thread::Builder::new().stack_size(STACK).spawn(|| tla_mc::cli::main(None));
+    checker.ok().and_then(|thread| thread.join().ok()).unwrap_or(ExitCode::from(NO_THREAD))
+}
+
+/// The status where the system gives no thread for the checker; it has none such itself.
+const NO_THREAD: u8 = 71;
+
+fn limit(what: Resource, bytes: u64) {
+    let hard = getrlimit(what).maximum;
+    let bytes = hard.map_or(bytes, |hard| hard.min(bytes));
+    // Where the system refuses a limit the deadline still stands.
+    let _ = setrlimit(what, Rlimit { current: Some(bytes), maximum: Some(bytes) });
+}

@@ -1,0 +1,313 @@
+//! What the embedded checker prints, read into a typed value. Pure: it knows of no process and no plan of runs.
+//!
+//! Standard output holds what the specification prints, then the states of a counterexample, a line that says what was
+//! found, and a line of counts; standard error holds refusals and remarks. A specification cannot forge the lines that
+//! count: they are looked for from the end, strings are printed with escaped line ends, and a verdict needs the exit
+//! status that belongs to it. Any violation ends with 12, and a refusal and a failed evaluation both with 2: the words
+//! tell them apart. Source: `cli.rs`, `check.rs`, `eval.rs` and `value.rs` of tla-mc 0.2.2.
+
+use std::collections::BTreeMap;
+
+use crate::process::Status;
+use crate::tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
+
+use super::explorer::{Finding, Reading};
+
+/// Messages of a failed evaluation that say the specification is at fault. What is not among them may as well be a
+/// limit of the checker, and decides nothing.
+const AT_FAULT: [&str; 24] = [
+    "a step of Next leaves ",
+    "Init leaves ",
+    "no CASE arm matched",
+    "CHOOSE found no element satisfying its predicate",
+    "Head of <<>>",
+    "Tail of <<>>",
+    "division by zero",
+    "% by a non-positive number",
+    "\\o on non-sequences ",
+    "expected a boolean, got ",
+    "expected an integer, got ",
+    "expected a set, got ",
+    "expected a sequence, got ",
+    "expected a function, got ",
+    "\\in applied to a non-set ",
+    " is not in the domain of ",
+    "applying a non-function ",
+    " has no field ",
+    " of a non-record ",
+    "DOMAIN of a non-function ",
+    "EXCEPT on a non-function ",
+    "SelectSeq of a non-sequence",
+    "cannot destructure ",
+    "Assert failed: ",
+];
+
+const ASSERT: &str = "Assert failed: ";
+const COMPLETED: &str = "Model checking completed. No error has been found.";
+
+/// Reads one run that ended with `status`.
+pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
+    let lines: Vec<&str> = stdout.lines().collect();
+    let mut reading = Reading { liveness: stderr.contains("liveness: checking "), ..Reading::default() };
+    let counted = lines.iter().rposition(|line| counts(line).is_some());
+    match (status, counted) {
+        (Status::Exited(0 | 2 | 12), Some(at)) => {
+            let (generated, distinct, depth) = counts(lines[at]).unwrap_or_default();
+            reading.statistics = statistics(generated, distinct, depth);
+            let said = lines[..at].last().copied().unwrap_or("");
+            reading.trace = trace(&lines[..at]);
+            let lasso = reading.trace.as_ref().and_then(|trace| trace.lasso);
+            match said.strip_prefix("Error: ") {
+                None if status == Status::Exited(0) && said == COMPLETED => {
+                    reading.no_error = true;
+                    reading.trace = None;
+                    reading.statistics.left_on_queue = Some(0);
+                }
+                Some(words) if status == Status::Exited(2) => reading.finding = Some(evaluation(words)),
+                Some(words) if status == Status::Exited(12) => reading.finding = violation(words),
+                None if status == Status::Exited(12) && lasso.is_some() => reading.finding = temporal(&lines[..at]),
+                _ => {}
+            }
+        }
+        (Status::Exited(10), _) => {
+            let violated = Violation { kind: ViolationKind::Assumption, name: None };
+            reading.finding = Some(Finding::Verdict(Verdict::Violated { violated }));
+        }
+        (Status::Exited(2), None) => reading.finding = refusal(stderr),
+        (Status::Exited(_) | Status::Signalled(_), _) => reading.finding = broke(stderr),
+        _ => {}
+    }
+    if !matches!(reading.finding, Some(Finding::Undecided(_))) {
+        reading.warnings = stderr.lines().filter_map(|line| line.strip_prefix("tla-mc: ")).map(str::to_owned).collect();
+    }
+    reading
+}
+
+/// `15 states generated, 9 distinct states found. Depth 4. Checked in 0.056s (162 distinct/s).`
+fn counts(line: &str) -> Option<(u64, u64, u64)> {
+    let (generated, rest) = line.split_once(" states generated, ")?;
+    let (distinct, rest) = rest.split_once(" distinct states found. Depth ")?;
+    let (depth, _) = rest.split_once(". Checked in ")?;
+    Some((generated.parse().ok()?, distinct.parse().ok()?, depth.parse().ok()?))
+}
+
+fn statistics(generated: u64, distinct: u64, depth: u64) -> Statistics {
+    Statistics {
+        generated: Some(generated),
+        distinct: Some(distinct),
+        depth: Some(depth),
+        // It does not tell, but where there is one level at most all states are initial.
+        initial: (depth <= 1).then_some(distinct),
+        ..Statistics::default()
+    }
+}
+
+fn violated(kind: ViolationKind, name: Option<&str>) -> Finding {
+    let name = name.map(str::to_owned);
+    Finding::Verdict(Verdict::Violated { violated: Violation { kind, name } })
+}
+
+fn violation(words: &str) -> Option<Finding> {
+    let named = |before: &str, after: &str| words.strip_prefix(before)?.strip_suffix(after);
+    if words == "Deadlock reached." {
+        return Some(violated(ViolationKind::Deadlock, None));
+    }
+    if let Some(name) = named("Invariant ", " is violated.") {
+        return Some(violated(ViolationKind::Invariant, Some(name)));
+    }
+    let step = named("Action property ", " is violated by the last step above.");
+    let initial = named("Property ", " is violated by the initial state above.");
+    step.or(initial).map(|name| violated(ViolationKind::ActionProperty, Some(name)))
+}
+
+/// `Error: Temporal property Live (for p1) is violated.`, before the states.
+fn temporal(lines: &[&str]) -> Option<Finding> {
+    let name = lines.iter().rev().find_map(|line| {
+        let name = line.strip_prefix("Error: Temporal property ")?.strip_suffix(" is violated.")?;
+        Some(name.split_once(" (for ").map_or(name, |(name, _)| name))
+    })?;
+    Some(violated(ViolationKind::Property, Some(name)))
+}
+
+/// `evaluating Inv: Head of <<>>`, `Assert failed: "…"`, or something that the checker cannot do.
+fn evaluation(words: &str) -> Finding {
+    let (name, what) = match words.strip_prefix("evaluating ").and_then(|rest| rest.split_once(": ")) {
+        Some((name, what)) => (Some(name).filter(|name| !name.contains(' ')), what),
+        None => (None, words),
+    };
+    if let Some(argument) = what.strip_prefix(ASSERT) {
+        let argument = argument.trim_matches('"').replace("\\\"", "\"");
+        return violated(ViolationKind::Assertion, Some(argument.as_str()).filter(|said| !said.is_empty()));
+    }
+    // What says that a variable of the next state is read too early may be so for want of an order that would do.
+    if AT_FAULT.iter().any(|fault| what.starts_with(fault) || (fault.starts_with(' ') && what.contains(fault))) {
+        let diagnostic = Diagnostic { stage: Stage::Check, line: 0, column: 0, message: words.to_owned() };
+        return Finding::Verdict(Verdict::Invalid {
+            violated: Violation { kind: ViolationKind::Evaluation, name: name.map(str::to_owned) },
+            reason: words.to_owned(),
+            diagnostics: vec![diagnostic],
+        });
+    }
+    Finding::Undecided(format!("the embedded checker stopped: {words}"))
+}
+
+/// `tla-mc: unsupported temporal formula …`.
+fn refusal(stderr: &str) -> Option<Finding> {
+    let words = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
+    Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shortened(words))))
+}
+
+/// Refusals quote syntax trees.
+fn shortened(words: &str) -> String {
+    const LONGEST: usize = 300;
+    match words.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &words[..at]),
+        None => words.to_owned(),
+    }
+}
+
+/// The end of a process that could not go on.
+fn broke(stderr: &str) -> Option<Finding> {
+    let line = |sign: &str| stderr.lines().find(|line| line.contains(sign)).map(|line| shortened(line.trim()));
+    if let Some(words) = line("memory allocation of ").or_else(|| line("has overflowed its stack")) {
+        return Some(Finding::Exhausted(words));
+    }
+    let panic = stderr.lines().skip_while(|line| !line.contains(" panicked at ")).nth(1)?;
+    Some(Finding::Undecided(format!("the embedded checker broke on it: {}", shortened(panic.trim()))))
+}
+
+/// The states of the last counterexample.
+fn trace(lines: &[&str]) -> Option<Trace> {
+    let first = lines.iter().rposition(|line| *line == "State 1:" || *line == "State 1: Stuttering")?;
+    let mut trace = Trace::default();
+    let mut open: Option<(usize, BTreeMap<String, String>)> = None;
+    for line in lines[first..].iter().chain([&""]) {
+        if let Some((_, state)) = &mut open {
+            if let Some((name, value)) = line.strip_prefix("/\\ ").and_then(|rest| rest.split_once(" = ")) {
+                state.insert(name.to_owned(), value_text(value));
+                continue;
+            }
+            if let Some((step, state)) = open.take() {
+                trace.push(step, None, state);
+            }
+        }
+        if let Some((number, rest)) = line.strip_prefix("State ").and_then(|rest| rest.split_once(':')) {
+            match (number.parse::<usize>(), rest) {
+                (Ok(step), "") => open = Some((step, BTreeMap::new())),
+                (Ok(_), " Stuttering") => trace.lasso = Some(Lasso::Stuttering(true)),
+                _ => {}
+            }
+        } else if let Some(step) = line.strip_prefix("Back to state ").and_then(|rest| rest.strip_suffix('.')) {
+            trace.lasso = step.parse().ok().map(Lasso::BackTo);
+        }
+    }
+    (!trace.steps.is_empty()).then_some(trace)
+}
+
+/// The function without elements is printed as a record without fields.
+fn value_text(value: &str) -> String {
+    if value == "[]" { "<<>>".to_owned() } else { value.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTS: &str = "15 states generated, 9 distinct states found. Depth 4. Checked in 0.056s (162 distinct/s).";
+
+    fn found(said: &str, status: i32) -> Option<Finding> {
+        let stdout = format!("State 1:\n/\\ x = 0\n/\\ f = []\n\n{said}\n{COUNTS}\n");
+        read(&stdout, "", Status::Exited(status)).finding
+    }
+
+    fn kind(finding: Option<Finding>) -> (ViolationKind, Option<String>) {
+        match finding {
+            Some(Finding::Verdict(Verdict::Violated { violated } | Verdict::Invalid { violated, .. })) => {
+                (violated.kind, violated.name)
+            }
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_violation_is_told_by_its_words() {
+        use ViolationKind::{ActionProperty, Assertion, Deadlock, Evaluation, Invariant};
+        for (said, status, wanted, name) in [
+            ("Error: Invariant Inv is violated.", 12, Invariant, Some("Inv")),
+            ("Error: Deadlock reached.", 12, Deadlock, None),
+            ("Error: Action property Step is violated by the last step above.", 12, ActionProperty, Some("Step")),
+            ("Error: Property I is violated by the initial state above.", 12, ActionProperty, Some("I")),
+            ("Error: Assert failed: \"broken\"", 2, Assertion, Some("broken")),
+            ("Error: evaluating Inv: Head of <<>>", 2, Evaluation, Some("Inv")),
+            ("Error: a step of Next leaves x' unassigned", 2, Evaluation, None),
+            ("Error: 3 is not in the domain of <<1, 2>>", 2, Evaluation, None),
+        ] {
+            assert_eq!(kind(found(said, status)), (wanted, name.map(str::to_owned)), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_limit_of_the_checker_decides_nothing() {
+        for said in [
+            "Error: x' is read before the action assigns it",
+            "Error: cannot enumerate the infinite set Nat",
+            "Error: SUBSET of a set larger than 24 elements",
+            "Error: fingerprint file: no space left on device",
+        ] {
+            assert!(matches!(found(said, 2), Some(Finding::Undecided(_))), "{said}");
+        }
+        let refused = read("", "tla-mc: ACTION_CONSTRAINT is not supported\n", Status::Exited(2)).finding;
+        assert!(matches!(refused, Some(Finding::Undecided(words)) if words.contains("ACTION_CONSTRAINT")));
+    }
+
+    #[test]
+    fn words_without_their_status_are_no_verdict() {
+        assert_eq!(found("Error: Invariant Inv is violated.", 0), None);
+        assert!(!read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(12)).no_error);
+        assert!(!read(&format!("{COMPLETED}\n"), "", Status::Exited(0)).no_error);
+        assert!(!read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::DeadlineExceeded).no_error);
+        // A specification that prints what a success looks like, before it fails.
+        let printed = format!("{COMPLETED}\n{COUNTS}\nError: Deadlock reached.\n{COUNTS}\n");
+        assert_eq!(kind(read(&printed, "", Status::Exited(12)).finding).0, ViolationKind::Deadlock);
+    }
+
+    #[test]
+    fn a_lasso_is_read_with_its_states() {
+        let stdout = format!(
+            "Error: Temporal properties were violated.\nError: Temporal property Live (for p1) is violated.\n\
+             State 1:\n/\\ x = 0\n/\\ f = []\n\nState 2:\n/\\ x = 1\n/\\ f = []\n\nBack to state 1.\n{COUNTS}\n"
+        );
+        let reading = read(&stdout, "liveness: checking 1 property instances\n", Status::Exited(12));
+        assert_eq!(kind(reading.finding), (ViolationKind::Property, Some("Live".to_owned())));
+        let trace = reading.trace.expect("a trace");
+        assert_eq!((trace.steps.len(), trace.lasso), (2, Some(Lasso::BackTo(1))));
+        assert_eq!(trace.steps[1].changed, ["x"]);
+        assert_eq!(trace.steps[1].state["f"], "<<>>");
+        assert!(reading.liveness);
+        let stdout = stdout.replace("Back to state 1.", "State 3: Stuttering");
+        let reading = read(&stdout, "", Status::Exited(12));
+        assert_eq!(reading.trace.and_then(|trace| trace.lasso), Some(Lasso::Stuttering(true)));
+    }
+
+    #[test]
+    fn a_success_has_its_counts() {
+        let reading = read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(0));
+        assert!(reading.no_error && reading.finding.is_none());
+        let statistics = reading.statistics;
+        assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(15), Some(9), Some(4)));
+        assert_eq!((statistics.left_on_queue, statistics.initial), (Some(0), None));
+    }
+
+    #[test]
+    fn memory_stack_and_panics_decide_nothing() {
+        for (stderr, exhausted) in [
+            ("memory allocation of 4096 bytes failed\n", true),
+            ("\nthread '<unnamed>' has overflowed its stack\nfatal runtime error\n", true),
+            ("\nthread '<unnamed>' panicked at src/eval.rs:1:2:\nattempt to add with overflow\n", false),
+        ] {
+            let finding = read("", stderr, Status::Signalled(6)).finding;
+            assert_eq!(matches!(finding, Some(Finding::Exhausted(_))), exhausted, "{finding:?}");
+            assert_eq!(matches!(finding, Some(Finding::Undecided(_))), !exhausted, "{finding:?}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The embedded checker as an [`Explorer`]: one run in a child of our own program, in a fresh folder that holds only the
+//! modules and the configuration, with an environment that holds only what makes it the checker.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
+use crate::tla::{ActionCoverage, Checker, Trace};
+
+use super::embedded::EmbeddedToolchain;
+use super::embedded_child::{CHECKER_MARKER, VERSION};
+use super::explorer::{AtOnce, Explorer, Learned, Run, judge};
+use super::installation::modules;
+use super::plan::RunPlan;
+use super::{BoxFuture, CheckRequest, Limits, SpecText, ToolContext, ToolError, embedded_actions, embedded_output};
+
+/// What it is called in messages.
+pub(super) const NAME: &str = "the embedded checker";
+
+/// Memory for a checker where nothing says how much this machine has.
+const MEMORY: u64 = 2 << 30;
+/// Below this not even its allocator begins.
+const LEAST_MEMORY: u64 = 64 << 20;
+/// Stack of each of its threads; evaluation recurses.
+const THREAD_STACK: u64 = 16 << 20;
+
+/// So long a run goes on with one thread. Most end by then, and threads cost more than they save: 35 ms of CPU for a
+/// check of 12 states with one, 127 ms with two. What takes longer begins anew with all of them.
+pub(super) const ALONE: Duration = Duration::from_secs(3);
+
+/// The embedded checker with a folder for its runs.
+pub(super) struct TlaMc<'a> {
+    toolchain: &'a EmbeddedToolchain,
+    folder: Scratch,
+    runs: AtomicUsize,
+}
+
+impl<'a> TlaMc<'a> {
+    pub(super) fn new(toolchain: &'a EmbeddedToolchain) -> Result<Self, ToolError> {
+        let folder = Scratch::new(&toolchain.scratch, "tlaforge-").map_err(|source| ToolError::Io {
+            what: format!("create a folder in {}", toolchain.scratch.display()),
+            source,
+        })?;
+        Ok(Self { toolchain, folder, runs: AtomicUsize::new(0) })
+    }
+
+    /// What it says of its version.
+    pub(super) async fn said_version(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
+        let command = self.command(cx.limits).arg("-version").deadline(cx.limits.parse);
+        let ended = command.run(cx.cancel, &mut |_| {}).await.map_err(|e| failed(&e))?;
+        match ended.status {
+            Status::Exited(0) => Ok(String::from_utf8_lossy(&ended.stdout).trim().to_owned()),
+            Status::Cancelled => Err(ToolError::Cancelled),
+            _ => Err(broke(&ended)),
+        }
+    }
+
+    fn command(&self, limits: &Limits) -> Command {
+        Command::new(&self.toolchain.program)
+            .env(CHECKER_MARKER, memory(limits).to_string())
+            .env("RUST_MIN_STACK", THREAD_STACK.to_string())
+            .cwd(self.folder.path())
+    }
+
+    /// Runs a plan to its end, or until `enough` is given, which is the caller's own way to end it.
+    pub(super) async fn explore(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        cx: &ToolContext<'_>,
+        enough: &Cancel,
+        on_line: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Explored, ToolError> {
+        if cx.cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        let number = self.runs.fetch_add(1, Ordering::Relaxed);
+        let folder = self.folder.path().join(number.to_string());
+        let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
+        lay_out(&folder, spec, plan, main)?;
+        let memory = memory(cx.limits);
+        let args = [
+            ("-workers", plan.order.workers(cx.limits).to_string()),
+            // It would write a checkpoint every half hour.
+            ("-checkpoint", "0".to_owned()),
+            // Beyond these it goes on on disk, which is slower and no failure.
+            ("-queue-mem", (memory / 8 >> 20).max(1).to_string()),
+            ("-fpmem", (memory / 4 >> 20).max(1).to_string()),
+            ("-config", format!("{main}.cfg")),
+        ];
+        let shown: Vec<String> = args.iter().map(|(flag, value)| format!("{flag} {value}")).collect();
+        let mut command = self.command(cx.limits).cwd(folder.join("spec"));
+        for (flag, value) in args {
+            command = command.arg(flag).arg(value);
+        }
+        let command = command
+            .arg("-metadir")
+            .arg(folder.join("meta"))
+            .arg(format!("{main}.tla"))
+            .deadline(cx.limits.check)
+            .output_cap(cx.limits.output);
+        let ended = tokio::select! {
+            ended = command.run(enough, on_line) => ended.map_err(|e| failed(&e))?,
+            // What is dropped is killed.
+            () = cx.cancel.cancelled() => return Err(ToolError::Cancelled),
+        };
+        // Each run leaves its folder to the next one's space; all go with the whole.
+        let _ = fs::remove_dir_all(&folder);
+        let stdout = String::from_utf8_lossy(&ended.stdout).into_owned();
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let output = format!("==== {}: {VERSION} {} {main}.tla\n{stdout}{stderr}", plan.label, shown.join(" "));
+        Ok(Explored { ended, stdout, stderr, output })
+    }
+
+    async fn run_plan(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        cx: &ToolContext<'_>,
+    ) -> Result<(Run, String), ToolError> {
+        let workers = plan.order.workers(cx.limits);
+        let alone = Limits { check: ALONE.min(cx.limits.check), workers: Some(1), ..cx.limits.clone() };
+        let first = ToolContext { limits: &alone, ..*cx };
+        let (explored, workers) = match self.explore(spec, plan, &first, &Cancel::new(), &mut |_| {}).await? {
+            slow if slow.ended.status == Status::DeadlineExceeded && cx.limits.check > ALONE => {
+                let limits = Limits { check: cx.limits.check - ALONE, ..cx.limits.clone() };
+                let rest = ToolContext { limits: &limits, ..*cx };
+                (self.explore(spec, plan, &rest, &Cancel::new(), &mut |_| {}).await?, workers)
+            }
+            done => (done, 1),
+        };
+        let read = embedded_output::read(&explored.stdout, &explored.stderr, explored.ended.status);
+        let verdict = judge(NAME, &explored.ended, &read, cx, |_| broke(&explored.ended))?;
+        let seconds = explored.ended.wall.as_secs_f64();
+        Ok((Run { verdict, read, seconds, workers }, explored.output))
+    }
+}
+
+/// A run that ended.
+pub(super) struct Explored {
+    pub(super) ended: Ended,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    /// What it printed, under a heading.
+    pub(super) output: String,
+}
+
+impl Explorer for TlaMc<'_> {
+    fn checker(&self) -> Checker {
+        Checker::Embedded
+    }
+
+    fn version(&self) -> String {
+        VERSION.to_owned()
+    }
+
+    fn run<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        plan: &'a RunPlan,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
+        Box::pin(self.run_plan(spec, plan, cx))
+    }
+
+    fn at_once<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<AtOnce>, ToolError>> {
+        Box::pin(embedded_actions::at_once(self, request, cx))
+    }
+
+    fn coverage<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Learned<Option<Vec<ActionCoverage>>>, ToolError>> {
+        Box::pin(embedded_actions::coverage(self, request, cx))
+    }
+
+    fn name_steps<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        trace: Trace,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Learned<Trace>, ToolError>> {
+        Box::pin(embedded_actions::name_steps(self, request, trace, cx))
+    }
+}
+
+fn lay_out(folder: &std::path::Path, spec: &SpecText, plan: &RunPlan, main: &str) -> Result<(), ToolError> {
+    let inside: PathBuf = folder.join("spec");
+    let failed = |source: io::Error| ToolError::Io { what: format!("write to {}", inside.display()), source };
+    fs::create_dir_all(&inside).map_err(failed)?;
+    let mut files = modules(spec);
+    if let Some((name, text)) = &plan.wrapper {
+        files.push((format!("{name}.tla"), text));
+    }
+    for (name, text) in files {
+        fs::write(inside.join(name), text).map_err(failed)?;
+    }
+    // It has no flag for this, but knows the keyword.
+    let deadlock = if plan.deadlock { "TRUE" } else { "FALSE" };
+    let cfg = format!("{}CHECK_DEADLOCK {deadlock}\n", plan.cfg);
+    fs::write(inside.join(format!("{main}.cfg")), cfg).map_err(failed)
+}
+
+/// The memory that one run may take: what the user gives to a checker, else a quarter of what the machine has, as a JVM
+/// does it.
+fn memory(limits: &Limits) -> u64 {
+    let given = limits.heap_mib.map(|mib| mib << 20);
+    given.unwrap_or_else(|| machine_memory().map_or(MEMORY, |all| all / 4)).max(LEAST_MEMORY)
+}
+
+fn machine_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let kib = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.split_whitespace().next()?;
+    kib.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+fn failed(error: &ProcessError) -> ToolError {
+    ToolError::Broke { tool: NAME.to_owned(), what: error.to_string() }
+}
+
+fn broke(ended: &Ended) -> ToolError {
+    let text = String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let tail = lines[lines.len().saturating_sub(12)..].join("\n");
+    ToolError::Broke { tool: NAME.to_owned(), what: format!("it ended with {:?}: {tail}", ended.status) }
+}
