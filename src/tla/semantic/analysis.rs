@@ -1,0 +1,257 @@
+//! The analysis of one module with everything that it extends and instantiates.
+
+use std::collections::HashMap;
+
+use crate::tla::{Diagnostic, Stage};
+
+use super::graph::{Finding, Graph, Gravity, ModuleId, Place};
+use super::parser::{Fault, Nature, parse};
+use super::resolver::resolve;
+use super::standard;
+use super::tree::{Expr, Form, Module, Name, Proof, StepBody, Unit};
+
+/// What the checks found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// Why the module is no TLA+; empty where nothing was found wrong.
+    pub errors: Vec<Diagnostic>,
+    /// Where the module uses what these checks do not know. Unless there are errors as well, nothing is decided: the
+    /// module is neither accepted nor rejected.
+    pub not_analysed: Vec<Diagnostic>,
+    /// What is allowed and looks wrong.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Analysis {
+    /// Nothing is wrong and everything was looked at.
+    pub fn accepted(&self) -> bool {
+        self.errors.is_empty() && self.not_analysed.is_empty()
+    }
+
+    /// Something is wrong.
+    pub fn rejected(&self) -> bool {
+        !self.errors.is_empty()
+    }
+}
+
+struct Loaded {
+    name: String,
+    text: String,
+    tree: Module,
+    standard: bool,
+}
+
+struct Loader<'a> {
+    beside: &'a [(String, String)],
+    /// In the order in which they can be resolved.
+    modules: Vec<Loaded>,
+    open: Vec<String>,
+    errors: Vec<(Diagnostic, Gravity)>,
+}
+
+/// Checks the module `name` with this text. `beside` are other modules by name, which it may extend or instantiate;
+/// standard modules need not be among them. Errors in those are told with their module's name.
+pub fn analyze(name: &str, text: &str, beside: &[(String, String)]) -> Analysis {
+    let mut loader = Loader { beside, modules: Vec::new(), open: Vec::new(), errors: Vec::new() };
+    loader.load(name, text, false);
+    let mut findings: Vec<(Diagnostic, Gravity)> = loader.errors;
+    if findings.is_empty() {
+        findings = check(&loader.modules, name);
+    }
+    let mut analysis = Analysis::default();
+    for (diagnostic, gravity) in findings {
+        match gravity {
+            Gravity::Error => analysis.errors.push(diagnostic),
+            Gravity::NotAnalysed => analysis.not_analysed.push(diagnostic),
+            Gravity::Warning => analysis.warnings.push(diagnostic),
+        }
+    }
+    analysis
+}
+
+fn check(modules: &[Loaded], root: &str) -> Vec<(Diagnostic, Gravity)> {
+    let mut graph = Graph::default();
+    let mut known: HashMap<String, ModuleId> = HashMap::new();
+    let mut own = Vec::new();
+    for (file, module) in (0_u32..).zip(modules) {
+        let id = resolve(&mut graph, &known, file, &module.tree);
+        known.insert(module.name.clone(), id);
+        if !module.standard {
+            own.push(id);
+        }
+    }
+    if !graph.findings.iter().any(|finding| finding.gravity != Gravity::Warning) {
+        super::level_module::check(&mut graph, &own);
+    }
+    let mut findings = std::mem::take(&mut graph.findings);
+    findings.sort_by_key(|finding| finding.place);
+    findings.iter().map(|finding| (told(finding, modules, root), finding.gravity)).collect()
+}
+
+fn told(finding: &Finding, modules: &[Loaded], root: &str) -> Diagnostic {
+    let Place { file, at } = finding.place;
+    match modules.get(file as usize) {
+        Some(module) => diagnostic(module, root, at as usize, &finding.message),
+        None => Diagnostic { stage: Stage::Parse, line: 0, column: 0, message: finding.message.clone() },
+    }
+}
+
+fn diagnostic(module: &Loaded, root: &str, at: usize, message: &str) -> Diagnostic {
+    located(&module.text, (module.name != root).then_some(module.name.as_str()), at, message)
+}
+
+/// The line and column of a byte, and whose text it is where that is not the one asked about.
+fn located(text: &str, of: Option<&str>, at: usize, message: &str) -> Diagnostic {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let message = match of {
+        Some(module) => format!("module {module}: {message}"),
+        None => message.to_owned(),
+    };
+    Diagnostic {
+        stage: Stage::Parse,
+        line: before.matches('\n').count() + 1,
+        column: before[start..].chars().count() + 1,
+        message,
+    }
+}
+
+impl Loader<'_> {
+    fn error(&mut self, diagnostic: Diagnostic) {
+        self.errors.push((diagnostic, Gravity::Error));
+    }
+
+    fn load(&mut self, name: &str, text: &str, standard: bool) {
+        let of = self.open.first().map(|_| name);
+        let tree = match parse(text) {
+            Ok(tree) => tree,
+            Err(Fault { at, message, nature }) => {
+                let gravity = if nature == Nature::Wrong { Gravity::Error } else { Gravity::NotAnalysed };
+                return self.errors.push((located(text, of, at, &message), gravity));
+            }
+        };
+        if tree.name.text != name {
+            let message = format!("the module is named {} and its file {name}.tla: they must be the same", tree.name.text);
+            return self.error(located(text, of, tree.name.at, &message));
+        }
+        let mut needed = Vec::new();
+        modules_needed(&tree, &mut Vec::new(), &mut needed);
+        self.open.push(name.to_owned());
+        for Name { text: other, at } in needed {
+            if self.modules.iter().any(|module| module.name == other) {
+                continue;
+            }
+            if self.open.contains(&other) {
+                let message = format!("module {other} needs itself: {} → {other}", self.open.join(" → "));
+                self.error(located(text, of, at, &message));
+                continue;
+            }
+            let found = self.beside.iter().find(|(module, _)| *module == other).map(|(_, text)| text.as_str());
+            match found.or_else(|| standard::text(&other)) {
+                Some(other_text) => self.load(&other, other_text, found.is_none()),
+                None if self.is_inner(&tree, &other) => {}
+                None => {
+                    let whose = match standard::publisher(&other) {
+                        Some(publisher) => format!(": it is one of {publisher}, which are not here"),
+                        None => ": put it beside this module".to_owned(),
+                    };
+                    self.error(located(text, of, at, &format!("module {other} is not found{whose}")));
+                }
+            }
+        }
+        self.open.pop();
+        self.modules.push(Loaded { name: name.to_owned(), text: text.to_owned(), tree, standard });
+    }
+
+    /// Whether a module that stands inside one of the extended modules has this name.
+    fn is_inner(&self, tree: &Module, name: &str) -> bool {
+        let extended = |module: &Loaded| tree.extends.iter().any(|extended| extended.text == module.name);
+        self.modules.iter().filter(|module| extended(module)).any(|module| {
+            let inner = |unit: &Unit| matches!(unit, Unit::Module(inner) if inner.name.text == name);
+            module.tree.units.iter().any(inner) || self.is_inner(&module.tree, name)
+        })
+    }
+}
+
+/// The modules that a module names and does not contain, in the order of the text.
+fn modules_needed(module: &Module, inner: &mut Vec<String>, needed: &mut Vec<Name>) {
+    let open = inner.len();
+    for extended in &module.extends {
+        need(extended, inner, needed);
+    }
+    for unit in &module.units {
+        of_unit(unit, inner, needed);
+    }
+    inner.truncate(open);
+    inner.push(module.name.text.clone());
+}
+
+fn need(name: &Name, inner: &[String], needed: &mut Vec<Name>) {
+    if !inner.contains(&name.text) && !needed.iter().any(|known| known.text == name.text) {
+        needed.push(name.clone());
+    }
+}
+
+fn of_unit(unit: &Unit, inner: &mut Vec<String>, needed: &mut Vec<Name>) {
+    match unit {
+        Unit::Module(module) => modules_needed(module, inner, needed),
+        Unit::Instance(instance, _) => {
+            need(&instance.module, inner, needed);
+            instance.substitutions.iter().for_each(|(_, value)| of_expression(value, inner, needed));
+        }
+        Unit::NamedInstance(named) => {
+            need(&named.instance.module, inner, needed);
+            named.instance.substitutions.iter().for_each(|(_, value)| of_expression(value, inner, needed));
+        }
+        Unit::Operator(definition) => of_expression(&definition.body, inner, needed),
+        Unit::Function(definition) => {
+            definition.bounds.iter().for_each(|bound| of_expression(&bound.set, inner, needed));
+            of_expression(&definition.body, inner, needed);
+        }
+        Unit::Assumption(_, formula, _) => of_expression(formula, inner, needed),
+        Unit::Theorem(theorem) => {
+            if let Some(proof) = &theorem.proof {
+                of_proof(proof, inner, needed);
+            }
+        }
+        Unit::Variables(..) | Unit::Constants(..) | Unit::Recursive(_) | Unit::Use(_) => {}
+    }
+}
+
+fn of_proof(proof: &Proof, inner: &mut Vec<String>, needed: &mut Vec<Name>) {
+    let Proof::Steps(steps) = proof else { return };
+    for step in steps {
+        match &step.body {
+            StepBody::Instance(instance) => need(&instance.module, inner, needed),
+            StepBody::Define(units) => units.iter().for_each(|unit| of_unit(unit, inner, needed)),
+            _ => {}
+        }
+        if let Some(proof) = &step.proof {
+            of_proof(proof, inner, needed);
+        }
+    }
+}
+
+/// Instances within LET.
+fn of_expression(expression: &Expr, inner: &mut Vec<String>, needed: &mut Vec<Name>) {
+    if let Form::Let(units, _) = &expression.form {
+        units.iter().for_each(|unit| of_unit(unit, inner, needed));
+    }
+    super::tree::for_each_part(expression, &mut |part| of_expression(part, inner, needed));
+}
+
+/// The standard module to extend for a name that is not defined.
+pub(super) fn module_that_defines(name: &str) -> Option<&'static str> {
+    let module = match name {
+        "+" | "-" | "*" | "^" | "<" | ">" | "\\leq" | "\\geq" | "%" | "\\div" | ".." | "Nat" => "Naturals",
+        "Int" | "-." => "Integers",
+        "Real" | "/" => "Reals",
+        "Seq" | "Len" | "\\o" | "Append" | "Head" | "Tail" | "SubSeq" | "SelectSeq" => "Sequences",
+        "Cardinality" | "IsFiniteSet" => "FiniteSets",
+        "Print" | "PrintT" | "Assert" | ":>" | "@@" | "Permutations" | "SortSeq" | "ToString" | "TLCGet" | "TLCSet"
+        | "RandomElement" | "TLCEval" => "TLC",
+        "EmptyBag" | "SetToBag" | "BagToSet" | "CopiesIn" | "BagIn" | "\\oplus" | "\\ominus" | "BagCardinality" => "Bags",
+        _ => return None,
+    };
+    Some(module)
+}

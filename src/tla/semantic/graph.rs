@@ -1,0 +1,230 @@
+//! What the names of a specification mean: symbols, expressions over them, modules. Everything refers by index.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+pub(super) type SymbolId = u32;
+pub(super) type NodeId = u32;
+pub(super) type ModuleId = u32;
+pub(super) type SubstitutionId = u32;
+
+/// A byte of one of the texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) file: u32,
+    pub(super) at: u32,
+}
+
+/// 0 constant, 1 state, 2 action, 3 temporal.
+pub(super) type Level = u8;
+pub(super) const CONSTANT: Level = 0;
+pub(super) const STATE: Level = 1;
+pub(super) const ACTION: Level = 2;
+pub(super) const TEMPORAL: Level = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SymbolKind {
+    /// By its row in the table of built-in operators.
+    BuiltIn(usize),
+    Constant,
+    Variable,
+    /// Of a definition, or bound by a quantifier.
+    Parameter,
+    Operator,
+    /// The name of `I == INSTANCE M`.
+    Instance,
+    /// A named theorem, assumption or proof step that has a statement.
+    Theorem,
+    /// Declared by `NEW` in an assumption.
+    New(Level),
+    /// A proof step without a statement.
+    Step,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Symbol {
+    pub(super) name: Rc<str>,
+    pub(super) kind: SymbolKind,
+    pub(super) arity: usize,
+    pub(super) place: Place,
+    pub(super) local: bool,
+    /// The module whose text defines or declares it.
+    pub(super) home: ModuleId,
+    pub(super) parameters: Vec<SymbolId>,
+    pub(super) body: Option<NodeId>,
+    /// Declared `RECURSIVE`, at this depth of LET.
+    pub(super) recursive: Option<usize>,
+    /// Which run of definitions between a RECURSIVE declaration and its last definition it belongs to.
+    pub(super) section: Option<usize>,
+    /// How many arguments a function takes, where it is one.
+    pub(super) function: Option<usize>,
+}
+
+impl Symbol {
+    /// A declaration, without body.
+    pub(super) fn is_declared(&self) -> bool {
+        matches!(self.kind, SymbolKind::Constant | SymbolKind::Variable | SymbolKind::New(_))
+    }
+
+    /// Stands for what another module or an application puts in its place.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_declared() || self.kind == SymbolKind::Parameter
+    }
+}
+
+/// An operator applied, and the names that it binds.
+#[derive(Debug, Clone)]
+pub(super) struct Application {
+    pub(super) operator: SymbolId,
+    pub(super) operands: Vec<Option<NodeId>>,
+    pub(super) bound: Vec<SymbolId>,
+    pub(super) ranges: Vec<NodeId>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    Literal,
+    Apply(Application),
+    /// `@`: what it stands for depends on these.
+    At(Vec<NodeId>),
+    Let { definitions: Vec<SymbolId>, instances: Vec<usize>, body: NodeId },
+    /// The body of a definition of another module, under a substitution.
+    Substituted { body: NodeId, by: SubstitutionId },
+    /// An operator as an argument.
+    Operator(SymbolId),
+    /// `ASSUME … PROVE …`
+    Sequent { parts: Vec<NodeId>, declared: Vec<SymbolId> },
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Substitution {
+    pub(super) module: ModuleId,
+    pub(super) pairs: Vec<(SymbolId, NodeId)>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct InstanceOf {
+    pub(super) by: SubstitutionId,
+    pub(super) parameters: Vec<SymbolId>,
+    pub(super) place: Place,
+}
+
+/// The names that one module or one part of an expression introduces.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope {
+    pub(super) symbols: HashMap<Rc<str>, SymbolId>,
+    pub(super) order: Vec<SymbolId>,
+    pub(super) modules: HashMap<Rc<str>, ModuleId>,
+}
+
+impl Scope {
+    pub(super) fn add(&mut self, name: Rc<str>, symbol: SymbolId) {
+        self.symbols.insert(name, symbol);
+        self.order.push(symbol);
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct ModuleInfo {
+    pub(super) name: Rc<str>,
+    pub(super) scope: Scope,
+    /// Definitions in the order of the text, those of LET included.
+    pub(super) definitions: Vec<SymbolId>,
+    pub(super) inner: Vec<ModuleId>,
+    pub(super) assumptions: Vec<(NodeId, Place)>,
+    /// Statements of theorems and formulas in proofs.
+    pub(super) theorems: Vec<NodeId>,
+    pub(super) steps: Vec<NodeId>,
+    pub(super) instances: Vec<usize>,
+    /// Sections of recursive definitions.
+    pub(super) sections: Vec<Vec<SymbolId>>,
+}
+
+/// How grave a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gravity {
+    Error,
+    NotAnalysed,
+    Warning,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) place: Place,
+    pub(super) gravity: Gravity,
+    pub(super) message: String,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) nodes: Vec<(Node, Place)>,
+    pub(super) substitutions: Vec<Substitution>,
+    pub(super) instances: Vec<InstanceOf>,
+    pub(super) modules: Vec<ModuleInfo>,
+    pub(super) findings: Vec<Finding>,
+}
+
+fn index(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+impl Graph {
+    pub(super) fn symbol(&self, id: SymbolId) -> &Symbol {
+        &self.symbols[id as usize]
+    }
+
+    pub(super) fn symbol_mut(&mut self, id: SymbolId) -> &mut Symbol {
+        &mut self.symbols[id as usize]
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize].0
+    }
+
+    pub(super) fn place(&self, id: NodeId) -> Place {
+        self.nodes[id as usize].1
+    }
+
+    pub(super) fn module(&self, id: ModuleId) -> &ModuleInfo {
+        &self.modules[id as usize]
+    }
+
+    pub(super) fn module_mut(&mut self, id: ModuleId) -> &mut ModuleInfo {
+        &mut self.modules[id as usize]
+    }
+
+    pub(super) fn add_symbol(&mut self, symbol: Symbol) -> SymbolId {
+        self.symbols.push(symbol);
+        index(self.symbols.len() - 1)
+    }
+
+    pub(super) fn add_node(&mut self, node: Node, place: Place) -> NodeId {
+        self.nodes.push((node, place));
+        index(self.nodes.len() - 1)
+    }
+
+    pub(super) fn add_module(&mut self, module: ModuleInfo) -> ModuleId {
+        self.modules.push(module);
+        index(self.modules.len() - 1)
+    }
+
+    pub(super) fn add_substitution(&mut self, substitution: Substitution) -> SubstitutionId {
+        self.substitutions.push(substitution);
+        index(self.substitutions.len() - 1)
+    }
+
+    pub(super) fn find(&mut self, gravity: Gravity, place: Place, message: String) {
+        let finding = Finding { place, gravity, message };
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Constants and variables that a module declares, its own and inherited ones.
+    pub(super) fn declarations(&self, module: ModuleId) -> Vec<SymbolId> {
+        let order = &self.module(module).scope.order;
+        let declared = |id: &SymbolId| matches!(self.symbol(*id).kind, SymbolKind::Constant | SymbolKind::Variable);
+        order.iter().copied().filter(declared).collect()
+    }
+}

@@ -1,0 +1,543 @@
+//! Levels: constant, state, action, temporal, and what operators demand of the levels of their operands.
+//!
+//! Source: "Specifying Systems", section 17.2 and the appendix on levels of operators with operators as operands. The
+//! level of an expression depends on what its free constants and parameters stand for; so each expression has, beside
+//! its level, the parameters that count for it, and the constraints that whatever replaces them must obey.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::builtin::{BUILT_INS, Row};
+use super::graph::{ACTION, Application, CONSTANT, Graph, Gravity, Level, Node, NodeId, Place, SymbolId, SymbolKind, TEMPORAL};
+
+/// Operator parameter, position of the operand, parameter that occurs in it.
+pub(super) type Use = (SymbolId, usize, SymbolId);
+
+/// What is known of an expression's level.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Info {
+    pub(super) level: Level,
+    /// Symbols whose level counts.
+    pub(super) counting: BTreeSet<SymbolId>,
+    /// Symbols that occur.
+    pub(super) all: BTreeSet<SymbolId>,
+    /// Symbols that an equal value may not replace.
+    pub(super) rigid: BTreeSet<SymbolId>,
+    /// The highest level of what replaces a symbol.
+    pub(super) limits: BTreeMap<SymbolId, Level>,
+    /// The level that an operator parameter must allow for an operand.
+    pub(super) demands: BTreeMap<(SymbolId, usize), Level>,
+    pub(super) uses: BTreeSet<Use>,
+}
+
+impl Info {
+    pub(super) fn limit(&mut self, symbol: SymbolId, level: Level) {
+        let known = self.limits.entry(symbol).or_insert(level);
+        *known = level.min(*known);
+    }
+
+    pub(super) fn demand(&mut self, symbol: SymbolId, position: usize, level: Level) {
+        let known = self.demands.entry((symbol, position)).or_insert(level);
+        *known = level.max(*known);
+    }
+
+    /// Takes over everything but the level and what counts for it.
+    pub(super) fn inherit(&mut self, other: &Self, bound: &[SymbolId]) {
+        self.all.extend(other.all.iter().filter(|symbol| !bound.contains(symbol)));
+        self.rigid.extend(other.rigid.iter().filter(|symbol| !bound.contains(symbol)));
+        for (symbol, level) in other.limits.iter().filter(|(symbol, _)| !bound.contains(symbol)) {
+            self.limit(*symbol, *level);
+        }
+        for ((symbol, position), level) in &other.demands {
+            self.demand(*symbol, *position, *level);
+        }
+        self.uses.extend(other.uses.iter().filter(|(_, _, symbol)| !bound.contains(symbol)));
+    }
+
+    pub(super) fn count(&mut self, other: &Self, bound: &[SymbolId]) {
+        self.level = self.level.max(other.level);
+        self.counting.extend(other.counting.iter().filter(|symbol| !bound.contains(symbol)));
+    }
+}
+
+/// What is known of an operator.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Signature {
+    /// Without its parameters.
+    pub(super) info: Info,
+    /// For each operand; of a form with any number of operands the one of all.
+    highest: Vec<Level>,
+    counts: Vec<bool>,
+    rigid: Vec<bool>,
+    /// For each operand that is an operator, the least level that it must allow for each of its own operands.
+    demands: Vec<Vec<Level>>,
+    /// Operand, its operand, and the operand that occurs in that.
+    occurs: BTreeSet<(usize, usize, usize)>,
+    parameters: Vec<SymbolId>,
+}
+
+impl Signature {
+    pub(super) fn highest(&self, position: usize) -> Level {
+        self.highest.get(position).or(self.highest.last()).copied().unwrap_or(TEMPORAL)
+    }
+
+    fn counts(&self, position: usize) -> bool {
+        self.counts.get(position).or(self.counts.last()).copied().unwrap_or(true)
+    }
+
+    fn is_rigid(&self, position: usize) -> bool {
+        self.rigid.get(position).or(self.rigid.last()).copied().unwrap_or(false)
+    }
+
+    fn demand(&self, position: usize, of: usize) -> Level {
+        self.demands.get(position).and_then(|all| all.get(of)).copied().unwrap_or(CONSTANT)
+    }
+
+    fn occurs(&self, operator: usize, position: usize, operand: usize) -> bool {
+        self.occurs.contains(&(operator, position, operand))
+    }
+
+    /// An equal value may replace every operand.
+    pub(super) fn is_flexible(&self) -> bool {
+        !self.rigid.iter().any(|rigid| *rigid)
+    }
+
+    fn position(&self, parameter: SymbolId) -> Option<usize> {
+        self.parameters.iter().position(|id| *id == parameter)
+    }
+}
+
+pub(super) struct Levels<'a> {
+    pub(super) graph: &'a mut Graph,
+    signatures: HashMap<SymbolId, Rc<Signature>>,
+    bodies: HashMap<NodeId, Rc<Info>>,
+    pub(super) modules: HashMap<super::graph::ModuleId, Rc<Info>>,
+    pub(super) constant_modules: HashMap<super::graph::ModuleId, bool>,
+}
+
+pub(super) fn level_name(level: Level) -> &'static str {
+    match level {
+        0 => "constant",
+        1 => "state",
+        2 => "action",
+        _ => "temporal",
+    }
+}
+
+impl<'a> Levels<'a> {
+    pub(super) fn new(graph: &'a mut Graph) -> Self {
+        Self {
+            graph,
+            signatures: HashMap::new(),
+            bodies: HashMap::new(),
+            modules: HashMap::new(),
+            constant_modules: HashMap::new(),
+        }
+    }
+
+    pub(super) fn error(&mut self, place: Place, message: String) {
+        self.graph.find(Gravity::Error, place, message);
+    }
+
+    /// Whether a symbol is a definition: it has a signature.
+    pub(super) fn is_definition(&self, symbol: SymbolId) -> bool {
+        matches!(self.graph.symbol(symbol).kind, SymbolKind::BuiltIn(_) | SymbolKind::Operator | SymbolKind::Theorem)
+    }
+
+    pub(super) fn name(&self, symbol: SymbolId) -> String {
+        self.graph.symbol(symbol).name.to_string()
+    }
+
+    pub(super) fn signature(&mut self, symbol: SymbolId) -> Rc<Signature> {
+        if let Some(known) = self.signatures.get(&symbol) {
+            return Rc::clone(known);
+        }
+        let signature = match self.graph.symbol(symbol).kind {
+            SymbolKind::BuiltIn(row) => {
+                let built_in = &BUILT_INS[row];
+                Signature {
+                    info: Info { level: built_in.level, ..Info::default() },
+                    highest: built_in.highest.to_vec(),
+                    counts: vec![built_in.counts],
+                    rigid: if built_in.counts || built_in.highest.is_empty() { Vec::new() } else { vec![true] },
+                    ..Signature::default()
+                }
+            }
+            _ => self.defined(symbol, CONSTANT),
+        };
+        let signature = Rc::new(signature);
+        self.signatures.insert(symbol, Rc::clone(&signature));
+        signature
+    }
+
+    /// Before a recursive operator is known: any action may be an operand.
+    pub(super) fn provisional(&mut self, symbol: SymbolId) {
+        let parameters = self.graph.symbol(symbol).parameters.clone();
+        let signature = Signature {
+            highest: vec![ACTION; parameters.len()],
+            counts: vec![true; parameters.len()],
+            parameters,
+            ..Signature::default()
+        };
+        self.signatures.insert(symbol, Rc::new(signature));
+    }
+
+    pub(super) fn set_signature(&mut self, symbol: SymbolId, signature: Signature) {
+        self.signatures.insert(symbol, Rc::new(signature));
+    }
+
+    pub(super) fn forget(&mut self, symbol: SymbolId) {
+        self.signatures.remove(&symbol);
+        if let Some(body) = self.graph.symbol(symbol).body {
+            self.bodies.remove(&body);
+        }
+    }
+
+    /// The signature of a definition from its body.
+    pub(super) fn defined(&mut self, symbol: SymbolId, least: Level) -> Signature {
+        let definition = self.graph.symbol(symbol);
+        let parameters = definition.parameters.clone();
+        let body = match definition.body {
+            Some(body) => self.body(body),
+            None => Rc::new(Info::default()),
+        };
+        let mut signature = Signature { parameters: parameters.clone(), ..Signature::default() };
+        signature.info.level = body.level.max(least);
+        for (at, parameter) in parameters.iter().enumerate() {
+            signature.highest.push(body.limits.get(parameter).copied().unwrap_or(TEMPORAL));
+            signature.counts.push(body.counting.contains(parameter));
+            signature.rigid.push(body.rigid.contains(parameter));
+            let arity = self.graph.symbol(*parameter).arity;
+            let demand = |of: usize| body.demands.get(&(*parameter, of)).copied().unwrap_or(CONSTANT);
+            signature.demands.push((0..arity).map(demand).collect());
+            for (position, other) in parameters.iter().enumerate() {
+                let occurs = (0..arity).filter(|of| body.uses.contains(&(*parameter, *of, *other)));
+                signature.occurs.extend(occurs.map(|of| (at, of, position)));
+            }
+        }
+        let own = |id: &SymbolId| parameters.contains(id);
+        let info = &mut signature.info;
+        info.counting = body.counting.iter().copied().filter(|id| !own(id)).collect();
+        info.all = body.all.iter().copied().filter(|id| !own(id)).collect();
+        info.rigid = body.rigid.iter().copied().filter(|id| !own(id)).collect();
+        info.limits = body.limits.iter().map(|(id, level)| (*id, *level)).filter(|(id, _)| !own(id)).collect();
+        info.demands = body.demands.iter().map(|(key, level)| (*key, *level)).filter(|((id, _), _)| !own(id)).collect();
+        info.uses = body.uses.iter().copied().filter(|(operator, _, id)| !own(operator) || !own(id)).collect();
+        signature
+    }
+
+    /// The info of a definition's body, which instances may share.
+    pub(super) fn body(&mut self, node: NodeId) -> Rc<Info> {
+        if let Some(known) = self.bodies.get(&node) {
+            return Rc::clone(known);
+        }
+        let info = Rc::new(self.info(node));
+        self.bodies.insert(node, Rc::clone(&info));
+        info
+    }
+
+    pub(super) fn info(&mut self, node: NodeId) -> Info {
+        match self.graph.node(node).clone() {
+            Node::Literal => Info::default(),
+            Node::Apply(application) => self.application(&application, self.graph.place(node)),
+            Node::At(parts) => {
+                let mut info = Info::default();
+                for part in parts {
+                    let part = self.info(part);
+                    info.count(&part, &[]);
+                    info.inherit(&part, &[]);
+                }
+                info
+            }
+            Node::Let { definitions, instances, body } => {
+                let mut info = self.info(body);
+                for instance in instances {
+                    self.instance(instance);
+                }
+                for definition in definitions {
+                    let signature = self.signature(definition);
+                    for (symbol, level) in &signature.info.limits {
+                        info.limit(*symbol, *level);
+                    }
+                    for ((symbol, position), level) in &signature.info.demands {
+                        info.demand(*symbol, *position, *level);
+                    }
+                    info.uses.extend(&signature.info.uses);
+                }
+                info
+            }
+            Node::Substituted { body, by } => self.substituted(body, by),
+            Node::Operator(symbol) => self.symbol_info(symbol),
+            Node::Sequent { parts, declared } => {
+                let mut info = Info::default();
+                for part in parts {
+                    let part = self.info(part);
+                    info.count(&part, &declared);
+                    info.inherit(&part, &declared);
+                }
+                info
+            }
+        }
+    }
+
+    /// A symbol by itself, as an operator argument.
+    fn symbol_info(&mut self, symbol: SymbolId) -> Info {
+        if self.is_definition(symbol) {
+            return self.signature(symbol).info.clone();
+        }
+        let mut info = Info { level: self.declared_level(symbol), ..Info::default() };
+        info.all.insert(symbol);
+        info.counting.insert(symbol);
+        info
+    }
+
+    pub(super) fn declared_level(&self, symbol: SymbolId) -> Level {
+        match self.graph.symbol(symbol).kind {
+            SymbolKind::Variable => super::graph::STATE,
+            SymbolKind::New(level) => level,
+            _ => CONSTANT,
+        }
+    }
+
+    fn application(&mut self, application: &Application, place: Place) -> Info {
+        let infos: Vec<Option<Info>> =
+            application.operands.iter().map(|operand| operand.map(|operand| self.info(operand))).collect();
+        let ranges: Vec<Info> = application.ranges.iter().map(|range| self.info(*range)).collect();
+        let info = if self.is_definition(application.operator) {
+            self.of_definition(application, &infos, &ranges, place)
+        } else {
+            self.of_declared(application.operator, &infos)
+        };
+        self.check_temporal(application, &infos, &ranges, info.level, place);
+        info
+    }
+
+    fn of_declared(&mut self, operator: SymbolId, infos: &[Option<Info>]) -> Info {
+        let mut info = self.symbol_info(operator);
+        for (position, operand) in infos.iter().enumerate() {
+            let Some(operand) = operand else { continue };
+            info.count(operand, &[]);
+            info.inherit(operand, &[]);
+            info.demand(operator, position, operand.level);
+            info.uses.extend(operand.counting.iter().map(|symbol| (operator, position, *symbol)));
+        }
+        info
+    }
+
+    fn operator_at(&self, application: &Application, position: usize) -> Option<SymbolId> {
+        let node = application.operands.get(position).copied().flatten()?;
+        match self.graph.node(node) {
+            Node::Operator(symbol) => Some(*symbol),
+            _ => None,
+        }
+    }
+
+    fn of_definition(
+        &mut self,
+        application: &Application,
+        infos: &[Option<Info>],
+        ranges: &[Info],
+        place: Place,
+    ) -> Info {
+        let signature = self.signature(application.operator);
+        let bound = &application.bound;
+        self.check_operands(application, &signature, infos, ranges, place);
+
+        let mut info = Info { level: signature.info.level, ..Info::default() };
+        info.counting.extend(signature.info.counting.iter().filter(|symbol| !bound.contains(symbol)));
+        let mut inherited = signature.info.clone();
+        inherited.uses.clear();
+        info.inherit(&inherited, bound);
+        for (position, operand) in infos.iter().enumerate() {
+            let Some(operand) = operand else { continue };
+            if signature.counts(position) {
+                info.count(operand, bound);
+            }
+            info.inherit(operand, bound);
+            if signature.is_rigid(position) {
+                info.rigid.extend(operand.all.iter().filter(|symbol| !bound.contains(symbol)));
+            }
+            for symbol in operand.counting.iter().filter(|symbol| !bound.contains(symbol)) {
+                info.limit(*symbol, signature.highest(position));
+            }
+        }
+        for range in ranges {
+            info.count(range, &[]);
+            info.inherit(range, &[]);
+        }
+        self.operators_as_operands(application, &signature, infos, &mut info);
+        self.uses_of_definition(application, &signature, infos, &mut info);
+        info
+    }
+
+    fn check_operands(
+        &mut self,
+        application: &Application,
+        signature: &Signature,
+        infos: &[Option<Info>],
+        ranges: &[Info],
+        place: Place,
+    ) {
+        let operator = application.operator;
+        for (position, operand) in infos.iter().enumerate() {
+            let Some(operand) = operand else { continue };
+            let highest = signature.highest(position);
+            if operand.level > highest {
+                let message = format!(
+                    "{} is a {} formula where `{}` allows at most {} level",
+                    argument_name(position, infos.len()),
+                    level_name(operand.level),
+                    self.name(operator),
+                    level_name(highest)
+                );
+                self.error(place, message);
+            }
+            let Some(argument) = self.operator_at(application, position).filter(|id| self.is_definition(*id)) else {
+                continue;
+            };
+            let inner = self.signature(argument);
+            let arity = self.graph.symbol(argument).arity;
+            for of in 0..arity {
+                let demand = signature.demand(position, of);
+                let given = infos.iter().enumerate().filter_map(|(at, info)| {
+                    info.as_ref().filter(|_| signature.occurs(position, of, at)).map(|info| info.level)
+                });
+                let needed = given.fold(demand, Level::max);
+                if inner.highest(of) < needed {
+                    let message = format!(
+                        "`{}` cannot be given to `{}`: its operand {} may be at most of {} level and gets a {} formula",
+                        self.name(argument),
+                        self.name(operator),
+                        of + 1,
+                        level_name(inner.highest(of)),
+                        level_name(needed)
+                    );
+                    self.error(place, message);
+                }
+            }
+        }
+        if ranges.iter().any(|range| range.level > ACTION) {
+            self.error(place, "the set that a variable is bound to may not be temporal".into());
+        }
+    }
+
+    /// What operators given as operands demand of the other operands.
+    fn operators_as_operands(
+        &mut self,
+        application: &Application,
+        signature: &Signature,
+        infos: &[Option<Info>],
+        info: &mut Info,
+    ) {
+        for position in 0..infos.len() {
+            let Some(argument) = self.operator_at(application, position) else { continue };
+            let arity = self.graph.symbol(argument).arity;
+            let is_definition = self.is_definition(argument);
+            let inner = if is_definition { Some(self.signature(argument)) } else { None };
+            for of in 0..arity {
+                if inner.is_none() {
+                    info.demand(argument, of, signature.demand(position, of));
+                }
+                for (at, other) in infos.iter().enumerate() {
+                    let Some(other) = other.as_ref().filter(|_| signature.occurs(position, of, at)) else { continue };
+                    match &inner {
+                        Some(inner) => {
+                            for symbol in &other.counting {
+                                info.limit(*symbol, inner.highest(of));
+                            }
+                            if inner.is_rigid(of) {
+                                info.rigid.extend(&other.all);
+                            }
+                        }
+                        None => {
+                            info.demand(argument, of, other.level);
+                            info.uses.extend(other.counting.iter().map(|symbol| (argument, of, *symbol)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Uses in the definition of which only the operator, or only what occurs in its operand, is a parameter.
+    fn uses_of_definition(
+        &mut self,
+        application: &Application,
+        signature: &Signature,
+        infos: &[Option<Info>],
+        info: &mut Info,
+    ) {
+        for (operator, of, symbol) in signature.info.uses.iter().copied() {
+            match signature.position(operator) {
+                Some(position) => {
+                    let Some(argument) = self.operator_at(application, position) else { continue };
+                    if self.is_definition(argument) {
+                        let highest = self.signature(argument).highest(of);
+                        info.limit(symbol, highest);
+                    } else {
+                        info.uses.insert((argument, of, symbol));
+                    }
+                }
+                None => match signature.position(symbol).and_then(|position| infos.get(position)) {
+                    Some(Some(operand)) => {
+                        info.uses.extend(operand.counting.iter().map(|symbol| (operator, of, *symbol)));
+                        info.demand(operator, of, operand.level);
+                    }
+                    Some(None) => {}
+                    None => {
+                        info.uses.insert((operator, of, symbol));
+                    }
+                },
+            }
+        }
+    }
+
+    /// Formulas that stuttering could make true or false.
+    fn check_temporal(
+        &mut self,
+        application: &Application,
+        infos: &[Option<Info>],
+        ranges: &[Info],
+        level: Level,
+        place: Place,
+    ) {
+        let name = self.name(application.operator);
+        if !matches!(self.graph.symbol(application.operator).kind, SymbolKind::BuiltIn(_)) {
+            return;
+        }
+        let levels: Vec<Level> = infos.iter().flatten().map(|info| info.level).collect();
+        let is = |row: Row| application.operator == row.symbol();
+        match name.as_str() {
+            "[]" | "<>" if levels.first() == Some(&ACTION) => {
+                let wanted = if name == "[]" { Row::Square } else { Row::Angle };
+                let operand = application.operands.first().copied().flatten();
+                let operator = operand.and_then(|operand| match self.graph.node(operand) {
+                    Node::Apply(inner) => Some(inner.operator),
+                    _ => None,
+                });
+                if operator.is_some_and(|operator| operator != wanted.symbol()) {
+                    let form = if name == "[]" { "[A]_v" } else { "<<A>>_v" };
+                    self.error(place, format!("`{name}` stands before an action that is not of the form {form}"));
+                }
+            }
+            "~>" | "-+->" if levels.contains(&ACTION) => {
+                self.error(place, format!("`{name}` stands between state predicates or temporal formulas, not actions"));
+            }
+            _ if is(Row::Conjunction) || is(Row::Disjunction) || matches!(name.as_str(), "/\\" | "\\/" | "=>" | "<=>") => {
+                if levels.contains(&ACTION) && levels.contains(&TEMPORAL) {
+                    self.error(place, format!("{name} joins an action and a temporal formula: write the action as [A]_v or <<A>>_v"));
+                }
+            }
+            _ if (is(Row::All) || is(Row::Some)) && level == TEMPORAL => {
+                if ranges.iter().any(|range| range.level == ACTION) {
+                    self.error(place, "a quantifier over a temporal formula binds its variable to a set of action level".into());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn argument_name(position: usize, count: usize) -> String {
+    if count == 1 { "the operand".to_owned() } else { format!("operand {}", position + 1) }
+}

@@ -1,0 +1,301 @@
+//! Levels of substitutions, instances, recursive definitions and whole modules.
+
+use std::rc::Rc;
+
+use super::graph::{
+    ACTION, CONSTANT, Graph, Level, ModuleId, Node, NodeId, STATE, Substitution, SubstitutionId, SymbolId, SymbolKind,
+};
+use super::level::{Info, Levels, level_name};
+
+/// Checks the levels of everything in these modules.
+pub(super) fn check(graph: &mut Graph, modules: &[ModuleId]) {
+    let mut levels = Levels::new(graph);
+    for module in modules {
+        levels.module(*module);
+    }
+}
+
+impl Levels<'_> {
+    fn value(&self, substitution: &Substitution, symbol: SymbolId) -> Option<NodeId> {
+        substitution.pairs.iter().find(|(target, _)| *target == symbol).map(|(_, node)| *node)
+    }
+
+    fn operator_of(&self, node: NodeId) -> Option<SymbolId> {
+        match self.graph.node(node) {
+            Node::Operator(symbol) => Some(*symbol),
+            _ => None,
+        }
+    }
+
+    /// The symbols that count where this one did.
+    fn counting(&mut self, substitution: &Substitution, symbol: SymbolId) -> Vec<SymbolId> {
+        match self.value(substitution, symbol) {
+            Some(node) => self.body(node).counting.iter().copied().collect(),
+            None => vec![symbol],
+        }
+    }
+
+    /// A definition's body of another module, as the instance sees it.
+    pub(super) fn substituted(&mut self, body: NodeId, by: SubstitutionId) -> Info {
+        let substitution = self.graph.substitutions[by as usize].clone();
+        let inner = self.body(body);
+        let mut info = Info { level: inner.level, ..Info::default() };
+        for (symbol, node) in &substitution.pairs {
+            let value = self.body(*node);
+            if inner.counting.contains(symbol) {
+                info.level = info.level.max(value.level);
+            }
+            if inner.all.contains(symbol) {
+                info.all.extend(&value.all);
+                info.rigid.extend(&value.rigid);
+                if inner.rigid.contains(symbol) {
+                    info.rigid.extend(&value.all);
+                }
+            }
+        }
+        let kept = |symbol: &&SymbolId| !substitution.pairs.iter().any(|(target, _)| target == *symbol);
+        info.all.extend(inner.all.iter().filter(kept));
+        info.rigid.extend(inner.rigid.iter().filter(kept));
+        for symbol in &inner.counting {
+            let counting = self.counting(&substitution, *symbol);
+            info.counting.extend(counting);
+        }
+        self.constraints_under(&inner, &substitution, &mut info);
+        info
+    }
+
+    fn constraints_under(&mut self, inner: &Info, substitution: &Substitution, info: &mut Info) {
+        let constant = self.is_constant(substitution.module);
+        for (symbol, level) in &inner.limits {
+            let level = match self.graph.symbol(*symbol).kind {
+                SymbolKind::Constant if !constant => CONSTANT,
+                SymbolKind::Variable if !constant => STATE,
+                _ => *level,
+            };
+            for symbol in self.counting(substitution, *symbol) {
+                info.limit(symbol, level);
+            }
+        }
+        for ((symbol, position), level) in &inner.demands {
+            match self.value(substitution, *symbol) {
+                None => info.demand(*symbol, *position, *level),
+                Some(node) => {
+                    if let Some(operator) = self.operator_of(node).filter(|id| self.graph.symbol(*id).is_open()) {
+                        info.demand(operator, *position, *level);
+                    }
+                }
+            }
+        }
+        for (operator, position, symbol) in &inner.uses {
+            let target = match self.value(substitution, *operator) {
+                None => Some(*operator),
+                Some(node) => self.operator_of(node),
+            };
+            let Some(target) = target else { continue };
+            let counting = self.counting(substitution, *symbol);
+            if self.graph.symbol(target).is_open() {
+                if let Some(node) = self.value(substitution, *symbol) {
+                    let level = self.body(node).level;
+                    info.demand(target, *position, level);
+                }
+                info.uses.extend(counting.into_iter().map(|symbol| (target, *position, symbol)));
+            } else {
+                let highest = self.signature(target).highest(*position);
+                for symbol in counting {
+                    info.limit(symbol, highest);
+                }
+            }
+        }
+    }
+
+    /// Whether a module declares no variable and defines nothing above constant level.
+    pub(super) fn is_constant(&mut self, module: ModuleId) -> bool {
+        if let Some(known) = self.constant_modules.get(&module) {
+            return *known;
+        }
+        let order = self.graph.module(module).scope.order.clone();
+        let theorems = self.graph.module(module).theorems.clone();
+        let variable = order.iter().any(|id| self.graph.symbol(*id).kind == SymbolKind::Variable);
+        let constant = !variable
+            && order.iter().all(|id| match (self.graph.symbol(*id).kind, self.graph.symbol(*id).body) {
+                (SymbolKind::Operator, Some(body)) => self.body(body).level == CONSTANT,
+                _ => true,
+            })
+            && theorems.iter().all(|theorem| self.body(*theorem).level == CONSTANT);
+        self.constant_modules.insert(module, constant);
+        constant
+    }
+
+    /// Whether what an instance substitutes has the levels that its module demands.
+    pub(super) fn instance(&mut self, instance: usize) {
+        let instance = self.graph.instances[instance].clone();
+        let substitution = self.graph.substitutions[instance.by as usize].clone();
+        if substitution.pairs.is_empty() {
+            return;
+        }
+        let place = instance.place;
+        let module = self.module_info(substitution.module);
+        let name = self.graph.module(substitution.module).name.to_string();
+        let constant = self.is_constant(substitution.module);
+        for (symbol, node) in &substitution.pairs {
+            let value = self.body(*node);
+            let target = self.name(*symbol);
+            let mut highest = module.limits.get(symbol).copied();
+            if !constant {
+                let own = self.declared_level(*symbol);
+                highest = Some(highest.map_or(own, |highest| highest.min(own)));
+            }
+            if let Some(highest) = highest.filter(|highest| value.level > *highest) {
+                self.too_high(place, &name, &target, value.level, highest);
+            }
+            let Some(operator) = self.operator_of(*node).filter(|id| self.is_definition(*id)) else { continue };
+            let signature = self.signature(operator);
+            if !signature.is_flexible() {
+                let message = format!("`{}` cannot replace `{target}` of module {name}: it is no operator on values", self.name(operator));
+                self.error(place, message);
+            }
+            for position in 0..self.graph.symbol(*symbol).arity {
+                let demand = module.demands.get(&(*symbol, position)).copied();
+                if demand.is_some_and(|demand| signature.highest(position) < demand) {
+                    let message = format!(
+                        "`{}` cannot replace `{target}` of module {name}: its operand {} allows at most {} level",
+                        self.name(operator),
+                        position + 1,
+                        level_name(signature.highest(position))
+                    );
+                    self.error(place, message);
+                }
+            }
+        }
+        for (operator, position, symbol) in &module.uses {
+            let (Some(operator), Some(node)) = (self.value(&substitution, *operator), self.value(&substitution, *symbol)) else {
+                continue;
+            };
+            let Some(operator) = self.operator_of(operator).filter(|id| self.is_definition(*id)) else { continue };
+            let highest = self.signature(operator).highest(*position);
+            let level = self.body(node).level;
+            if level > highest {
+                let target = self.name(*symbol);
+                self.too_high(place, &name, &target, level, highest);
+            }
+        }
+    }
+
+    fn too_high(&mut self, place: super::graph::Place, module: &str, target: &str, level: Level, highest: Level) {
+        let message = format!(
+            "what replaces `{target}` of module {module} is of {} level; at most {} level is allowed",
+            level_name(level),
+            level_name(highest)
+        );
+        self.error(place, message);
+    }
+
+    /// Checks everything in a module, and returns what its constants and variables are bound to.
+    pub(super) fn module(&mut self, module: ModuleId) -> Rc<Info> {
+        if let Some(known) = self.modules.get(&module) {
+            return Rc::clone(known);
+        }
+        self.modules.insert(module, Rc::new(Info::default()));
+        for section in self.graph.module(module).sections.clone() {
+            self.section(&section);
+        }
+        for inner in self.graph.module(module).inner.clone() {
+            self.module(inner);
+        }
+        let info = self.graph.module(module).clone();
+        for definition in info.definitions {
+            self.signature(definition);
+        }
+        for (assumption, place) in &info.assumptions {
+            let level = self.body(*assumption).level;
+            if level != CONSTANT {
+                let message = format!("an assumption must be of constant level and this one is of {} level", level_name(level));
+                self.error(*place, message);
+            }
+        }
+        for node in info.theorems.iter().chain(&info.steps) {
+            self.body(*node);
+        }
+        for instance in info.instances {
+            self.instance(instance);
+        }
+        self.modules.remove(&module);
+        self.module_info(module)
+    }
+
+    fn module_info(&mut self, module: ModuleId) -> Rc<Info> {
+        if let Some(known) = self.modules.get(&module) {
+            return Rc::clone(known);
+        }
+        let mut info = Info::default();
+        let constant = self.is_constant(module);
+        let about = self.graph.module(module).clone();
+        for id in about.scope.order {
+            match self.graph.symbol(id).kind {
+                SymbolKind::Constant if !constant => info.limit(id, CONSTANT),
+                SymbolKind::Operator => {
+                    let signature = self.signature(id);
+                    info.inherit(&signature.info, &[]);
+                }
+                _ => {}
+            }
+        }
+        let assumptions = about.assumptions.iter().map(|(node, _)| node);
+        for node in assumptions.chain(&about.theorems) {
+            let statement = self.body(*node);
+            info.inherit(&statement, &[]);
+            for symbol in &statement.counting {
+                if self.graph.symbol(*symbol).kind == SymbolKind::Constant {
+                    info.limit(*symbol, ACTION);
+                }
+            }
+        }
+        let info = Rc::new(info);
+        self.modules.insert(module, Rc::clone(&info));
+        info
+    }
+
+    /// Recursive definitions know each other's levels only after one round of supposing.
+    fn section(&mut self, section: &[SymbolId]) {
+        for id in section {
+            if self.graph.symbol(*id).recursive.is_some() {
+                self.provisional(*id);
+            }
+        }
+        let (mut level, mut counting, mut all) = (CONSTANT, Vec::new(), Vec::new());
+        let mut first = Vec::new();
+        for id in section {
+            let recursive = self.graph.symbol(*id).recursive.is_some();
+            let signature = self.defined(*id, CONSTANT);
+            if recursive {
+                let primed = (0..self.graph.symbol(*id).arity).find(|position| signature.highest(*position) < ACTION);
+                if let Some(position) = primed {
+                    let place = self.graph.symbol(*id).place;
+                    let message = format!("operand {} of the recursive operator `{}` is primed", position + 1, self.name(*id));
+                    self.error(place, message);
+                }
+                level = level.max(signature.info.level);
+                counting.extend(signature.info.counting.iter().copied());
+                all.extend(signature.info.all.iter().copied());
+            }
+            first.push(signature);
+        }
+        for (id, mut signature) in section.iter().zip(first) {
+            self.forget(*id);
+            signature.info.level = signature.info.level.max(level);
+            signature.info.counting.extend(&counting);
+            signature.info.all.extend(&all);
+            self.set_signature(*id, signature);
+        }
+        let mut last = Vec::new();
+        for id in section {
+            let mut signature = self.defined(*id, level);
+            signature.info.counting.extend(&counting);
+            signature.info.all.extend(&all);
+            last.push(signature);
+        }
+        for (id, signature) in section.iter().zip(last) {
+            self.set_signature(*id, signature);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Static checks: whether a module is TLA+ at all, so that what SANY rejects is rejected without it.
+//!
+//! A grammar of its own, for the one that the rest of the crate uses for editing accepts more than the language has;
+//! then names, operands, levels. It knows no tool and reads no file: the caller gives the modules that stand beside.
+
+mod analysis;
+mod builtin;
+mod graph;
+mod level;
+mod level_module;
+mod operator;
+mod parse_bracket;
+mod parse_expression;
+mod parse_proof;
+mod parser;
+mod pile;
+mod resolve_expression;
+mod resolve_instance;
+mod resolve_proof;
+mod resolver;
+mod standard;
+mod token;
+mod tree;
+
+pub use analysis::{Analysis, analyze};

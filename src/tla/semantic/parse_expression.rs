@@ -1,0 +1,442 @@
+//! The grammar of expressions.
+//!
+//! A bulleted list holds what stands to the right of its bullets. The reference parser checks that of each operand and
+//! operator before it goes on, and of everything in an item once the item is complete; so does this.
+
+use super::operator::Operator;
+use super::parser::{Parsed, Parser};
+use super::pile::{Conflict, Pile};
+use super::token::{Kind, Token};
+use super::tree::{Expr, Form, MAX_DEPTH, Name, Quantifier, Segment, SegmentKind};
+
+impl Parser<'_> {
+    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+        let whole = self.nested(Self::operands_and_operators)?;
+        if whole.depth > MAX_DEPTH { self.too_deep(whole.at) } else { Ok(whole) }
+    }
+
+    /// To the right of the innermost list's bullets.
+    pub(super) fn inside(&self, token: &Token) -> bool {
+        self.lists.last().is_none_or(|(_, column)| *column < token.column)
+    }
+
+    fn placed(&self, result: Result<(), Conflict>) -> Parsed<()> {
+        result.or_else(|(at, message)| self.wrong(at, message))
+    }
+
+    fn operands_and_operators(&mut self) -> Parsed<Expr> {
+        let mut pile = Pile::default();
+        loop {
+            while let Some(operator) = self.prefix_operator() {
+                let at = self.take().start;
+                let result = pile.operator(operator, at);
+                self.placed(result)?;
+            }
+            let token = self.peek();
+            if !self.inside(&token) {
+                let message = "an operand is missing: this stands left of its bulleted list's column, or on it";
+                return if matches!(token.kind, Kind::Bad(_) | Kind::Nothing) {
+                    self.unexpected("an expression")
+                } else {
+                    self.wrong(token.start, message.into())
+                };
+            }
+            if let Some(open) = self.open_ended()? {
+                pile.operand(open);
+                break;
+            }
+            let operand = self.operand()?;
+            pile.operand(operand);
+            self.behind_operand(&mut pile)?;
+            let next = self.peek();
+            if !self.inside(&next) {
+                break;
+            }
+            if next.is("::") {
+                self.labelled(&mut pile)?;
+                break;
+            }
+            match next.operator().filter(|operator| operator.is_infix()) {
+                Some(operator) => {
+                    self.take();
+                    let result = pile.operator(operator, next.start);
+                    self.placed(result)?;
+                }
+                None => break,
+            }
+        }
+        let end = self.peek().start;
+        pile.finish(end).or_else(|(at, message)| self.wrong(at, message))
+    }
+
+    fn prefix_operator(&self) -> Option<&'static Operator> {
+        let token = self.peek();
+        let operator = token.operator()?;
+        let stands_before = (operator.is_prefix() && operator.name != "-.") || operator.name == "-";
+        (stands_before && self.inside(&token)).then_some(operator)
+    }
+
+    /// Postfix operators, applications and fields.
+    fn behind_operand(&mut self, pile: &mut Pile) -> Parsed<()> {
+        loop {
+            let token = self.peek();
+            if !self.inside(&token) {
+                return Ok(());
+            }
+            if let Some(operator) = token.operator().filter(|operator| operator.is_postfix()) {
+                self.take();
+                let result = pile.operator(operator, token.start);
+                self.placed(result)?;
+            } else if token.is(".") {
+                self.take();
+                if !self.inside(&self.peek()) {
+                    return self.unexpected("the name of a field inside the bulleted list");
+                }
+                self.free_name("the name of a field behind `.`")?;
+                let result = pile.field(token.start);
+                self.placed(result)?;
+            } else if token.is("[") {
+                let argument = self.nested(Self::square)?;
+                let Form::Arguments(arguments) = argument.form else {
+                    return self.wrong(token.start, "two expressions stand side by side: an operator between them is missing".into());
+                };
+                let result = pile.application(arguments, token.start);
+                self.placed(result)?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What takes everything behind it: quantifiers, IF, CASE, LET, CHOOSE.
+    fn open_ended(&mut self) -> Parsed<Option<Expr>> {
+        let token = self.peek();
+        let expression = match token.kind {
+            Kind::Mark("\\A") => self.quantified(Quantifier::All),
+            Kind::Mark("\\E") => self.quantified(Quantifier::Some),
+            Kind::Mark("\\AA") => self.temporally_quantified(Quantifier::TemporalAll),
+            Kind::Mark("\\EE") => self.temporally_quantified(Quantifier::TemporalSome),
+            Kind::Word("IF") => self.conditional(),
+            Kind::Word("CASE") => self.cases(),
+            Kind::Word("LET") => self.let_in(),
+            Kind::Word("CHOOSE") => self.choice(),
+            _ => return Ok(None),
+        };
+        expression.map(Some)
+    }
+
+    fn quantified(&mut self, quantifier: Quantifier) -> Parsed<Expr> {
+        let at = self.take().start;
+        if self.names_up_to(":") {
+            let names = self.identifiers("the name of a bound variable")?;
+            self.expect(":", "behind the bound variables")?;
+            let body = self.expression()?;
+            return Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), at));
+        }
+        let bounds = self.bounds()?;
+        self.expect(":", "behind the bound variables")?;
+        let body = self.expression()?;
+        Ok(Expr::new(Form::Bounded(quantifier, bounds, Box::new(body)), at))
+    }
+
+    fn temporally_quantified(&mut self, quantifier: Quantifier) -> Parsed<Expr> {
+        let at = self.take().start;
+        let names = self.identifiers("the name of a bound variable")?;
+        self.expect(":", "behind the bound variables")?;
+        let body = self.expression()?;
+        Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), at))
+    }
+
+    /// `a, b, c` and then this.
+    pub(super) fn names_up_to(&self, mark: &str) -> bool {
+        let mut at = self.at;
+        while self.token(at).kind == Kind::Identifier {
+            if !self.token(at + 1).is(",") {
+                return self.token(at + 1).is(mark);
+            }
+            at += 2;
+        }
+        false
+    }
+
+    fn conditional(&mut self) -> Parsed<Expr> {
+        let at = self.take().start;
+        let condition = self.expression()?;
+        self.expect("THEN", "behind the condition of IF")?;
+        let positive = self.expression()?;
+        self.expect("ELSE", "behind the value of THEN")?;
+        let negative = self.expression()?;
+        Ok(Expr::new(Form::If(Box::new((condition, positive, negative))), at))
+    }
+
+    fn cases(&mut self) -> Parsed<Expr> {
+        let at = self.take().start;
+        let mut arms = Vec::new();
+        let mut other = None;
+        loop {
+            let guard = self.expression()?;
+            self.expect("->", "behind the condition of CASE")?;
+            arms.push((guard, self.expression()?));
+            if !self.is("[]") {
+                break;
+            }
+            self.take();
+            if self.took("OTHER") {
+                self.expect("->", "behind OTHER")?;
+                other = Some(Box::new(self.expression()?));
+                break;
+            }
+        }
+        Ok(Expr::new(Form::Case(arms, other), at))
+    }
+
+    fn let_in(&mut self) -> Parsed<Expr> {
+        let at = self.take().start;
+        let mut units = Vec::new();
+        loop {
+            let unit = if self.is("RECURSIVE") { self.recursive()? } else { self.definition()? };
+            units.push(unit);
+            if self.took("IN") {
+                break;
+            }
+            if !(self.is("RECURSIVE") || self.is("LOCAL") || self.begins_definition(self.at)) {
+                return self.unexpected("IN, or another definition of LET");
+            }
+        }
+        let body = self.expression()?;
+        Ok(Expr::new(Form::Let(units, Box::new(body)), at))
+    }
+
+    fn choice(&mut self) -> Parsed<Expr> {
+        let at = self.take().start;
+        let names = if self.is("<<") {
+            self.identifier_tuple()?
+        } else {
+            vec![self.identifier("the name of a bound variable")?]
+        };
+        let set = if self.took("\\in") { Some(Box::new(self.expression()?)) } else { None };
+        self.expect(":", "behind the bound variable of CHOOSE")?;
+        let body = self.expression()?;
+        Ok(Expr::new(Form::Choose(names, set, Box::new(body)), at))
+    }
+
+    fn operand(&mut self) -> Parsed<Expr> {
+        let token = self.peek();
+        let at = token.start;
+        match token.kind {
+            Kind::Bullet(operator) => self.list(operator),
+            Kind::Mark("(") => {
+                self.take();
+                let inner = self.expression()?;
+                self.expect(")", "to close the parenthesis")?;
+                Ok(Expr::new(Form::Parenthesis(Box::new(inner)), at))
+            }
+            Kind::Mark("{") => self.nested(Self::brace),
+            Kind::Mark("[") => self.nested(Self::square),
+            Kind::Mark("<<") => self.nested(Self::angle),
+            Kind::Mark("WF_" | "SF_") => self.nested(Self::fairness),
+            Kind::Text => {
+                self.take();
+                Ok(Expr::new(Form::Literal, at))
+            }
+            Kind::Number => {
+                self.number();
+                Ok(Expr::new(Form::Literal, at))
+            }
+            Kind::Identifier => self.path(token),
+            Kind::Step => {
+                if self.proofs.len() < 2 && self.proofs.last().is_none_or(Option::is_none) {
+                    return self.wrong(at, "the name of a proof step outside its proof".into());
+                }
+                if self.spelling(&token).starts_with("<+>") {
+                    return self.wrong(at, "`<+>` begins a step and cannot name one".into());
+                }
+                self.path(token)
+            }
+            Kind::Operator(operator) if !operator.is_prefix() || operator.name == "-." => self.path(token),
+            _ => self.unexpected("an expression"),
+        }
+    }
+
+    /// `1` or `1.5`
+    pub(super) fn number(&mut self) {
+        self.take();
+        if self.is(".") && self.ahead(1).kind == Kind::Number {
+            self.at += 2;
+        }
+    }
+
+    fn list(&mut self, operator: &'static Operator) -> Parsed<Expr> {
+        let first = self.peek();
+        let from = self.at;
+        self.lists.push((operator.name, first.column));
+        let mut items = Vec::new();
+        loop {
+            let bullet = self.at;
+            let inner = self.closed.len();
+            self.take();
+            items.push(self.expression()?);
+            self.check_indentation(bullet, inner, first.column)?;
+            self.closed.truncate(inner);
+            let next = self.peek();
+            if !(matches!(next.kind, Kind::Bullet(again) if again == operator) && next.column == first.column) {
+                break;
+            }
+        }
+        self.lists.pop();
+        self.closed.push((from, self.at));
+        Ok(Expr::new(Form::List(items, operator), first.start))
+    }
+
+    /// Everything in an item stands to the right of its bullet; lists within it have checked themselves.
+    fn check_indentation(&self, bullet: usize, inner: usize, column: usize) -> Parsed<()> {
+        let mut at = bullet + 1;
+        let mut lists = self.closed.get(inner..).unwrap_or(&[]).iter();
+        let mut next = lists.next();
+        while at < self.at {
+            if let Some((from, to)) = next.copied()
+                && at >= from
+            {
+                at = at.max(to);
+                next = lists.next();
+                continue;
+            }
+            let token = self.token(at);
+            if token.column <= column {
+                let message = "this belongs to an item of a bulleted list and must stand right of its bullet".into();
+                return self.wrong(token.start, message);
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// `label(x):: expression`
+    fn labelled(&mut self, pile: &mut Pile) -> Parsed<()> {
+        let at = self.take().start;
+        let label = pile.take_operand().and_then(as_label);
+        let Some((name, parameters)) = label else {
+            return self.wrong(at, "`::` stands behind something that is no label".into());
+        };
+        let from = name.at;
+        let body = self.expression()?;
+        if let (Form::Apply(operator, _), Some(waiting)) = (&body.form, pile.waiting())
+            && !operator.is_prefix()
+            && !waiting.looser(operator)
+        {
+            return self.wrong(from, "without this label the expression would be read otherwise: write parentheses".into());
+        }
+        pile.operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from));
+        Ok(())
+    }
+
+    /// A name, what it is applied to, and what is selected of it: `I(x)!Op(y)`, `Op!1`.
+    fn path(&mut self, first: Token) -> Parsed<Expr> {
+        self.take();
+        let mut segments = vec![self.segment(first)?];
+        while self.took("!") {
+            let token = self.peek();
+            let selector = |text: &str| Segment {
+                name: Name { text: text.to_owned(), at: token.start },
+                kind: SegmentKind::Selector,
+                arguments: None,
+            };
+            let segment = match token.kind {
+                Kind::Mark("(") => Segment { arguments: Some(self.arguments()?), ..selector("(…)") },
+                Kind::Number => {
+                    self.take();
+                    selector("a number")
+                }
+                Kind::Mark("<<" | ">>" | ":") => {
+                    self.take();
+                    selector("a position")
+                }
+                Kind::Identifier if self.spelling(&token) == "@" => {
+                    self.take();
+                    selector("@")
+                }
+                Kind::Identifier | Kind::Operator(_) | Kind::Bullet(_) => {
+                    self.take();
+                    self.segment(token)?
+                }
+                _ => return self.unexpected("the name of an operator behind `!`"),
+            };
+            segments.push(segment);
+        }
+        Ok(Expr::new(Form::Path(segments), first.start))
+    }
+
+    fn segment(&mut self, token: Token) -> Parsed<Segment> {
+        let text = match token.operator() {
+            Some(operator) => operator.name.to_owned(),
+            None if token.kind == Kind::Step => self.step_reference(self.spelling(&token)),
+            None => self.spelling(&token).to_owned(),
+        };
+        let arguments = if self.is("(") { Some(self.arguments()?) } else { None };
+        Ok(Segment { name: Name { text, at: token.start }, kind: SegmentKind::Name, arguments })
+    }
+
+    pub(super) fn arguments(&mut self) -> Parsed<Vec<Expr>> {
+        self.take();
+        let mut all = vec![self.argument()?];
+        while self.took(",") {
+            all.push(self.argument()?);
+        }
+        self.expect(")", "behind the arguments")?;
+        Ok(all)
+    }
+
+    /// An expression, or an operator: `+`, `LAMBDA x : …`.
+    pub(super) fn argument(&mut self) -> Parsed<Expr> {
+        let token = self.peek();
+        if self.inside(&token) {
+            if let Some(operator) = token.operator()
+                && self.ends_argument(self.at + 1)
+            {
+                if operator.name == "\\times" {
+                    return self.wrong(token.start, "`\\X` is no operator of two operands and cannot be an argument".into());
+                }
+                self.take();
+                return Ok(Expr::new(Form::Operator(operator), token.start));
+            }
+            if token.is("LAMBDA") {
+                self.take();
+                let names = self.identifiers("the name of a parameter")?;
+                self.expect(":", "behind the parameters of LAMBDA")?;
+                let body = self.expression()?;
+                return Ok(Expr::new(Form::Lambda(names, Box::new(body)), token.start));
+            }
+        }
+        self.expression()
+    }
+
+    fn ends_argument(&self, at: usize) -> bool {
+        match self.token(at).kind {
+            Kind::Mark("," | ")") | Kind::End | Kind::Line | Kind::Begin => true,
+            Kind::Word(
+                "LOCAL" | "INSTANCE" | "THEOREM" | "ASSUME" | "ASSUMPTION" | "CONSTANT" | "VARIABLE" | "RECURSIVE",
+            ) => true,
+            _ => self.begins_definition(at),
+        }
+    }
+}
+
+/// The name and parameters of a label, if the expression can be one.
+fn as_label(expression: Expr) -> Option<(Name, Vec<Name>)> {
+    let simple = |segments: Vec<Segment>| {
+        let [segment] = <[Segment; 1]>::try_from(segments).ok()?;
+        (segment.kind == SegmentKind::Name).then_some(segment)
+    };
+    let Form::Path(segments) = expression.form else { return None };
+    let Segment { name, arguments, .. } = simple(segments)?;
+    let mut parameters = Vec::new();
+    for argument in arguments.unwrap_or_default() {
+        let Form::Path(segments) = argument.form else { return None };
+        let parameter = simple(segments)?;
+        if parameter.arguments.is_some() {
+            return None;
+        }
+        parameters.push(parameter.name);
+    }
+    Some((name, parameters))
+}

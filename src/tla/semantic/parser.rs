@@ -1,0 +1,467 @@
+//! The grammar of modules: a cursor over tokens, and the units that a module is made of.
+//!
+//! It accepts what the reference parser accepts, and stops at the first error.
+
+use super::token::{Kind, Token, may_name_a_field, tokens};
+use super::tree::{
+    Bound, Declared, Definition, Expr, FunctionDefinition, Instance, MAX_DEPTH, Module, Name, NamedInstance, Statement,
+    Theorem, Unit, Visibility,
+};
+
+/// Why reading stopped.
+#[derive(Debug, Clone)]
+pub(super) struct Fault {
+    pub(super) at: usize,
+    pub(super) message: String,
+    pub(super) nature: Nature,
+}
+
+/// Whether the module is wrong or only too much for us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nature {
+    Wrong,
+    NotAnalysed,
+}
+
+pub(super) type Parsed<T> = Result<T, Fault>;
+
+pub(super) struct Parser<'a> {
+    pub(super) text: &'a str,
+    tokens: Vec<Token>,
+    pub(super) at: usize,
+    /// Operator and column of each open bulleted list.
+    pub(super) lists: Vec<(&'static str, usize)>,
+    /// Token ranges of the lists that ended, for the check of what a bullet holds.
+    pub(super) closed: Vec<(usize, usize)>,
+    depth: u16,
+    /// The level of each open proof, once a step has told it.
+    pub(super) proofs: Vec<Option<u32>>,
+}
+
+/// The module of a text.
+pub(super) fn parse(text: &str) -> Parsed<Module> {
+    let mut parser = Parser {
+        text,
+        tokens: tokens(text),
+        at: 0,
+        lists: Vec::new(),
+        closed: Vec::new(),
+        depth: 0,
+        proofs: Vec::new(),
+    };
+    if parser.tokens.is_empty() {
+        return Err(Fault {
+            at: 0,
+            message: "there is no module: `---- MODULE name ----` is missing".into(),
+            nature: Nature::Wrong,
+        });
+    }
+    parser.module()
+}
+
+impl Parser<'_> {
+    pub(super) fn peek(&self) -> Token {
+        self.ahead(0)
+    }
+
+    pub(super) fn ahead(&self, by: usize) -> Token {
+        self.token(self.at + by)
+    }
+
+    pub(super) fn token(&self, index: usize) -> Token {
+        let end = self.tokens.last().map_or(0, |token| token.end);
+        let behind = Token { kind: Kind::Nothing, start: end, end, column: 1 };
+        self.tokens.get(index).copied().unwrap_or(behind)
+    }
+
+    pub(super) fn spelling(&self, token: &Token) -> &str {
+        self.text.get(token.start..token.end).unwrap_or("")
+    }
+
+    pub(super) fn is(&self, mark: &str) -> bool {
+        self.peek().is(mark)
+    }
+
+    pub(super) fn take(&mut self) -> Token {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    pub(super) fn took(&mut self, mark: &str) -> bool {
+        let found = self.is(mark);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn wrong<T>(&self, at: usize, message: String) -> Parsed<T> {
+        Err(Fault { at, message, nature: Nature::Wrong })
+    }
+
+    /// The token that stands here is none of what may.
+    pub(super) fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
+        let token = self.peek();
+        let found = match token.kind {
+            Kind::Bad(why) => why.to_owned(),
+            Kind::Nothing => "the end of the text".to_owned(),
+            _ => format!("`{}`", self.spelling(&token)),
+        };
+        self.wrong(token.start, format!("expected {expected}, found {found}"))
+    }
+
+    pub(super) fn expect(&mut self, mark: &str, purpose: &str) -> Parsed<Token> {
+        if self.is(mark) { Ok(self.take()) } else { self.unexpected(&format!("`{mark}` {purpose}")) }
+    }
+
+    pub(super) fn identifier(&mut self, purpose: &str) -> Parsed<Name> {
+        if self.peek().kind != Kind::Identifier {
+            return self.unexpected(purpose);
+        }
+        let token = self.take();
+        Ok(Name { text: self.spelling(&token).to_owned(), at: token.start })
+    }
+
+    /// A name that may also be a reserved word: of a module, or of a field behind `.`.
+    pub(super) fn free_name(&mut self, purpose: &str) -> Parsed<Name> {
+        let token = self.peek();
+        if may_name_a_field(&token) {
+            self.at += 1;
+            return Ok(Name { text: self.spelling(&token).to_owned(), at: token.start });
+        }
+        self.identifier(purpose)
+    }
+
+    pub(super) fn identifiers(&mut self, purpose: &str) -> Parsed<Vec<Name>> {
+        let mut names = vec![self.identifier(purpose)?];
+        while self.took(",") {
+            names.push(self.identifier(purpose)?);
+        }
+        Ok(names)
+    }
+
+    /// One level deeper. What is nested beyond all use is not read.
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH / 2 {
+            return self.too_deep(self.peek().start);
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    pub(super) fn too_deep<T>(&self, at: usize) -> Parsed<T> {
+        let message = "nested too deeply to be analysed: give names to parts of it".to_owned();
+        Err(Fault { at, message, nature: Nature::NotAnalysed })
+    }
+
+    fn module(&mut self) -> Parsed<Module> {
+        self.take();
+        let name = self.free_name("the module's name")?;
+        if self.peek().kind != Kind::Line {
+            return self.unexpected("`----` behind the module's name");
+        }
+        self.take();
+        let mut extends = Vec::new();
+        if self.took("EXTENDS") {
+            extends.push(self.free_name("the name of a module")?);
+            while self.took(",") {
+                extends.push(self.free_name("the name of a module")?);
+            }
+        }
+        let mut units = Vec::new();
+        loop {
+            match self.peek().kind {
+                Kind::End => {
+                    self.take();
+                    return Ok(Module { name, extends, units });
+                }
+                Kind::Line => {
+                    self.take();
+                }
+                Kind::Begin => units.push(Unit::Module(self.nested(Self::module)?)),
+                _ => units.push(self.unit()?),
+            }
+        }
+    }
+
+    fn unit(&mut self) -> Parsed<Unit> {
+        let token = self.peek();
+        match token.kind {
+            Kind::Word("VARIABLE") => {
+                self.take();
+                Ok(Unit::Variables(self.identifiers("the name of a variable")?, token.start))
+            }
+            Kind::Word("CONSTANT") => {
+                self.take();
+                Ok(Unit::Constants(self.declarations()?, token.start))
+            }
+            Kind::Word("RECURSIVE") => {
+                self.take();
+                Ok(Unit::Recursive(self.declarations()?))
+            }
+            Kind::Word("ASSUME" | "ASSUMPTION") => self.assumption(),
+            Kind::Word("THEOREM" | "PROPOSITION") => self.theorem(),
+            Kind::Word("INSTANCE") => Ok(Unit::Instance(self.instance()?, Visibility::Exported)),
+            Kind::Word("LOCAL") if self.ahead(1).is("INSTANCE") => {
+                self.take();
+                Ok(Unit::Instance(self.instance()?, Visibility::Local))
+            }
+            Kind::Word("USE") if !self.ahead(1).is("ONLY") => Ok(Unit::Use(self.facts()?)),
+            Kind::Word("HIDE") => Ok(Unit::Use(self.facts()?)),
+            _ => self.definition(),
+        }
+    }
+
+    fn assumption(&mut self) -> Parsed<Unit> {
+        let at = self.take().start;
+        let name = self.optional_name()?;
+        Ok(Unit::Assumption(name, self.expression()?, at))
+    }
+
+    /// `Name ==` in front of an assumption or theorem.
+    fn optional_name(&mut self) -> Parsed<Option<Name>> {
+        if self.peek().kind != Kind::Identifier || !self.ahead(1).is("==") {
+            return Ok(None);
+        }
+        let name = self.identifier("a name")?;
+        self.take();
+        Ok(Some(name))
+    }
+
+    fn theorem(&mut self) -> Parsed<Unit> {
+        let at = self.take().start;
+        let name = self.optional_name()?;
+        let statement = self.statement()?;
+        let proof = if self.begins_proof() { Some(self.proof()?) } else { None };
+        Ok(Unit::Theorem(Theorem { name, statement, proof, at }))
+    }
+
+    pub(super) fn statement(&mut self) -> Parsed<Statement> {
+        if self.begins_sequent() {
+            return Ok(Statement::Sequent(self.sequent()?));
+        }
+        Ok(Statement::Formula(self.expression()?))
+    }
+
+    /// `a, F(_, _), _ + _, -. _`
+    fn declarations(&mut self) -> Parsed<Vec<Declared>> {
+        let mut all = vec![self.declaration(Holes::Alone)?];
+        while self.took(",") {
+            all.push(self.declaration(Holes::Alone)?);
+        }
+        Ok(all)
+    }
+
+    /// A declared symbol with as many `_` as it has operands.
+    pub(super) fn declaration(&mut self, holes: Holes) -> Parsed<Declared> {
+        let token = self.peek();
+        if token.kind == Kind::Identifier {
+            let name = self.identifier("a name")?;
+            let opens = self.is("(") && (holes == Holes::Parameter || self.ahead(1).is("_"));
+            if !opens {
+                return Ok(Declared { name, arity: 0 });
+            }
+            self.take();
+            let mut arity = 0;
+            loop {
+                self.expect("_", "for each operand")?;
+                arity += 1;
+                if !self.took(",") {
+                    break;
+                }
+            }
+            self.expect(")", "behind the operands")?;
+            return Ok(Declared { name, arity });
+        }
+        if let Some(operator) = token.operator().filter(|operator| operator.is_prefix()) {
+            self.take();
+            self.expect("_", "behind the prefix operator")?;
+            return Ok(Declared { name: Name { text: operator.name.into(), at: token.start }, arity: 1 });
+        }
+        if !self.took("_") {
+            return self.unexpected("the name of an operator, or `_` and its symbol");
+        }
+        let symbol = self.take();
+        let Some(operator) = symbol.operator().filter(|operator| !operator.is_prefix()) else {
+            self.at -= 1;
+            return self.unexpected("an infix or postfix operator behind `_`");
+        };
+        let name = Name { text: operator.name.into(), at: symbol.start };
+        if operator.is_postfix() {
+            return Ok(Declared { name, arity: 1 });
+        }
+        self.expect("_", "behind the infix operator")?;
+        Ok(Declared { name, arity: 2 })
+    }
+
+    /// Whether a definition begins at this token.
+    pub(super) fn begins_definition(&self, at: usize) -> bool {
+        let token = |by: usize| self.token(at + by);
+        let defines = |by: usize| token(by).is("==");
+        match token(0).kind {
+            Kind::Identifier if defines(1) => true,
+            Kind::Identifier => match token(1).kind {
+                Kind::Mark("(") => self.closing(at + 1).is_some_and(|end| self.token(end + 1).is("==")),
+                Kind::Mark("[") => self.closing(at + 1).is_some_and(|end| self.token(end + 1).is("==")),
+                _ => match token(1).operator() {
+                    Some(operator) if operator.is_postfix() => defines(2),
+                    Some(operator) if operator.is_infix() => token(2).kind == Kind::Identifier && defines(3),
+                    _ => false,
+                },
+            },
+            _ => {
+                token(0).operator().is_some_and(super::operator::Operator::is_prefix)
+                    && token(1).kind == Kind::Identifier
+                    && defines(2)
+            }
+        }
+    }
+
+    /// The token that closes the bracket at this token.
+    fn closing(&self, open: usize) -> Option<usize> {
+        const FAR: usize = 10_000;
+        let mut depth = 0_usize;
+        for at in open..open + FAR {
+            match self.token(at).kind {
+                Kind::Mark("(" | "[") => depth += 1,
+                Kind::Mark(")" | "]") => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(at);
+                    }
+                }
+                Kind::Nothing => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// `F(x, G(_)) == …`, `f[x \in S] == …`, `a ++ b == …`, `I(x) == INSTANCE …`
+    pub(super) fn definition(&mut self) -> Parsed<Unit> {
+        let start = self.at;
+        let visibility = if self.took("LOCAL") { Visibility::Local } else { Visibility::Exported };
+        if !self.begins_definition(self.at) {
+            let expected = if visibility == Visibility::Local {
+                "a definition or INSTANCE behind LOCAL"
+            } else if self.peek().kind == Kind::Identifier {
+                self.at += 1;
+                "`==`, or an operator before this name"
+            } else {
+                "a definition, a declaration or `====`"
+            };
+            let fault = self.unexpected(expected);
+            self.at = start;
+            return fault;
+        }
+        if self.ahead(1).is("[") {
+            return self.function_definition(visibility);
+        }
+        let (name, parameters) = self.left_hand_side()?;
+        self.expect("==", "behind what is defined")?;
+        if self.is("INSTANCE") && !name.text.starts_with(|first: char| !first.is_alphanumeric() && first != '_') {
+            let instance = self.instance()?;
+            return Ok(Unit::NamedInstance(NamedInstance { visibility, name, parameters, instance }));
+        }
+        Ok(Unit::Operator(Definition { visibility, name, parameters, body: self.expression()? }))
+    }
+
+    fn left_hand_side(&mut self) -> Parsed<(Name, Vec<Declared>)> {
+        let first = self.peek();
+        if let Some(operator) = first.operator() {
+            self.take();
+            let parameter = Declared { name: self.identifier("an operand")?, arity: 0 };
+            return Ok((Name { text: operator.name.into(), at: first.start }, vec![parameter]));
+        }
+        let name = self.identifier("a name")?;
+        let second = self.peek();
+        if let Some(operator) = second.operator() {
+            self.take();
+            let mut parameters = vec![Declared { name, arity: 0 }];
+            if operator.is_infix() {
+                parameters.push(Declared { name: self.identifier("an operand")?, arity: 0 });
+            }
+            return Ok((Name { text: operator.name.into(), at: second.start }, parameters));
+        }
+        let mut parameters = Vec::new();
+        if self.took("(") {
+            loop {
+                parameters.push(self.declaration(Holes::Parameter)?);
+                if !self.took(",") {
+                    break;
+                }
+            }
+            self.expect(")", "behind the parameters")?;
+        }
+        Ok((name, parameters))
+    }
+
+    fn function_definition(&mut self, visibility: Visibility) -> Parsed<Unit> {
+        let name = self.identifier("a name")?;
+        self.take();
+        let bounds = self.bounds()?;
+        self.expect("]", "behind the function's arguments")?;
+        self.expect("==", "behind what is defined")?;
+        Ok(Unit::Function(FunctionDefinition { visibility, name, bounds, body: self.expression()? }))
+    }
+
+    /// `x, y \in S, <<a, b>> \in T`
+    pub(super) fn bounds(&mut self) -> Parsed<Vec<Bound>> {
+        let mut bounds = vec![self.bound()?];
+        while self.took(",") {
+            bounds.push(self.bound()?);
+        }
+        Ok(bounds)
+    }
+
+    pub(super) fn bound(&mut self) -> Parsed<Bound> {
+        let names =
+            if self.is("<<") { self.identifier_tuple()? } else { self.identifiers("the name of a bound variable")? };
+        self.expect("\\in", "behind the bound variable")?;
+        Ok(Bound { names, set: self.expression()? })
+    }
+
+    pub(super) fn identifier_tuple(&mut self) -> Parsed<Vec<Name>> {
+        self.take();
+        let names = if self.is(">>") { Vec::new() } else { self.identifiers("the name of a bound variable")? };
+        self.expect(">>", "behind the bound variables")?;
+        Ok(names)
+    }
+
+    pub(super) fn instance(&mut self) -> Parsed<Instance> {
+        let at = self.take().start;
+        let module = self.free_name("the name of a module")?;
+        let mut substitutions = Vec::new();
+        if self.took("WITH") {
+            substitutions.push(self.substitution()?);
+            while self.is(",") && self.ahead(2).is("<-") {
+                self.take();
+                substitutions.push(self.substitution()?);
+            }
+        }
+        Ok(Instance { module, substitutions, at })
+    }
+
+    fn substitution(&mut self) -> Parsed<(Name, Expr)> {
+        let token = self.peek();
+        let name = match token.operator() {
+            Some(operator) => {
+                self.take();
+                Name { text: operator.name.into(), at: token.start }
+            }
+            None => self.identifier("the symbol to substitute for")?,
+        };
+        self.expect("<-", "behind the symbol to substitute for")?;
+        Ok((name, self.argument()?))
+    }
+}
+
+/// Where a declaration stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holes {
+    /// In a list of declarations, where `(` may begin something else.
+    Alone,
+    /// Among the parameters of a definition.
+    Parameter,
+}

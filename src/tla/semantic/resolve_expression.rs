@@ -1,0 +1,495 @@
+//! Looks up the names of an expression and makes its node.
+
+use super::builtin::Row;
+use super::graph::{Application, Node, NodeId, Place, Scope, SymbolId, SymbolKind};
+use super::operator::Operator;
+use super::resolver::{Frame, Resolver};
+use super::tree::{Bound, Component, Expr, Form, Name, Quantifier, Segment, SegmentKind, Subscripted, Unit, Update};
+
+impl Resolver<'_> {
+    /// A form applied to operands, with the names that it binds.
+    pub(super) fn form(
+        &mut self,
+        row: Row,
+        operands: Vec<NodeId>,
+        bound: Vec<SymbolId>,
+        ranges: Vec<NodeId>,
+        place: Place,
+    ) -> NodeId {
+        let operands = operands.into_iter().map(Some).collect();
+        self.graph.add_node(Node::Apply(Application { operator: row.symbol(), operands, bound, ranges }), place)
+    }
+
+    fn plain(&mut self, row: Row, operands: Vec<NodeId>, at: usize) -> NodeId {
+        let place = self.place(at);
+        self.form(row, operands, Vec::new(), Vec::new(), place)
+    }
+
+    pub(super) fn applied(&mut self, operator: SymbolId, operands: Vec<NodeId>, at: usize) -> NodeId {
+        let place = self.place(at);
+        let operands = operands.into_iter().map(Some).collect();
+        let application = Application { operator, operands, bound: Vec::new(), ranges: Vec::new() };
+        self.graph.add_node(Node::Apply(application), place)
+    }
+
+    fn all(&mut self, expressions: &[Expr]) -> Vec<NodeId> {
+        expressions.iter().map(|expression| self.expression(expression)).collect()
+    }
+
+    /// The sets first, for no bound variable is known in them, then the variables.
+    pub(super) fn bounds(&mut self, bounds: &[Bound]) -> (Vec<NodeId>, Vec<SymbolId>) {
+        let ranges = bounds.iter().map(|bound| self.expression(&bound.set)).collect();
+        let names = bounds.iter().flat_map(|bound| &bound.names);
+        (ranges, names.map(|name| self.parameter(name, 0)).collect())
+    }
+
+    /// Reads a body with these bound variables open for labels.
+    fn body(&mut self, bound: &[SymbolId], body: &Expr) -> NodeId {
+        let names: Vec<String> = bound.iter().map(|id| self.graph.symbol(*id).name.to_string()).collect();
+        let count = names.len();
+        if let Some(frame) = self.frames.last_mut() {
+            frame.bound.extend(names);
+        }
+        let node = self.expression(body);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.bound.truncate(frame.bound.len().saturating_sub(count));
+        }
+        node
+    }
+
+    fn bounded(&mut self, row: Row, bounds: &[Bound], body: &Expr, at: usize) -> NodeId {
+        self.scopes.push(Scope::default());
+        let (ranges, bound) = self.bounds(bounds);
+        let body = self.body(&bound, body);
+        self.scopes.pop();
+        let place = self.place(at);
+        self.form(row, vec![body], bound, ranges, place)
+    }
+
+    fn unbounded(&mut self, row: Row, names: &[Name], body: &Expr, at: usize) -> NodeId {
+        self.scopes.push(Scope::default());
+        let bound: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
+        let body = self.body(&bound, body);
+        self.scopes.pop();
+        let place = self.place(at);
+        self.form(row, vec![body], bound, Vec::new(), place)
+    }
+
+    pub(super) fn expression(&mut self, expression: &Expr) -> NodeId {
+        let at = expression.at;
+        match &expression.form {
+            Form::Literal => self.literal(at),
+            Form::Path(segments) => self.value(segments, at),
+            Form::Apply(operator, operands) => self.operation(operator, operands, at),
+            Form::Product(factors) => {
+                let operands = self.all(factors);
+                self.plain(Row::Product, operands, at)
+            }
+            Form::List(items, operator) => {
+                let row = if operator.name == "/\\" { Row::Conjunction } else { Row::Disjunction };
+                let operands = self.all(items);
+                self.plain(row, operands, at)
+            }
+            Form::Parenthesis(inner) => self.expression(inner),
+            Form::Tuple(elements) => {
+                let operands = self.all(elements);
+                self.plain(Row::Tuple, operands, at)
+            }
+            Form::Set(elements) => {
+                let operands = self.all(elements);
+                self.plain(Row::Set, operands, at)
+            }
+            Form::Filter(bound, body) => self.filter(bound, body, at),
+            Form::Map(body, bounds) => self.bounded(Row::Map, bounds, body, at),
+            Form::Function(bounds, body) => self.bounded(Row::Function, bounds, body, at),
+            Form::Functions(two) => self.two(Row::Functions, two, at),
+            Form::Record(fields) => self.record(Row::Record, fields, at),
+            Form::Records(fields) => self.record(Row::Records, fields, at),
+            Form::Except(base, updates) => self.except(base, updates, at),
+            Form::Application(function, arguments) => self.application(function, arguments, at),
+            Form::Field(record) => {
+                let operand = self.expression(record);
+                self.plain(Row::Selection, vec![operand], at)
+            }
+            Form::Action(kind, two) => self.action(*kind, two, at),
+            Form::Bounded(quantifier, bounds, body) => self.bounded(row_of(*quantifier), bounds, body, at),
+            Form::Unbounded(quantifier, names, body) => self.unbounded(row_of(*quantifier), names, body, at),
+            Form::Choose(names, None, body) => self.unbounded(Row::Choose, names, body, at),
+            Form::Choose(names, Some(set), body) => self.choose(names, set, body, at),
+            Form::If(three) => {
+                let operands = vec![self.expression(&three.0), self.expression(&three.1), self.expression(&three.2)];
+                self.plain(Row::If, operands, at)
+            }
+            Form::Case(arms, other) => self.case(arms, other.as_deref(), at),
+            Form::Let(units, body) => self.let_in(units, body, at),
+            Form::Label(name, parameters, body) => self.label(name, parameters, body),
+            Form::Operator(operator) => self.no_value(at, operator.name),
+            Form::Lambda(..) => self.no_value(at, "LAMBDA"),
+            Form::Arguments(_) => {
+                self.error(at, "a function is missing before `[`".into());
+                self.literal(at)
+            }
+        }
+    }
+
+    fn no_value(&mut self, at: usize, what: &str) -> NodeId {
+        self.error(at, format!("{what} is an operator: an expression must stand here"));
+        self.literal(at)
+    }
+
+    fn two(&mut self, row: Row, two: &(Expr, Expr), at: usize) -> NodeId {
+        let operands = vec![self.expression(&two.0), self.expression(&two.1)];
+        self.plain(row, operands, at)
+    }
+
+    /// Only names of the outside are known in the set.
+    fn filter(&mut self, bound: &Bound, body: &Expr, at: usize) -> NodeId {
+        self.bounded(Row::Filter, std::slice::from_ref(bound), body, at)
+    }
+
+    fn choose(&mut self, names: &[Name], set: &Expr, body: &Expr, at: usize) -> NodeId {
+        self.scopes.push(Scope::default());
+        let ranges = vec![self.expression(set)];
+        let bound: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
+        let body = self.body(&bound, body);
+        self.scopes.pop();
+        let place = self.place(at);
+        self.form(Row::Choose, vec![body], bound, ranges, place)
+    }
+
+    fn operation(&mut self, operator: &'static Operator, operands: &[Expr], at: usize) -> NodeId {
+        let Some(symbol) = self.lookup(operator.name) else {
+            self.undefined(operator.name, at);
+            let _ = self.all(operands);
+            return self.literal(at);
+        };
+        let nodes = self.all(operands);
+        let arity = self.graph.symbol(symbol).arity;
+        if arity != nodes.len() {
+            self.error(at, format!("`{}` is defined for {arity} operands and has {} here", operator.name, nodes.len()));
+            return self.literal(at);
+        }
+        self.applied(symbol, nodes, at)
+    }
+
+    fn record(&mut self, row: Row, fields: &[(Name, Expr)], at: usize) -> NodeId {
+        let mut operands = Vec::new();
+        for (index, (name, value)) in fields.iter().enumerate() {
+            if fields[..index].iter().any(|(before, _)| before.text == name.text) {
+                self.error(name.at, format!("the field `{}` stands twice in this record", name.text));
+            }
+            let value = self.expression(value);
+            operands.push(self.plain(Row::FieldValue, vec![value], name.at));
+        }
+        self.plain(row, operands, at)
+    }
+
+    fn except(&mut self, base: &Expr, updates: &[Update], at: usize) -> NodeId {
+        let mut operands = vec![self.expression(base)];
+        for update in updates {
+            let mut path = Vec::new();
+            for component in &update.path {
+                match component {
+                    Component::Field => path.push(self.literal(at)),
+                    Component::Index(index) => {
+                        let index = self.all(index);
+                        path.push(self.plain(Row::Tuple, index, at));
+                    }
+                }
+            }
+            self.updates.push(operands.clone());
+            let value = self.expression(&update.value);
+            self.updates.pop();
+            // The path is a sequence of state or action level, the value any.
+            let path = self.plain(Row::Tuple, path, at);
+            operands.push(self.plain(Row::Update, vec![path, value], update.value.at));
+        }
+        self.plain(Row::Except, operands, at)
+    }
+
+    fn application(&mut self, function: &Expr, arguments: &[Expr], at: usize) -> NodeId {
+        let function = self.expression(function);
+        if arguments.len() > 1
+            && let Node::Apply(application) = self.graph.node(function)
+            && let Some(parameters) = self.graph.symbol(application.operator).function
+            && parameters != arguments.len()
+        {
+            let name = self.graph.symbol(application.operator).name.clone();
+            let message = format!("the function `{name}` has {parameters} arguments and gets {} here", arguments.len());
+            let place = self.place(at);
+            self.graph.find(super::graph::Gravity::Warning, place, message);
+        }
+        let mut operands = vec![function];
+        operands.extend(self.all(arguments));
+        self.plain(Row::Application, operands, at)
+    }
+
+    fn action(&mut self, kind: Subscripted, two: &(Expr, Expr), at: usize) -> NodeId {
+        let row = match kind {
+            Subscripted::Square => Row::Square,
+            Subscripted::Angle => Row::Angle,
+            Subscripted::Weak => Row::Weak,
+            Subscripted::Strong => Row::Strong,
+        };
+        self.two(row, two, at)
+    }
+
+    fn case(&mut self, arms: &[(Expr, Expr)], other: Option<&Expr>, at: usize) -> NodeId {
+        let mut operands = Vec::new();
+        for (guard, value) in arms {
+            let arm = vec![self.expression(guard), self.expression(value)];
+            operands.push(self.plain(Row::Arm, arm, guard.at));
+        }
+        if let Some(other) = other {
+            let value = self.expression(other);
+            operands.push(self.plain(Row::Arm, vec![value], other.at));
+        }
+        self.plain(Row::Case, operands, at)
+    }
+
+    fn let_in(&mut self, units: &[Unit], body: &Expr, at: usize) -> NodeId {
+        self.open_let();
+        let (mut definitions, mut instances) = (Vec::new(), Vec::new());
+        for unit in units {
+            let (symbols, made) = self.definition(unit);
+            definitions.extend(symbols);
+            instances.extend(made);
+        }
+        self.close_let();
+        let body = self.expression(body);
+        self.scopes.pop();
+        let place = self.place(at);
+        self.graph.add_node(Node::Let { definitions, instances, body }, place)
+    }
+
+    /// A label names a part of a definition; its parameters are the variables bound on the way to it.
+    fn label(&mut self, name: &Name, parameters: &[Name], body: &Expr) -> NodeId {
+        if self.frames.is_empty() {
+            self.error(name.at, "a label must stand in a definition or a proof step".into());
+        }
+        if !self.updates.is_empty() {
+            self.error(name.at, "no label may stand within EXCEPT".into());
+        }
+        self.frames.push(Frame::default());
+        let node = self.expression(body);
+        self.frames.pop();
+        let Some(frame) = self.frames.last_mut() else { return node };
+        let twice = parameters.iter().enumerate().any(|(index, name)| parameters[..index].iter().any(|before| before.text == name.text));
+        let fits = frame.bound.iter().all(|bound| parameters.iter().any(|name| name.text == *bound))
+            && parameters.iter().all(|name| frame.bound.contains(&name.text));
+        let bound = frame.bound.join(", ");
+        let again = frame.labels.contains(&name.text);
+        frame.labels.push(name.text.clone());
+        if twice || !fits {
+            let message = if bound.is_empty() {
+                format!("the label `{}` takes no parameters here", name.text)
+            } else {
+                format!("the label `{}` must have as parameters the variables bound around it: {bound}", name.text)
+            };
+            self.error(name.at, message);
+        }
+        if again {
+            self.error(name.at, format!("the label `{}` stands twice in this definition", name.text));
+        }
+        node
+    }
+
+    pub(super) fn undefined(&mut self, name: &str, at: usize) {
+        let home = super::analysis::module_that_defines(name);
+        let advice = match home {
+            Some(module) => format!(": EXTENDS {module} is missing"),
+            None => String::new(),
+        };
+        self.error(at, format!("`{name}` is neither defined nor declared{advice}"));
+    }
+
+    /// A name and its arguments as a value.
+    fn value(&mut self, segments: &[Segment], at: usize) -> NodeId {
+        if let [segment] = segments
+            && segment.name.text == "@"
+            && segment.arguments.is_none()
+        {
+            return match self.updates.last().cloned() {
+                Some(parts) => {
+                    let place = self.place(at);
+                    self.graph.add_node(Node::At(parts), place)
+                }
+                None => {
+                    self.error(at, "`@` has a meaning only in the new value that EXCEPT gives".into());
+                    self.literal(at)
+                }
+            };
+        }
+        let (mut operands, mut pending): (Vec<NodeId>, Vec<&Expr>) = (Vec::new(), Vec::new());
+        let mut covered = 0;
+        let mut from = 0;
+        let mut prefix = String::new();
+        loop {
+            let Some((index, symbol)) = self.find(segments, from, &mut prefix, &mut pending) else {
+                return self.literal(at);
+            };
+            let found = self.graph.symbol(symbol).clone();
+            let segment = &segments[index];
+            let is_last = index + 1 == segments.len();
+            let simple = !matches!(found.kind, SymbolKind::Operator | SymbolKind::Theorem | SymbolKind::Instance);
+            if simple && !is_last {
+                self.error(segment.name.at, format!("nothing can be selected of `{}`", found.name));
+                return self.literal(at);
+            }
+            if found.kind == SymbolKind::Step {
+                self.error(segment.name.at, format!("the proof step {} has no formula", found.name));
+                return self.literal(at);
+            }
+            pending.extend(segment.arguments.iter().flatten());
+            if covered + pending.len() != found.arity {
+                self.wrong_count(&found.name, found.arity, covered + pending.len(), segment.name.at);
+                return self.literal(at);
+            }
+            for (position, argument) in (covered..).zip(pending.drain(..)) {
+                let node = self.operand(symbol, position, argument);
+                operands.push(node);
+            }
+            covered = found.arity;
+            if found.kind == SymbolKind::Instance {
+                if is_last {
+                    self.error(segment.name.at, format!("`{}` names a module: `!` and a name must follow", found.name));
+                    return self.literal(at);
+                }
+                from = index + 1;
+                continue;
+            }
+            if !is_last {
+                let message = format!("a part of `{}` is selected by its position or label", found.name);
+                self.not_analysed(segment.name.at, message);
+                return self.literal(at);
+            }
+            return self.applied(symbol, operands, at);
+        }
+    }
+
+    fn wrong_count(&mut self, name: &str, wanted: usize, given: usize, at: usize) {
+        let arguments = |count: usize| if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") };
+        self.error(at, format!("`{name}` takes {} and gets {given}", arguments(wanted)));
+    }
+
+    /// The next symbol that the segments name, joined by `!`; the arguments passed on the way.
+    fn find<'e>(
+        &mut self,
+        segments: &'e [Segment],
+        from: usize,
+        prefix: &mut String,
+        pending: &mut Vec<&'e Expr>,
+    ) -> Option<(usize, SymbolId)> {
+        for (index, segment) in segments.iter().enumerate().skip(from) {
+            if segment.kind == SegmentKind::Name {
+                if !prefix.is_empty() {
+                    prefix.push('!');
+                }
+                prefix.push_str(&segment.name.text);
+                if let Some(symbol) = self.lookup(prefix) {
+                    return Some((index, symbol));
+                }
+            }
+            pending.extend(segment.arguments.iter().flatten());
+        }
+        self.undefined(&prefix.clone(), segments.first().map_or(0, |segment| segment.name.at));
+        None
+    }
+
+    /// An argument where the operator wants a value, or an operator with operands of its own.
+    fn operand(&mut self, of: SymbolId, position: usize, argument: &Expr) -> NodeId {
+        let symbol = self.graph.symbol(of);
+        let wanted = match symbol.kind {
+            SymbolKind::Operator | SymbolKind::Instance => {
+                symbol.parameters.get(position).map_or(0, |parameter| self.graph.symbol(*parameter).arity)
+            }
+            _ => 0,
+        };
+        if wanted == 0 {
+            return self.expression(argument);
+        }
+        let name = symbol.name.clone();
+        self.operator_argument(argument, wanted, &format!("argument {} of `{name}`", position + 1))
+    }
+
+    /// An operator with so many operands, for what `purpose` names.
+    pub(super) fn operator_argument(&mut self, argument: &Expr, wanted: usize, purpose: &str) -> NodeId {
+        let at = argument.at;
+        let place = self.place(at);
+        let symbol = match &argument.form {
+            Form::Lambda(names, body) => Some(self.lambda(names, body, at)),
+            Form::Operator(operator) => {
+                let symbol = self.lookup(operator.name);
+                if symbol.is_none() {
+                    self.undefined(operator.name, at);
+                }
+                symbol
+            }
+            Form::Path(segments) => self.named_operator(segments),
+            _ => {
+                self.error(at, format!("{purpose} must be an operator with {wanted} operands, not an expression"));
+                None
+            }
+        };
+        let Some(symbol) = symbol else { return self.literal(at) };
+        let found = self.graph.symbol(symbol).clone();
+        if found.arity != wanted {
+            let message = format!("{purpose} must be an operator with {wanted} operands; `{}` has {}", found.name, found.arity);
+            self.error(at, message);
+            return self.literal(at);
+        }
+        self.graph.add_node(Node::Operator(symbol), place)
+    }
+
+    fn named_operator(&mut self, segments: &[Segment]) -> Option<SymbolId> {
+        let mut prefix = String::new();
+        let mut from = 0;
+        if let Some(segment) = segments.iter().find(|segment| segment.arguments.is_some()) {
+            self.error(segment.name.at, "an operator stands here by its name alone, without arguments".into());
+            return None;
+        }
+        loop {
+            let (index, symbol) = self.find(segments, from, &mut prefix, &mut Vec::new())?;
+            let found = self.graph.symbol(symbol).clone();
+            let segment = &segments[index];
+            let is_last = index + 1 == segments.len();
+            match found.kind {
+                SymbolKind::Instance if !is_last => from = index + 1,
+                SymbolKind::Instance | SymbolKind::Theorem | SymbolKind::Step => {
+                    self.error(segment.name.at, format!("`{}` is no operator", found.name));
+                    return None;
+                }
+                _ if is_last => return Some(symbol),
+                SymbolKind::Operator => {
+                    let message = format!("a part of `{}` is selected by its position or label", found.name);
+                    self.not_analysed(segment.name.at, message);
+                    return None;
+                }
+                _ => {
+                    self.error(segment.name.at, format!("nothing can be selected of `{}`", found.name));
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn lambda(&mut self, names: &[Name], body: &Expr, at: usize) -> SymbolId {
+        self.scopes.push(Scope::default());
+        let parameters: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
+        let body = self.body(&parameters, body);
+        self.scopes.pop();
+        let mut symbol = self.symbol("LAMBDA", SymbolKind::Operator, parameters.len(), at);
+        symbol.parameters = parameters;
+        symbol.body = Some(body);
+        self.graph.add_symbol(symbol)
+    }
+}
+
+fn row_of(quantifier: Quantifier) -> Row {
+    match quantifier {
+        Quantifier::All => Row::All,
+        Quantifier::Some => Row::Some,
+        Quantifier::TemporalAll => Row::TemporalAll,
+        Quantifier::TemporalSome => Row::TemporalSome,
+    }
+}

@@ -1,0 +1,248 @@
+//! Looks up the names of theorems and their proofs. What a proof proves is not looked at.
+
+use super::builtin::Row;
+use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, STATE, Scope, SymbolId, SymbolKind, TEMPORAL};
+use super::parse_proof::is_plain_name;
+use super::resolver::{Frame, Resolver};
+use super::tree::{
+    Assumed, Expr, Facts, Form, Name, NewKind, Proof, SegmentKind, Sequent, Statement, Step, StepBody, Theorem, Unit,
+    Visibility,
+};
+
+fn level_of(kind: NewKind) -> Level {
+    match kind {
+        NewKind::Constant => CONSTANT,
+        NewKind::Variable | NewKind::State => STATE,
+        NewKind::Action => ACTION,
+        NewKind::Temporal => TEMPORAL,
+    }
+}
+
+impl Resolver<'_> {
+    pub(super) fn theorem(&mut self, theorem: &Theorem) {
+        self.frames.push(Frame::default());
+        let (node, assumed) = self.statement(&theorem.statement);
+        self.frames.pop();
+        if let Some(name) = &theorem.name {
+            self.theorem_symbol(name, Some(node));
+        }
+        self.graph.module_mut(self.home).theorems.push(node);
+        self.scopes.push(assumed);
+        if let Some(proof) = &theorem.proof {
+            self.proof(proof);
+        }
+        self.scopes.pop();
+    }
+
+    /// The statement, and the symbols that its assumptions declare.
+    fn statement(&mut self, statement: &Statement) -> (NodeId, Scope) {
+        match statement {
+            Statement::Formula(formula) => (self.expression(formula), Scope::default()),
+            Statement::Sequent(sequent) => {
+                self.scopes.push(Scope::default());
+                let node = self.sequent(sequent);
+                (node, self.scopes.pop().unwrap_or_default())
+            }
+        }
+    }
+
+    fn sequent(&mut self, sequent: &Sequent) -> NodeId {
+        let (mut parts, mut declared) = (Vec::new(), Vec::new());
+        for assumption in &sequent.assumptions {
+            match assumption {
+                Assumed::Formula(formula) => parts.push(self.expression(formula)),
+                Assumed::Sequent(inner) => {
+                    self.scopes.push(Scope::default());
+                    parts.push(self.sequent(inner));
+                    self.scopes.pop();
+                }
+                Assumed::New { declared: symbol, level, set } => {
+                    if let Some(set) = set {
+                        parts.push(self.expression(set));
+                    }
+                    let name = &symbol.name;
+                    let kind = SymbolKind::New(level_of(*level));
+                    let symbol = self.symbol(&name.text, kind, symbol.arity, name.at);
+                    let id = self.graph.add_symbol(symbol);
+                    self.declare(id);
+                    declared.push(id);
+                }
+            }
+        }
+        parts.push(self.expression(&sequent.goal));
+        let place = self.place(sequent.goal.at);
+        self.graph.add_node(Node::Sequent { parts, declared }, place)
+    }
+
+    fn proof(&mut self, proof: &Proof) {
+        match proof {
+            Proof::Empty => {}
+            Proof::By(facts) => self.facts(facts),
+            Proof::Steps(steps) => {
+                let depth = self.scopes.len();
+                self.scopes.push(Scope::default());
+                let mut before = None;
+                for step in steps {
+                    before = self.step(step, before);
+                }
+                self.scopes.truncate(depth);
+            }
+        }
+    }
+
+    /// One step. The right side of its formula is what `@` may stand for in the next one.
+    fn step(&mut self, step: &Step, before: Option<NodeId>) -> Option<NodeId> {
+        self.frames.push(Frame::default());
+        let mut right = None;
+        let mut assumed = None;
+        let mut picked: Option<Scope> = None;
+        let mut node = None;
+        match &step.body {
+            StepBody::Use(facts) => self.facts(facts),
+            StepBody::Instance(instance) => self.instance(instance, Visibility::Local),
+            StepBody::Define(units) => self.define(units),
+            StepBody::Have(formula) | StepBody::Case(formula) => node = Some(self.expression(formula)),
+            StepBody::TakeBounded(bounds) => {
+                let (ranges, bound) = self.bounds(bounds);
+                node = Some(self.proof_form(ranges, bound, step));
+            }
+            StepBody::Take(names) => {
+                let bound: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
+                node = Some(self.proof_form(Vec::new(), bound, step));
+            }
+            StepBody::Witness(all) => {
+                let operands: Vec<NodeId> = all.iter().map(|value| self.expression(value)).collect();
+                node = Some(self.proof_form(operands, Vec::new(), step));
+            }
+            StepBody::PickBounded(bounds, formula) => {
+                self.scopes.push(Scope::default());
+                let (mut parts, bound) = self.bounds(bounds);
+                parts.push(self.expression(formula));
+                picked = self.scopes.pop();
+                node = Some(self.proof_form(parts, bound, step));
+            }
+            StepBody::Pick(names, formula) => {
+                self.scopes.push(Scope::default());
+                let bound: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
+                let parts = vec![self.expression(formula)];
+                picked = self.scopes.pop();
+                node = Some(self.proof_form(parts, bound, step));
+            }
+            StepBody::Assert(statement) => {
+                let (statement, scope) = self.asserted(statement, before, &mut right);
+                node = Some(statement);
+                assumed = Some(scope);
+            }
+            StepBody::Suffices(statement) => {
+                let (statement, scope) = self.statement(statement);
+                node = Some(statement);
+                assumed = Some(scope);
+            }
+            StepBody::Qed => node = Some(self.literal(step.name.as_ref().map_or(0, |name| name.at))),
+        }
+        self.frames.pop();
+        if let Some(node) = node {
+            self.graph.module_mut(self.home).steps.push(node);
+        }
+        if let Some(name) = &step.name {
+            self.theorem_symbol(name, node);
+        }
+        let suffices = matches!(step.body, StepBody::Suffices(_));
+        let inside = if suffices { Scope::default() } else { assumed.take().unwrap_or_default() };
+        if let Some(proof) = &step.proof {
+            self.scopes.push(inside);
+            self.proof(proof);
+            self.scopes.pop();
+        }
+        if let Some(scope) = assumed {
+            self.scopes.push(scope);
+        }
+        if let Some(picked) = picked {
+            for id in picked.order {
+                let name = self.graph.symbol(id).name.clone();
+                self.top().add(name, id);
+            }
+        }
+        right
+    }
+
+    fn proof_form(&mut self, operands: Vec<NodeId>, bound: Vec<SymbolId>, step: &Step) -> NodeId {
+        let place = self.place(step.name.as_ref().map_or(0, |name| name.at));
+        self.form(Row::ProofStep, operands, bound, Vec::new(), place)
+    }
+
+    /// A formula; `@ = e` continues the one before.
+    fn asserted(&mut self, statement: &Statement, before: Option<NodeId>, right: &mut Option<NodeId>) -> (NodeId, Scope) {
+        let Statement::Formula(formula) = statement else { return self.statement(statement) };
+        let continues = match &formula.form {
+            Form::Apply(operator, operands) if operator.is_infix() => {
+                operands.first().and_then(is_plain_name).is_some_and(|name| name.name.text == "@")
+            }
+            _ => false,
+        };
+        if let Some(before) = before.filter(|_| continues) {
+            self.updates.push(vec![before]);
+        }
+        let node = self.expression(formula);
+        if before.is_some() && continues {
+            self.updates.pop();
+        }
+        if let Form::Apply(operator, _) = &formula.form
+            && operator.is_infix()
+            && let Node::Apply(application) = self.graph.node(node)
+        {
+            *right = application.operands.get(1).copied().flatten();
+        }
+        (node, Scope::default())
+    }
+
+    fn define(&mut self, units: &[Unit]) {
+        for unit in units {
+            let definitions = self.definition(unit).0;
+            self.graph.module_mut(self.home).definitions.extend(definitions);
+        }
+    }
+
+    /// What BY, USE and HIDE list must exist.
+    pub(super) fn facts(&mut self, facts: &Facts) {
+        for module in &facts.modules {
+            let own = *self.graph.module(self.home).name == *module.text;
+            if !own && self.lookup_module(&module.text).is_none() {
+                self.error(module.at, format!("module {} is not found", module.text));
+            }
+        }
+        for fact in &facts.facts {
+            if !self.is_known_name(fact) {
+                self.expression(fact);
+            }
+        }
+        for definition in &facts.definitions {
+            if self.is_known_name(definition) {
+                continue;
+            }
+            match &definition.form {
+                Form::Path(segments) => {
+                    let joined: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
+                    if segments.iter().any(|segment| segment.kind == SegmentKind::Selector) {
+                        self.not_analysed(definition.at, "a part of a definition is selected in a proof".into());
+                    } else if self.lookup(&joined.join("!")).is_none() {
+                        self.undefined(&joined.join("!"), definition.at);
+                    }
+                }
+                _ => self.error(definition.at, "DEF lists names of definitions".into()),
+            }
+        }
+    }
+
+    /// A step, a theorem or a definition by its name alone.
+    fn is_known_name(&self, expression: &Expr) -> bool {
+        is_plain_name(expression).is_some_and(|segment| self.known(&segment.name))
+    }
+
+    fn known(&self, name: &Name) -> bool {
+        self.lookup(&name.text).is_some_and(|id| {
+            let kind = self.graph.symbol(id).kind;
+            matches!(kind, SymbolKind::Theorem | SymbolKind::Step | SymbolKind::Operator | SymbolKind::Instance)
+        })
+    }
+}

@@ -1,0 +1,487 @@
+//! Looks up every name of a module: what it declares, what it inherits, what its definitions mean.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::graph::{
+    Finding, Graph, Gravity, InstanceOf, ModuleId, ModuleInfo, Node, NodeId, Place, Scope, Symbol, SymbolId,
+    SymbolKind,
+};
+use super::tree::{Declared, Definition, FunctionDefinition, Module, Name, Unit, Visibility};
+
+/// Labels and bound variables of a definition that is being read.
+#[derive(Default)]
+pub(super) struct Frame {
+    pub(super) labels: Vec<String>,
+    pub(super) bound: Vec<String>,
+}
+
+pub(super) struct Resolver<'a> {
+    pub(super) graph: &'a mut Graph,
+    pub(super) file: u32,
+    pub(super) home: ModuleId,
+    /// The innermost is the last; the first holds the built-in operators.
+    pub(super) scopes: Vec<Scope>,
+    /// Modules in texts of their own.
+    pub(super) loaded: &'a HashMap<String, ModuleId>,
+    /// What `@` stands for, innermost last.
+    pub(super) updates: Vec<Vec<NodeId>>,
+    pub(super) frames: Vec<Frame>,
+    let_depth: usize,
+    /// Operators declared RECURSIVE and not yet defined, by depth of LET.
+    unresolved: Vec<usize>,
+    sections: usize,
+}
+
+/// Resolves the module of one text.
+pub(super) fn resolve(graph: &mut Graph, loaded: &HashMap<String, ModuleId>, file: u32, module: &Module) -> ModuleId {
+    let mut built_ins = Scope::default();
+    for (id, symbol) in (0..).zip(super::builtin::symbols()) {
+        if graph.symbols.len() <= id as usize {
+            graph.add_symbol(symbol.clone());
+        }
+        if super::builtin::has_a_name(id as usize) {
+            built_ins.add(symbol.name, id);
+        }
+    }
+    let mut resolver = Resolver {
+        graph,
+        file,
+        home: 0,
+        scopes: vec![built_ins],
+        loaded,
+        updates: Vec::new(),
+        frames: Vec::new(),
+        let_depth: 0,
+        unresolved: vec![0],
+        sections: 0,
+    };
+    resolver.module(module)
+}
+
+impl Resolver<'_> {
+    pub(super) fn place(&self, at: usize) -> Place {
+        Place { file: self.file, at: u32::try_from(at).unwrap_or(u32::MAX) }
+    }
+
+    pub(super) fn error(&mut self, at: usize, message: String) {
+        let place = self.place(at);
+        self.graph.find(Gravity::Error, place, message);
+    }
+
+    pub(super) fn not_analysed(&mut self, at: usize, message: String) {
+        let place = self.place(at);
+        self.graph.find(Gravity::NotAnalysed, place, message);
+    }
+
+    pub(super) fn literal(&mut self, at: usize) -> NodeId {
+        let place = self.place(at);
+        self.graph.add_node(Node::Literal, place)
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Option<SymbolId> {
+        self.scopes.iter().rev().find_map(|scope| scope.symbols.get(name).copied())
+    }
+
+    pub(super) fn lookup_module(&self, name: &str) -> Option<ModuleId> {
+        let inner = self.scopes.iter().rev().find_map(|scope| scope.modules.get(name).copied());
+        inner.or_else(|| self.loaded.get(name).copied())
+    }
+
+    pub(super) fn top(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("the scope of the built-in operators is never closed")
+    }
+
+    pub(super) fn symbol(&self, name: &str, kind: SymbolKind, arity: usize, at: usize) -> Symbol {
+        Symbol {
+            name: name.into(),
+            kind,
+            arity,
+            place: self.place(at),
+            local: kind == SymbolKind::Parameter,
+            home: self.home,
+            parameters: Vec::new(),
+            body: None,
+            recursive: None,
+            section: None,
+            function: None,
+        }
+    }
+
+    /// Makes a symbol known in the innermost scope, unless its name has another meaning already.
+    pub(super) fn declare(&mut self, id: SymbolId) {
+        let symbol = self.graph.symbol(id).clone();
+        let Some(known) = self.lookup(&symbol.name) else {
+            return self.top().add(symbol.name, id);
+        };
+        if known == id {
+            return;
+        }
+        let before = self.graph.symbol(known).clone();
+        if matches!(before.kind, SymbolKind::BuiltIn(_)) {
+            let message = format!("`{}` is built into TLA+ and cannot be given another meaning", symbol.name);
+            return self.graph.find(Gravity::Error, symbol.place, message);
+        }
+        let same = std::mem::discriminant(&before.kind) == std::mem::discriminant(&symbol.kind);
+        if symbol.kind == SymbolKind::Parameter || !same || before.arity != symbol.arity {
+            let message = self.clash(&symbol.name, &before);
+            return self.graph.find(Gravity::Error, symbol.place, message);
+        }
+        if before.home != symbol.home {
+            let message = format!("`{}` has two definitions, from different modules; the first one counts", symbol.name);
+            self.graph.find(Gravity::Warning, symbol.place, message);
+        }
+    }
+
+    fn clash(&self, name: &str, before: &Symbol) -> String {
+        let what = match before.kind {
+            SymbolKind::Constant => "a constant",
+            SymbolKind::Variable => "a variable",
+            SymbolKind::Parameter => "a bound variable or parameter",
+            SymbolKind::Theorem | SymbolKind::Step => "a theorem, assumption or proof step",
+            SymbolKind::Instance => "an instance of a module",
+            SymbolKind::New(_) => "a declared symbol",
+            SymbolKind::BuiltIn(_) | SymbolKind::Operator => "an operator",
+        };
+        let home = &self.graph.module(before.home).name;
+        let from = if before.home == self.home { String::new() } else { format!(" of module {home}") };
+        format!("`{name}` is already the name of {what}{from}: choose another name here")
+    }
+
+    pub(super) fn parameter(&mut self, name: &Name, arity: usize) -> SymbolId {
+        let symbol = self.symbol(&name.text, SymbolKind::Parameter, arity, name.at);
+        let id = self.graph.add_symbol(symbol);
+        self.declare(id);
+        id
+    }
+
+    pub(super) fn parameters(&mut self, declared: &[Declared]) -> Vec<SymbolId> {
+        declared.iter().map(|declared| self.parameter(&declared.name, declared.arity)).collect()
+    }
+
+    fn module(&mut self, module: &Module) -> ModuleId {
+        let name: Rc<str> = module.name.text.as_str().into();
+        let id = self.graph.add_module(ModuleInfo { name, ..ModuleInfo::default() });
+        let outer = std::mem::replace(&mut self.home, id);
+        self.scopes.push(Scope::default());
+        for extended in &module.extends {
+            self.extend(extended);
+        }
+        for unit in &module.units {
+            self.unit(unit);
+        }
+        self.check_recursive();
+        let scope = self.scopes.pop().unwrap_or_default();
+        self.graph.module_mut(id).scope = scope;
+        self.home = outer;
+        id
+    }
+
+    fn extend(&mut self, extended: &Name) {
+        let Some(module) = self.lookup_module(&extended.text) else {
+            return self.error(extended.at, format!("module {} is not found", extended.text));
+        };
+        let scope = self.graph.module(module).scope.clone();
+        for id in scope.order {
+            let symbol = self.graph.symbol(id).clone();
+            if symbol.local {
+                continue;
+            }
+            match self.top().symbols.get(&symbol.name).copied() {
+                None => self.top().add(symbol.name, id),
+                Some(known) if known == id => {}
+                Some(known) => {
+                    let before = self.graph.symbol(known).clone();
+                    if before.is_declared() != symbol.is_declared()
+                        || (before.kind == SymbolKind::Theorem) != (symbol.kind == SymbolKind::Theorem)
+                    {
+                        let message = format!(
+                            "`{}` of module {} and `{}` of module {} cannot both be extended: they are different things",
+                            symbol.name,
+                            self.graph.module(symbol.home).name,
+                            symbol.name,
+                            self.graph.module(before.home).name
+                        );
+                        self.error(extended.at, message);
+                    } else if before.home != symbol.home {
+                        let message = format!("`{}` is defined in two extended modules; the first one counts", symbol.name);
+                        let place = self.place(extended.at);
+                        self.graph.find(Gravity::Warning, place, message);
+                    }
+                }
+            }
+        }
+        for (name, inner) in scope.modules {
+            self.top().modules.entry(name).or_insert(inner);
+        }
+        let info = self.graph.module(module);
+        let (theorems, assumptions) = (info.theorems.clone(), info.assumptions.clone());
+        let own = self.graph.module_mut(self.home);
+        own.theorems.extend(theorems);
+        own.assumptions.extend(assumptions);
+    }
+
+    fn unit(&mut self, unit: &Unit) {
+        match unit {
+            Unit::Variables(names, at) => {
+                self.outside_recursion(*at, "a declaration of variables");
+                for name in names {
+                    self.declaration(name, SymbolKind::Variable, 0);
+                }
+            }
+            Unit::Constants(all, at) => {
+                self.outside_recursion(*at, "a declaration of constants");
+                for declared in all {
+                    self.declaration(&declared.name, SymbolKind::Constant, declared.arity);
+                }
+            }
+            Unit::Assumption(name, formula, at) => {
+                self.outside_recursion(*at, "an assumption");
+                self.frames.push(Frame::default());
+                let node = self.expression(formula);
+                self.frames.pop();
+                if let Some(name) = name {
+                    self.theorem_symbol(name, Some(node));
+                }
+                let place = self.place(*at);
+                self.graph.module_mut(self.home).assumptions.push((node, place));
+            }
+            Unit::Theorem(theorem) => {
+                self.outside_recursion(theorem.at, "a theorem");
+                self.theorem(theorem);
+            }
+            Unit::Module(module) => {
+                self.outside_recursion(module.name.at, "a module");
+                let known = self.lookup_module(&module.name.text).is_some();
+                let id = self.module(module);
+                if known {
+                    let message = format!("there is a module {} already: choose another name", module.name.text);
+                    return self.error(module.name.at, message);
+                }
+                self.graph.module_mut(self.home).inner.push(id);
+                self.top().modules.insert(module.name.text.as_str().into(), id);
+            }
+            Unit::Instance(instance, visibility) => self.instance(instance, *visibility),
+            Unit::Use(facts) => {
+                self.outside_recursion(facts.at, "USE or HIDE");
+                self.facts(facts);
+            }
+            _ => {
+                let definitions = self.definition(unit).0;
+                self.graph.module_mut(self.home).definitions.extend(definitions);
+            }
+        }
+    }
+
+    fn declaration(&mut self, name: &Name, kind: SymbolKind, arity: usize) {
+        if name.text == "@" {
+            return self.error(name.at, "`@` cannot be declared".into());
+        }
+        let symbol = self.symbol(&name.text, kind, arity, name.at);
+        let id = self.graph.add_symbol(symbol);
+        self.declare(id);
+    }
+
+    pub(super) fn theorem_symbol(&mut self, name: &Name, body: Option<NodeId>) {
+        let kind = if body.is_some() { SymbolKind::Theorem } else { SymbolKind::Step };
+        let mut symbol = self.symbol(&name.text, kind, 0, name.at);
+        symbol.body = body;
+        let id = self.graph.add_symbol(symbol);
+        self.declare(id);
+    }
+
+    /// What stands at the top of a module, in LET or in DEFINE: the symbols that it defines, and instances made.
+    pub(super) fn definition(&mut self, unit: &Unit) -> (Vec<SymbolId>, Vec<usize>) {
+        match unit {
+            Unit::Operator(definition) => (self.operator_definition(definition).into_iter().collect(), Vec::new()),
+            Unit::Function(definition) => (self.function_definition(definition).into_iter().collect(), Vec::new()),
+            Unit::NamedInstance(named) => self.named_instance(named),
+            Unit::Recursive(all) => {
+                self.recursive(all);
+                (Vec::new(), Vec::new())
+            }
+            _ => (Vec::new(), Vec::new()),
+        }
+    }
+
+    fn open_sections(&self) -> bool {
+        self.unresolved.iter().any(|count| *count > 0)
+    }
+
+    fn outside_recursion(&mut self, at: usize, what: &str) {
+        if self.open_sections() {
+            self.error(at, format!("{what} cannot stand between a RECURSIVE declaration and its definition"));
+        }
+    }
+
+    fn recursive(&mut self, all: &[Declared]) {
+        if !self.open_sections() {
+            self.sections += 1;
+            self.graph.module_mut(self.home).sections.push(Vec::new());
+        }
+        for declared in all {
+            self.unresolved[self.let_depth] += 1;
+            let mut symbol = self.symbol(&declared.name.text, SymbolKind::Operator, declared.arity, declared.name.at);
+            symbol.recursive = Some(self.let_depth);
+            let parameter = self.symbol("", SymbolKind::Parameter, 0, declared.name.at);
+            symbol.parameters = (0..declared.arity).map(|_| self.graph.add_symbol(parameter.clone())).collect();
+            let id = self.graph.add_symbol(symbol);
+            self.declare(id);
+            self.in_section(id);
+        }
+    }
+
+    /// A definition made while a recursive one is open belongs to its section.
+    pub(super) fn in_section(&mut self, id: SymbolId) {
+        if self.open_sections() {
+            self.graph.symbol_mut(id).section = Some(self.sections);
+            if let Some(section) = self.graph.module_mut(self.home).sections.last_mut() {
+                section.push(id);
+            }
+        }
+    }
+
+    fn check_recursive(&mut self) {
+        if self.unresolved[self.let_depth] == 0 {
+            return;
+        }
+        self.unresolved[self.let_depth] = 0;
+        let undefined = self.graph.symbols.iter().filter(|symbol| {
+            symbol.recursive == Some(self.let_depth) && symbol.body.is_none() && symbol.home == self.home
+        });
+        let undefined: Vec<Finding> = undefined
+            .map(|symbol| Finding {
+                place: symbol.place,
+                gravity: Gravity::Error,
+                message: format!("`{}` is declared RECURSIVE and not defined", symbol.name),
+            })
+            .collect();
+        self.graph.findings.extend(undefined);
+    }
+
+    /// Opens the definitions of a LET.
+    pub(super) fn open_let(&mut self) {
+        self.scopes.push(Scope::default());
+        self.let_depth += 1;
+        self.unresolved.resize(self.let_depth + 1, 0);
+        self.unresolved[self.let_depth] = 0;
+    }
+
+    /// Its definitions are complete; their scope stays open for the body.
+    pub(super) fn close_let(&mut self) {
+        self.check_recursive();
+        self.let_depth -= 1;
+        self.unresolved.truncate(self.let_depth + 1);
+    }
+
+    /// The operator declared RECURSIVE that a definition completes, if there is one; an error where the name is taken.
+    fn completes(&mut self, name: &Name) -> Result<Option<SymbolId>, ()> {
+        let Some(known) = self.lookup(&name.text) else { return Ok(None) };
+        let before = self.graph.symbol(known).clone();
+        match before.recursive {
+            Some(depth) if before.body.is_none() => {
+                if depth == self.let_depth {
+                    return Ok(Some(known));
+                }
+                let message = format!("`{}` must be defined at the LET where it is declared RECURSIVE", name.text);
+                self.error(name.at, message);
+            }
+            _ if matches!(before.kind, SymbolKind::BuiltIn(_)) => {
+                self.error(name.at, format!("`{}` is built into TLA+ and cannot be given another meaning", name.text));
+            }
+            _ => {
+                let message = self.clash(&name.text, &before);
+                self.error(name.at, message);
+            }
+        }
+        Err(())
+    }
+
+    fn operator_definition(&mut self, definition: &Definition) -> Option<SymbolId> {
+        let name = &definition.name;
+        self.scopes.push(Scope::default());
+        let parameters = self.parameters(&definition.parameters);
+        let completes = self.completes(name);
+        if let Ok(Some(id)) = completes {
+            let matches = self.graph.symbol(id).arity == parameters.len()
+                && definition.parameters.last().is_none_or(|last| last.arity == 0);
+            if !matches {
+                self.error(name.at, format!("`{}` has other operands than its RECURSIVE declaration", name.text));
+            }
+            self.graph.symbol_mut(id).parameters.clone_from(&parameters);
+        }
+        self.frames.push(Frame::default());
+        let body = self.expression(&definition.body);
+        self.frames.pop();
+        self.scopes.pop();
+        match completes {
+            Ok(Some(id)) => {
+                self.complete(id, body);
+                Some(id)
+            }
+            Ok(None) => {
+                let mut symbol = self.symbol(&name.text, SymbolKind::Operator, parameters.len(), name.at);
+                symbol.local = definition.visibility == Visibility::Local;
+                symbol.parameters = parameters;
+                symbol.body = Some(body);
+                let id = self.graph.add_symbol(symbol);
+                self.declare(id);
+                self.in_section(id);
+                Some(id)
+            }
+            Err(()) => None,
+        }
+    }
+
+    fn complete(&mut self, id: SymbolId, body: NodeId) {
+        self.graph.symbol_mut(id).body = Some(body);
+        self.unresolved[self.let_depth] = self.unresolved[self.let_depth].saturating_sub(1);
+    }
+
+    fn function_definition(&mut self, definition: &FunctionDefinition) -> Option<SymbolId> {
+        let name = &definition.name;
+        let place = self.place(name.at);
+        self.scopes.push(Scope::default());
+        let (ranges, mut bound) = self.bounds(&definition.bounds);
+        let count = bound.len();
+        let completes = self.completes(name);
+        if let Ok(Some(id)) = completes
+            && self.graph.symbol(id).arity > 0
+        {
+            self.error(name.at, format!("the function `{}` has operands in its RECURSIVE declaration", name.text));
+        }
+        if completes == Ok(None) {
+            bound.push(self.parameter(name, 0));
+        }
+        let names = definition.bounds.iter().flat_map(|bound| &bound.names).map(|name| name.text.clone());
+        self.frames.push(Frame { labels: Vec::new(), bound: names.collect() });
+        let value = self.expression(&definition.body);
+        self.frames.pop();
+        self.scopes.pop();
+        let row = super::builtin::Row::FunctionDefinition;
+        let body = self.form(row, vec![value], bound, ranges, place);
+        match completes {
+            Ok(Some(id)) => {
+                self.graph.symbol_mut(id).function = Some(count);
+                self.complete(id, body);
+                Some(id)
+            }
+            Ok(None) => {
+                let mut symbol = self.symbol(&name.text, SymbolKind::Operator, 0, name.at);
+                symbol.local = definition.visibility == Visibility::Local;
+                symbol.function = Some(count);
+                symbol.body = Some(body);
+                let id = self.graph.add_symbol(symbol);
+                self.declare(id);
+                self.in_section(id);
+                Some(id)
+            }
+            Err(()) => None,
+        }
+    }
+
+    pub(super) fn add_instance(&mut self, instance: InstanceOf) -> usize {
+        self.graph.instances.push(instance);
+        self.graph.instances.len() - 1
+    }
+}

@@ -1,0 +1,408 @@
+//! The tokens of a module as its grammar needs them: reserved words, operators by meaning, the column that aligns a
+//! bulleted list, and the end of the outermost module, behind which anything may stand.
+
+use super::operator::{OPERATORS, Operator};
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Identifier,
+    Number,
+    Text,
+    /// A reserved word, by its first spelling (`CONSTANTS` is `CONSTANT`).
+    Word(&'static str),
+    /// `/\` or `\/`, which may begin a list; its operator is found by [`Token::operator`].
+    Bullet(&'static Operator),
+    Operator(&'static Operator),
+    /// Brackets, `==`, `,` and the like.
+    Mark(&'static str),
+    /// `<3>a`: the name of a proof step, which an expression may use.
+    Step,
+    /// `<3>`, `<*>`, `<3>a.`, …: begins a proof step, and nothing else.
+    StepStart,
+    /// `---- MODULE`
+    Begin,
+    /// `----`
+    Line,
+    /// `====`
+    End,
+    /// Nothing that the language has; the message says what.
+    Bad(&'static str),
+    /// Behind the last one.
+    Nothing,
+}
+
+/// One token.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The column that counts for alignment: characters, with tab stops every eight.
+    pub(super) column: usize,
+}
+
+impl Token {
+    pub(super) fn operator(&self) -> Option<&'static Operator> {
+        match self.kind {
+            Kind::Operator(operator) | Kind::Bullet(operator) => Some(operator),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is(&self, mark: &str) -> bool {
+        matches!(self.kind, Kind::Mark(text) | Kind::Word(text) if text == mark)
+            || matches!(self.kind, Kind::Operator(operator) if operator.name == mark)
+    }
+}
+
+/// Reserved words by their spellings, the first of which names the word.
+const WORDS: &[&[&str]] = &[
+    &["ACTION", "ACTIONS"],
+    &["ASSUME"],
+    &["ASSUMPTION", "AXIOM"],
+    &["BY"],
+    &["CASE"],
+    &["CHOOSE"],
+    &["CONSTANT", "CONSTANTS"],
+    &["DEF", "DEFS"],
+    &["DEFINE"],
+    &["ELSE"],
+    &["EXCEPT"],
+    &["EXTENDS"],
+    &["HAVE"],
+    &["HIDE"],
+    &["IF"],
+    &["IN"],
+    &["INSTANCE"],
+    &["LAMBDA"],
+    &["LET"],
+    &["LOCAL"],
+    &["MODULE"],
+    &["NEW"],
+    &["OBVIOUS"],
+    &["OMITTED"],
+    &["ONLY"],
+    &["OTHER"],
+    &["PICK"],
+    &["PROOF"],
+    &["PROPOSITION", "LEMMA", "COROLLARY"],
+    &["PROVE"],
+    &["QED"],
+    &["RECURSIVE"],
+    &["STATE"],
+    &["SUFFICES"],
+    &["TAKE"],
+    &["TEMPORAL", "TEMPORALS"],
+    &["THEN"],
+    &["THEOREM"],
+    &["USE"],
+    &["VARIABLE", "VARIABLES"],
+    &["WITH"],
+    &["WITNESS"],
+];
+
+/// Marks by their spellings, the first of which names the mark.
+const MARKS: &[&[&str]] = &[
+    &["\\E", "\\exists", "\u{2203}"],
+    &["\\A", "\\forall", "\u{2200}"],
+    &["\\EE"],
+    &["\\AA"],
+    &["[]ASSUME"],
+    &["[]PROVE"],
+    &["=="],
+    &["\u{225c}"],
+    &[","],
+    &[":"],
+    &["::", "\u{2237}"],
+    &["."],
+    &["("],
+    &[")"],
+    &["["],
+    &["]"],
+    &["]_"],
+    &["{"],
+    &["}"],
+    &["<<", "\u{27e8}"],
+    &[">>", "\u{27e9}"],
+    &[">>_", "\u{27e9}_"],
+    &["!"],
+    &["->", "\u{2192}"],
+    &["<-", "\u{2190}"],
+    &["|->", "\u{21a6}"],
+];
+
+/// Words that may name a field of a record (`r.IN`, `[CASE |-> 1]`), though they are reserved.
+pub(super) fn may_name_a_field(token: &Token) -> bool {
+    match token.kind {
+        Kind::Word(_) | Kind::Mark("[]ASSUME" | "[]PROVE" | "_" | "WF_" | "SF_") => true,
+        Kind::Operator(operator) => operator.name.starts_with(|first: char| first.is_ascii_uppercase()),
+        _ => false,
+    }
+}
+
+/// The tokens from the first `---- MODULE` to the end of that module; empty where there is none.
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let Some((begin, end)) = first_module(text) else { return Vec::new() };
+    let mut lexer = Lexer::new(text);
+    lexer.skip_to(begin);
+    let column = lexer.column;
+    lexer.skip_to(end);
+    lexer.found.push(Token { kind: Kind::Begin, start: begin, end, column });
+    lexer.run();
+    lexer.found
+}
+
+/// `----`, spaces, `MODULE`: its bytes.
+fn first_module(text: &str) -> Option<(usize, usize)> {
+    let mut from = 0;
+    while let Some(found) = text[from..].find("----") {
+        let begin = from + found;
+        let dashes = text[begin..].bytes().take_while(|byte| *byte == b'-').count();
+        if let Some(end) = module_word(text, begin + dashes) {
+            return Some((begin, end));
+        }
+        from = begin + dashes;
+    }
+    None
+}
+
+/// Spaces and `MODULE` from here: where that ends.
+fn module_word(text: &str, from: usize) -> Option<usize> {
+    let spaces = text[from..].bytes().take_while(|byte| *byte == b' ').count();
+    text[from + spaces..].starts_with("MODULE").then_some(from + spaces + "MODULE".len())
+}
+
+/// One spelling and what it means.
+type Spelling = (&'static str, Kind);
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    column: usize,
+    /// Modules that are open.
+    open: usize,
+    found: Vec<Token>,
+    /// Spellings by first byte, longest first.
+    spellings: Vec<Vec<Spelling>>,
+}
+
+impl<'a> Lexer<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut spellings: Vec<Vec<Spelling>> = vec![Vec::new(); 256];
+        let mut add = |spelling: &'static str, kind: Kind| spellings[usize::from(spelling.as_bytes()[0])].push((spelling, kind));
+        for (operator, names) in OPERATORS {
+            for name in *names {
+                let bullet = matches!(*name, "/\\" | "\\/" | "\u{2227}" | "\u{2228}");
+                add(name, if bullet { Kind::Bullet(operator) } else { Kind::Operator(operator) });
+            }
+        }
+        for names in MARKS {
+            let mark = if names[0] == "\u{225c}" { "==" } else { names[0] };
+            for name in *names {
+                add(name, Kind::Mark(mark));
+            }
+        }
+        for bucket in &mut spellings {
+            bucket.sort_by_key(|(spelling, _)| std::cmp::Reverse(spelling.len()));
+        }
+        Self { text, at: 0, column: 1, open: 1, found: Vec::new(), spellings }
+    }
+
+    fn skip_to(&mut self, end: usize) {
+        while self.at < end {
+            let Some(char) = self.text[self.at..].chars().next() else { return };
+            self.at += char.len_utf8();
+            self.column = match char {
+                '\n' | '\r' => 1,
+                '\t' => (self.column - 1) / 8 * 8 + 9,
+                _ => self.column + 1,
+            };
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            self.skip_blank();
+            let Some(first) = self.text[self.at..].chars().next() else {
+                return self.push(Kind::Bad("the module does not end: `====` is missing"), self.at);
+            };
+            let (kind, end) = self.next(first);
+            self.push(kind, end);
+            match kind {
+                Kind::Bad(_) => return,
+                Kind::Begin => self.open += 1,
+                Kind::End => {
+                    self.open -= 1;
+                    if self.open == 0 {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn push(&mut self, kind: Kind, end: usize) {
+        self.found.push(Token { kind, start: self.at, end, column: self.column });
+        self.skip_to(end);
+    }
+
+    /// White space and comments. A comment that does not end takes the rest.
+    fn skip_blank(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            let end = if rest.starts_with([' ', '\t', '\n', '\r']) {
+                rest.find(|char: char| !matches!(char, ' ' | '\t' | '\n' | '\r')).unwrap_or(rest.len())
+            } else if rest.starts_with("\\*") {
+                rest.find(['\n', '\r']).unwrap_or(rest.len())
+            } else if rest.starts_with("(*") {
+                block_comment(rest)
+            } else {
+                return;
+            };
+            self.skip_to(self.at + end);
+        }
+    }
+
+    fn next(&self, first: char) -> (Kind, usize) {
+        let rest = &self.text[self.at..];
+        match first {
+            '"' => self.string(),
+            '-' if rest.starts_with("----") => {
+                let dashes = rest.bytes().take_while(|byte| *byte == b'-').count();
+                match module_word(self.text, self.at + dashes) {
+                    Some(end) => (Kind::Begin, end),
+                    None => (Kind::Line, self.at + dashes),
+                }
+            }
+            '=' if rest.starts_with("====") => {
+                (Kind::End, self.at + rest.bytes().take_while(|byte| *byte == b'=').count())
+            }
+            '<' => self.step().unwrap_or_else(|| self.symbol()),
+            '\\' => self.based_number().unwrap_or_else(|| self.symbol()),
+            '\u{2115}' | '\u{2124}' | '\u{211d}' => (Kind::Identifier, self.at + first.len_utf8()),
+            '@' if !rest.starts_with("@@") => (Kind::Identifier, self.at + 1),
+            _ if first.is_ascii_alphanumeric() || first == '_' => self.word(),
+            _ => self.symbol(),
+        }
+    }
+
+    fn symbol(&self) -> (Kind, usize) {
+        let rest = &self.text[self.at..];
+        let bucket = &self.spellings[usize::from(rest.as_bytes()[0])];
+        match bucket.iter().find(|(spelling, _)| rest.starts_with(spelling)) {
+            Some((spelling, kind)) => (*kind, self.at + spelling.len()),
+            None => (Kind::Bad("a character that TLA+ does not have here"), self.at + rest.chars().next().map_or(0, char::len_utf8)),
+        }
+    }
+
+    fn string(&self) -> (Kind, usize) {
+        let mut chars = self.text[self.at..].char_indices().skip(1);
+        let unfinished = (Kind::Bad("a string that does not end on its line"), self.text.len().min(self.at + 1));
+        while let Some((offset, char)) = chars.next() {
+            match char {
+                '"' => return (Kind::Text, self.at + offset + 1),
+                '\n' | '\r' => return unfinished,
+                '\\' if !matches!(chars.next(), Some((_, 'n' | 't' | 'r' | 'f' | '\\' | '"'))) => {
+                    return (Kind::Bad("a backslash in a string that no escape follows: write `\\\\`"), self.at + 1);
+                }
+                _ => {}
+            }
+        }
+        unfinished
+    }
+
+    /// `\b101`, `\o17`, `\hff`; where a longer symbol stands (`\bullet` has no binary digit, `\o` none at all), none.
+    fn based_number(&self) -> Option<(Kind, usize)> {
+        let rest = &self.text[self.at..];
+        let radix = match rest.as_bytes().get(1)? {
+            b'b' | b'B' => 2,
+            b'o' | b'O' => 8,
+            b'h' | b'H' => 16,
+            _ => return None,
+        };
+        let digits = rest[2..].chars().take_while(|char| char.is_digit(radix)).count();
+        (digits > 0).then_some((Kind::Number, self.at + 2 + digits))
+    }
+
+    /// Identifiers, reserved words, decimal numbers, `WF_`, `_`.
+    fn word(&self) -> (Kind, usize) {
+        let rest = &self.text[self.at..];
+        let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let word = &rest[..length];
+        let plain = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        if plain > 0 && (rest[plain..].starts_with("./\\") || rest[plain..].starts_with(".\\/")) {
+            return (Kind::Bad("a name directly before `./\\`"), self.at + plain);
+        }
+        for fairness in ["WF_", "SF_"] {
+            if word.starts_with(fairness) {
+                return (Kind::Mark(if fairness == "WF_" { "WF_" } else { "SF_" }), self.at + 3);
+            }
+        }
+        if !word.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+            return if word.starts_with('_') {
+                (Kind::Mark("_"), self.at + 1)
+            } else {
+                (Kind::Number, self.at + word.bytes().take_while(u8::is_ascii_digit).count())
+            };
+        }
+        let reserved = WORDS.iter().find(|spellings| spellings.contains(&word)).map(|spellings| Kind::Word(spellings[0]));
+        let operator = || {
+            let bucket = &self.spellings[usize::from(word.as_bytes()[0])];
+            bucket.iter().find(|(spelling, _)| *spelling == word).map(|(_, kind)| *kind)
+        };
+        (reserved.or_else(operator).unwrap_or(Kind::Identifier), self.at + length)
+    }
+
+    /// `<2>`, `<2>name`, `<*>`, `<+>.`, …
+    fn step(&self) -> Option<(Kind, usize)> {
+        let rest = &self.text[self.at..];
+        let level = match rest.as_bytes().get(1)? {
+            b'+' | b'*' => 1,
+            _ => rest[1..].bytes().take_while(u8::is_ascii_digit).count(),
+        };
+        if level == 0 || rest.as_bytes().get(1 + level) != Some(&b'>') {
+            return None;
+        }
+        let from = self.at + level + 2;
+        let explicit = rest.as_bytes()[1].is_ascii_digit();
+        let name = self.text[from..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let dots = |from: usize| self.text[from..].bytes().take_while(|byte| *byte == b'.').count();
+        if name > 0 {
+            // The name of an implicit step has no underscore unless dots follow.
+            let ended = dots(from + name);
+            if ended > 0 {
+                return Some((Kind::StepStart, from + name + ended));
+            }
+            let plain = self.text[from..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+            let name = if explicit { name } else { plain };
+            return Some(if name > 0 { (Kind::Step, from + name) } else { (Kind::StepStart, from) });
+        }
+        let mark = usize::from(self.text[from..].starts_with(['*', '-']));
+        Some((Kind::StepStart, from + mark + dots(from + mark)))
+    }
+}
+
+/// The length of the nested comment that a text begins with.
+fn block_comment(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (0, 0_usize);
+    while at + 1 < bytes.len() {
+        match &bytes[at..at + 2] {
+            b"(*" => {
+                depth += 1;
+                at += 2;
+            }
+            b"*)" => {
+                depth -= 1;
+                at += 2;
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
