@@ -14,7 +14,9 @@ use crate::tla::{
     Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Statistics, Verdict, Violation,
     ViolationKind, WITHOUT_JAVA, keyword_hint, outcome_text, unreached,
 };
-use crate::toolchain::{CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, Toolchain, Translation, bounds};
+use crate::toolchain::{
+    CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation, bounds,
+};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -81,9 +83,18 @@ async fn run(
         }
         Translation::Rejected(diagnostics) => return Ok(invalid(bounds(&cfg), diagnostics)),
     }
-    if let ParseOutcome::Rejected(mut diagnostics) = tools.parse(&spec, cx).await.map_err(|e| tool_failure(&e))? {
-        lines.put_back(&mut diagnostics);
-        return Ok(invalid(bounds(&cfg), diagnostics));
+    match tools.parse(&spec, cx).await {
+        Ok(ParseOutcome::Accepted { .. }) => {}
+        Ok(ParseOutcome::Rejected(mut diagnostics)) => {
+            lines.put_back(&mut diagnostics);
+            return Ok(invalid(bounds(&cfg), diagnostics));
+        }
+        Err(undecided @ ToolError::NotAnalysed { .. }) => {
+            let mut checked = invalid(bounds(&cfg), Vec::new());
+            checked.outcome.verdict = Verdict::Inconclusive { reason: undecided.to_string() };
+            return Ok(checked);
+        }
+        Err(e) => return Err(tool_failure(&e)),
     }
     let undeclared = undeclared(&spec.text, &cfg, &cfg_text);
     if !undeclared.is_empty() {

@@ -9,7 +9,7 @@ use super::args::{Format, TranslateArgs, TranslatorChoice, Whose};
 use super::failure::{Fails, Failure};
 use super::forge::settings;
 use super::progress::{advice, json_line, result};
-use super::surroundings::{cancel_on_signals, limits, tool_failure, toolchain};
+use super::surroundings::{cancel_on_signals, discover, limits, tool_failure};
 use crate::exit::Exit;
 use crate::pluscal::{self, Compat, Options};
 use crate::tla::{Diagnostic, Module};
@@ -58,7 +58,7 @@ async fn java(args: &TranslateArgs, text: String) -> Result<Translation, Failure
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
     let settings = settings(args.tools.layer())?;
-    let tools = toolchain(&settings)?;
+    let tools = discover(&settings).map_err(|e| tool_failure(&e))?;
     let (limits, cancel) = (limits(&settings), cancel_on_signals());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
     let spec = SpecText { name: module.name, text, beside: Vec::new() };

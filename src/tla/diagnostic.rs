@@ -14,6 +14,8 @@ pub enum Stage {
     Translate,
     /// SANY.
     Parse,
+    /// Our own static checks, in the place of SANY.
+    Analysis,
     /// The model configuration.
     Config,
     /// Merging generated properties into the module.
@@ -41,6 +43,7 @@ impl fmt::Display for Diagnostic {
             Stage::Lint => "refused",
             Stage::Translate => "PlusCal",
             Stage::Parse => "SANY",
+            Stage::Analysis => "static check",
             Stage::Config => "cfg",
             Stage::Merge => "merge",
             Stage::Check => "TLC",

@@ -19,6 +19,7 @@ mod module;
 mod outcome;
 mod probe;
 mod references;
+pub mod semantic;
 mod show;
 mod syntax;
 mod translation;
@@ -34,7 +35,8 @@ pub use cfg_names::check_cfg_names;
 pub use covers::{coverage_of, requirement_id};
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
-    WITHOUT_JAVA, bounds_sentence, never_taken, outcome_text, statistics_sentence, unreached, verdict_sentence, witness_lines,
+    WITHOUT_JAVA, bounds_sentence, never_taken, outcome_text, statistics_sentence, unreached, verdict_sentence,
+    witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};

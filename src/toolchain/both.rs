@@ -39,7 +39,8 @@ impl BothToolchains {
         if lines.is_empty() {
             return;
         }
-        let modules = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+        let modules =
+            std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
         let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
         let report = ("difference.md".to_owned(), lines.iter().map(|line| format!("- {line}\n")).collect());
         let files = std::iter::once(report).chain(modules).chain(more).collect();
@@ -48,8 +49,7 @@ impl BothToolchains {
 
     async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Checked, ToolError> {
         let silent = ToolContext { progress: &|_| {}, ..*cx };
-        let (first, second) =
-            tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
+        let (first, second) = tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
         let first = first?;
         let mut lines = Vec::new();
         let mut seconds = None;

@@ -166,6 +166,12 @@ pub enum ToolError {
         /// What was seen, with the end of its output.
         what: String,
     },
+    /// The static checks met something that they do not know: they neither accept the module nor reject it.
+    #[error("the static checks cannot decide whether this is TLA+: {what}; with Java, SANY decides it")]
+    NotAnalysed {
+        /// What, and where.
+        what: String,
+    },
     /// The tool did not end within its time; only translator and parser report it so (a check is inconclusive).
     #[error("{tool} did not end within {seconds} s")]
     Deadline {

@@ -4,6 +4,8 @@
 
 use std::path::PathBuf;
 
+use crate::pluscal;
+use crate::tla::semantic::analyze;
 use crate::tla::{CheckOutcome, Checker};
 
 use super::embedded_child::VERSION;
@@ -11,7 +13,7 @@ use super::embedded_run::TlaMc;
 use super::lint::lint_spec;
 use super::{
     BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, ToolPaths, Toolchain,
-    ToolchainInfo, Translation, check, probe, scan,
+    ToolchainInfo, Translation, check, probe,
 };
 
 /// Translator, static checks and checker without Java.
@@ -31,27 +33,29 @@ impl EmbeddedToolchain {
     }
 
     /// Translates the PlusCal algorithm.
-    fn translate_now(spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+    fn translate_now(spec: &SpecText, cx: &ToolContext<'_>) -> Translation {
         let refused = lint_spec(spec, &cx.limits.allowed_modules);
         if !refused.is_empty() {
-            return Ok(Translation::Rejected(refused));
+            return Translation::Rejected(refused);
         }
-        if !scan::holds_algorithm(&spec.text) {
-            return Ok(Translation::NoAlgorithm);
+        match pluscal::translate(&spec.text, &pluscal::Options::default()) {
+            Ok(Some(translated)) => Translation::Translated(translated.text),
+            Ok(None) => Translation::NoAlgorithm,
+            Err(diagnostics) => Translation::Rejected(diagnostics),
         }
-        Err(ToolError::Missing {
-            tool: "the embedded PlusCal translator".to_owned(),
-            advice: "it is not built yet; install Java".to_owned(),
-        })
     }
 
-    /// Checks a module as far as it can be checked without SANY.
-    fn parse_now(spec: &SpecText, cx: &ToolContext<'_>) -> ParseOutcome {
+    /// Whether a module is TLA+, by our own checks.
+    fn parse_now(spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
         let refused = lint_spec(spec, &cx.limits.allowed_modules);
-        if refused.is_empty() {
-            ParseOutcome::Accepted { warnings: Vec::new() }
-        } else {
-            ParseOutcome::Rejected(refused)
+        if !refused.is_empty() {
+            return Ok(ParseOutcome::Rejected(refused));
+        }
+        let found = analyze(&spec.name, &spec.text, &spec.beside);
+        match found.not_analysed.first() {
+            _ if found.rejected() => Ok(ParseOutcome::Rejected(found.errors)),
+            Some(what) => Err(ToolError::NotAnalysed { what: what.to_string() }),
+            None => Ok(ParseOutcome::Accepted { warnings: found.warnings }),
         }
     }
 }
@@ -66,7 +70,7 @@ impl Toolchain for EmbeddedToolchain {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        Box::pin(async move { Self::translate_now(spec, cx) })
+        Box::pin(async move { Ok(Self::translate_now(spec, cx)) })
     }
 
     fn parse<'a>(
@@ -74,7 +78,7 @@ impl Toolchain for EmbeddedToolchain {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move { Ok(Self::parse_now(spec, cx)) })
+        Box::pin(async move { Self::parse_now(spec, cx) })
     }
 
     fn check<'a>(

@@ -213,8 +213,14 @@ impl Actions {
     /// The one action that explains a step, where all were evaluated. An action in several places is one.
     fn only(&self, row: &[Option<bool>]) -> Option<String> {
         let known: Vec<bool> = row.iter().copied().collect::<Option<_>>()?;
-        let names: BTreeSet<&str> =
-            self.disjuncts.actions.iter().zip(known).filter(|(_, holds)| *holds).map(|(a, _)| a.name.as_str()).collect();
+        let names: BTreeSet<&str> = self
+            .disjuncts
+            .actions
+            .iter()
+            .zip(known)
+            .filter(|(_, holds)| *holds)
+            .map(|(a, _)| a.name.as_str())
+            .collect();
         match names.len() {
             1 => names.first().map(|name| (*name).to_owned()),
             _ => None,

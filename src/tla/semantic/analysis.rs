@@ -92,7 +92,7 @@ fn told(finding: &Finding, modules: &[Loaded], root: &str) -> Diagnostic {
     let Place { file, at } = finding.place;
     match modules.get(file as usize) {
         Some(module) => diagnostic(module, root, at as usize, &finding.message),
-        None => Diagnostic { stage: Stage::Parse, line: 0, column: 0, message: finding.message.clone() },
+        None => Diagnostic { stage: Stage::Analysis, line: 0, column: 0, message: finding.message.clone() },
     }
 }
 
@@ -109,7 +109,7 @@ fn located(text: &str, of: Option<&str>, at: usize, message: &str) -> Diagnostic
         None => message.to_owned(),
     };
     Diagnostic {
-        stage: Stage::Parse,
+        stage: Stage::Analysis,
         line: before.matches('\n').count() + 1,
         column: before[start..].chars().count() + 1,
         message,
@@ -131,7 +131,8 @@ impl Loader<'_> {
             }
         };
         if tree.name.text != name {
-            let message = format!("the module is named {} and its file {name}.tla: they must be the same", tree.name.text);
+            let message =
+                format!("the module is named {} and its file {name}.tla: they must be the same", tree.name.text);
             return self.error(located(text, of, tree.name.at, &message));
         }
         let mut needed = Vec::new();
@@ -250,7 +251,9 @@ pub(super) fn module_that_defines(name: &str) -> Option<&'static str> {
         "Cardinality" | "IsFiniteSet" => "FiniteSets",
         "Print" | "PrintT" | "Assert" | ":>" | "@@" | "Permutations" | "SortSeq" | "ToString" | "TLCGet" | "TLCSet"
         | "RandomElement" | "TLCEval" => "TLC",
-        "EmptyBag" | "SetToBag" | "BagToSet" | "CopiesIn" | "BagIn" | "\\oplus" | "\\ominus" | "BagCardinality" => "Bags",
+        "EmptyBag" | "SetToBag" | "BagToSet" | "CopiesIn" | "BagIn" | "\\oplus" | "\\ominus" | "BagCardinality" => {
+            "Bags"
+        }
         _ => return None,
     };
     Some(module)

@@ -151,7 +151,10 @@ impl Levels<'_> {
             let Some(operator) = self.operator_of(*node).filter(|id| self.is_definition(*id)) else { continue };
             let signature = self.signature(operator);
             if !signature.is_flexible() {
-                let message = format!("`{}` cannot replace `{target}` of module {name}: it is no operator on values", self.name(operator));
+                let message = format!(
+                    "`{}` cannot replace `{target}` of module {name}: it is no operator on values",
+                    self.name(operator)
+                );
                 self.error(place, message);
             }
             for position in 0..self.graph.symbol(*symbol).arity {
@@ -168,7 +171,9 @@ impl Levels<'_> {
             }
         }
         for (operator, position, symbol) in &module.uses {
-            let (Some(operator), Some(node)) = (self.value(&substitution, *operator), self.value(&substitution, *symbol)) else {
+            let (Some(operator), Some(node)) =
+                (self.value(&substitution, *operator), self.value(&substitution, *symbol))
+            else {
                 continue;
             };
             let Some(operator) = self.operator_of(operator).filter(|id| self.is_definition(*id)) else { continue };
@@ -209,7 +214,8 @@ impl Levels<'_> {
         for (assumption, place) in &info.assumptions {
             let level = self.body(*assumption).level;
             if level != CONSTANT {
-                let message = format!("an assumption must be of constant level and this one is of {} level", level_name(level));
+                let message =
+                    format!("an assumption must be of constant level and this one is of {} level", level_name(level));
                 self.error(*place, message);
             }
         }
@@ -271,7 +277,8 @@ impl Levels<'_> {
                 let primed = (0..self.graph.symbol(*id).arity).find(|position| signature.highest(*position) < ACTION);
                 if let Some(position) = primed {
                     let place = self.graph.symbol(*id).place;
-                    let message = format!("operand {} of the recursive operator `{}` is primed", position + 1, self.name(*id));
+                    let message =
+                        format!("operand {} of the recursive operator `{}` is primed", position + 1, self.name(*id));
                     self.error(place, message);
                 }
                 level = level.max(signature.info.level);

@@ -46,7 +46,8 @@ impl Parser<'_> {
         let first = if binds {
             let from = self.peek().start;
             let tuple = self.is("<<");
-            let names = if tuple { self.identifier_tuple()? } else { vec![self.identifier("the name of a bound variable")?] };
+            let names =
+                if tuple { self.identifier_tuple()? } else { vec![self.identifier("the name of a bound variable")?] };
             self.expect("\\in", "behind the bound variable")?;
             let set = self.expression()?;
             if self.took(":") {
@@ -139,7 +140,8 @@ impl Parser<'_> {
     fn fields(&mut self, mark: &str) -> Parsed<Vec<(Name, Expr)>> {
         let mut fields = Vec::new();
         loop {
-            let name = if fields.is_empty() { self.free_name("a field")? } else { self.identifier("the name of a field")? };
+            let name =
+                if fields.is_empty() { self.free_name("a field")? } else { self.identifier("the name of a field")? };
             self.expect(mark, "behind the name of a field")?;
             fields.push((name, self.expression()?));
             if !self.took(",") {

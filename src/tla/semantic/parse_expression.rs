@@ -98,7 +98,10 @@ impl Parser<'_> {
             } else if token.is("[") {
                 let argument = self.nested(Self::square)?;
                 let Form::Arguments(arguments) = argument.form else {
-                    return self.wrong(token.start, "two expressions stand side by side: an operator between them is missing".into());
+                    return self.wrong(
+                        token.start,
+                        "two expressions stand side by side: an operator between them is missing".into(),
+                    );
                 };
                 let result = pile.application(arguments, token.start);
                 self.placed(result)?;
@@ -324,7 +327,8 @@ impl Parser<'_> {
             && !operator.is_prefix()
             && !waiting.looser(operator)
         {
-            return self.wrong(from, "without this label the expression would be read otherwise: write parentheses".into());
+            return self
+                .wrong(from, "without this label the expression would be read otherwise: write parentheses".into());
         }
         pile.operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from));
         Ok(())
@@ -394,7 +398,8 @@ impl Parser<'_> {
                 && self.ends_argument(self.at + 1)
             {
                 if operator.name == "\\times" {
-                    return self.wrong(token.start, "`\\X` is no operator of two operands and cannot be an argument".into());
+                    return self
+                        .wrong(token.start, "`\\X` is no operator of two operands and cannot be an argument".into());
                 }
                 self.take();
                 return Ok(Expr::new(Form::Operator(operator), token.start));

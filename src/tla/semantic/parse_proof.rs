@@ -3,7 +3,9 @@
 
 use super::parser::{Holes, Parsed, Parser};
 use super::token::Kind;
-use super::tree::{Assumed, Expr, Facts, Form, Name, NewKind, Proof, Segment, SegmentKind, Sequent, Statement, Step, StepBody, Unit};
+use super::tree::{
+    Assumed, Expr, Facts, Form, Name, NewKind, Proof, Segment, SegmentKind, Sequent, Statement, Step, StepBody, Unit,
+};
 
 /// Proofs nested deeper are refused.
 const MAX_PROOFS: usize = 100;

@@ -143,7 +143,11 @@ impl Pile {
             } else {
                 return Err((
                     at,
-                    format!("{} and {} have no order of precedence: write parentheses", spelled(before), spelled(right)),
+                    format!(
+                        "{} and {} have no order of precedence: write parentheses",
+                        spelled(before),
+                        spelled(right)
+                    ),
                 ));
             }
         }

@@ -274,7 +274,10 @@ impl Resolver<'_> {
         let node = self.expression(body);
         self.frames.pop();
         let Some(frame) = self.frames.last_mut() else { return node };
-        let twice = parameters.iter().enumerate().any(|(index, name)| parameters[..index].iter().any(|before| before.text == name.text));
+        let twice = parameters
+            .iter()
+            .enumerate()
+            .any(|(index, name)| parameters[..index].iter().any(|before| before.text == name.text));
         let fits = frame.bound.iter().all(|bound| parameters.iter().any(|name| name.text == *bound))
             && parameters.iter().all(|name| frame.bound.contains(&name.text));
         let bound = frame.bound.join(", ");
@@ -434,7 +437,8 @@ impl Resolver<'_> {
         let Some(symbol) = symbol else { return self.literal(at) };
         let found = self.graph.symbol(symbol).clone();
         if found.arity != wanted {
-            let message = format!("{purpose} must be an operator with {wanted} operands; `{}` has {}", found.name, found.arity);
+            let message =
+                format!("{purpose} must be an operator with {wanted} operands; `{}` has {}", found.name, found.arity);
             self.error(at, message);
             return self.literal(at);
         }

@@ -172,7 +172,12 @@ impl Resolver<'_> {
     }
 
     /// A formula; `@ = e` continues the one before.
-    fn asserted(&mut self, statement: &Statement, before: Option<NodeId>, right: &mut Option<NodeId>) -> (NodeId, Scope) {
+    fn asserted(
+        &mut self,
+        statement: &Statement,
+        before: Option<NodeId>,
+        right: &mut Option<NodeId>,
+    ) -> (NodeId, Scope) {
         let Statement::Formula(formula) = statement else { return self.statement(statement) };
         let continues = match &formula.form {
             Form::Apply(operator, operands) if operator.is_infix() => {

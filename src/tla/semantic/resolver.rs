@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::graph::{
-    Finding, Graph, Gravity, InstanceOf, ModuleId, ModuleInfo, Node, NodeId, Place, Scope, Symbol, SymbolId,
-    SymbolKind,
+    Finding, Graph, Gravity, InstanceOf, ModuleId, ModuleInfo, Node, NodeId, Place, Scope, Symbol, SymbolId, SymbolKind,
 };
 use super::tree::{Declared, Definition, FunctionDefinition, Module, Name, Unit, Visibility};
 
@@ -128,7 +127,8 @@ impl Resolver<'_> {
             return self.graph.find(Gravity::Error, symbol.place, message);
         }
         if before.home != symbol.home {
-            let message = format!("`{}` has two definitions, from different modules; the first one counts", symbol.name);
+            let message =
+                format!("`{}` has two definitions, from different modules; the first one counts", symbol.name);
             self.graph.find(Gravity::Warning, symbol.place, message);
         }
     }
@@ -204,7 +204,8 @@ impl Resolver<'_> {
                         );
                         self.error(extended.at, message);
                     } else if before.home != symbol.home {
-                        let message = format!("`{}` is defined in two extended modules; the first one counts", symbol.name);
+                        let message =
+                            format!("`{}` is defined in two extended modules; the first one counts", symbol.name);
                         let place = self.place(extended.at);
                         self.graph.find(Gravity::Warning, place, message);
                     }

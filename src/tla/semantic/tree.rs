@@ -277,13 +277,20 @@ fn deepest_bound(bounds: &[Bound]) -> u16 {
 fn depth_below(form: &Form) -> u16 {
     match form {
         Form::Literal | Form::Operator(_) => 0,
-        Form::Path(segments) => segments.iter().filter_map(|segment| segment.arguments.as_ref()).map(deepest).max().unwrap_or(0),
-        Form::Apply(_, all) | Form::Product(all) | Form::List(all, _) | Form::Tuple(all) | Form::Set(all) | Form::Arguments(all) => {
-            deepest(all)
+        Form::Path(segments) => {
+            segments.iter().filter_map(|segment| segment.arguments.as_ref()).map(deepest).max().unwrap_or(0)
         }
-        Form::Parenthesis(one) | Form::Field(one) | Form::Unbounded(_, _, one) | Form::Label(_, _, one) | Form::Lambda(_, one) => {
-            one.depth
-        }
+        Form::Apply(_, all)
+        | Form::Product(all)
+        | Form::List(all, _)
+        | Form::Tuple(all)
+        | Form::Set(all)
+        | Form::Arguments(all) => deepest(all),
+        Form::Parenthesis(one)
+        | Form::Field(one)
+        | Form::Unbounded(_, _, one)
+        | Form::Label(_, _, one)
+        | Form::Lambda(_, one) => one.depth,
         Form::Filter(bound, body) => bound.set.depth.max(body.depth),
         Form::Map(body, bounds) | Form::Function(bounds, body) | Form::Bounded(_, bounds, body) => {
             deepest_bound(bounds).max(body.depth)
@@ -321,11 +328,22 @@ fn depth_of_unit(unit: &Unit) -> u16 {
 pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
     match &expression.form {
         Form::Literal | Form::Operator(_) => {}
-        Form::Path(segments) => segments.iter().filter_map(|segment| segment.arguments.as_ref()).flatten().for_each(call),
-        Form::Apply(_, all) | Form::Product(all) | Form::List(all, _) | Form::Tuple(all) | Form::Set(all) | Form::Arguments(all) => {
+        Form::Path(segments) => {
+            segments.iter().filter_map(|segment| segment.arguments.as_ref()).flatten().for_each(call)
+        }
+        Form::Apply(_, all)
+        | Form::Product(all)
+        | Form::List(all, _)
+        | Form::Tuple(all)
+        | Form::Set(all)
+        | Form::Arguments(all) => {
             all.iter().for_each(call);
         }
-        Form::Parenthesis(one) | Form::Field(one) | Form::Unbounded(_, _, one) | Form::Label(_, _, one) | Form::Lambda(_, one) => {
+        Form::Parenthesis(one)
+        | Form::Field(one)
+        | Form::Unbounded(_, _, one)
+        | Form::Label(_, _, one)
+        | Form::Lambda(_, one) => {
             call(one);
         }
         Form::Filter(bound, body) => {
