@@ -380,7 +380,7 @@ impl<'a> Rewriting<'a> {
                     token.at = only.at;
                     self.lines[here].push(token);
                 } else {
-                    self.put(expr, token, around);
+                    self.put(expr, &token, around);
                 }
                 let now = self.lines.last().and_then(|line| line.last()).map_or(0, Token::end);
                 let by = distance(end, now);
@@ -394,13 +394,13 @@ impl<'a> Rewriting<'a> {
     }
 
     /// Puts an expression in the place of a token; its further lines become lines of their own.
-    fn put(&mut self, expr: &Expr, token: Token, around: Around) {
+    fn put(&mut self, expr: &Expr, token: &Token, around: Around) {
         let expr = expr.normalized();
         let parentheses = around == Around::Parentheses;
         let start = self.lines.len() - 1;
         let column = token.column + usize::from(parentheses);
         if parentheses {
-            self.lines[start].push(Token { text: "(".into(), kind: TokenKind::Builtin, ..token });
+            self.lines[start].push(Token { text: "(".into(), kind: TokenKind::Builtin, ..*token });
         }
         let before = self.lines[start].len();
         for (number, (line, anchor)) in expr.lines.into_iter().zip(expr.anchors).enumerate() {

@@ -23,8 +23,8 @@ pub(super) struct Labels {
     next: usize,
     /// Where labels were missing, and why.
     missing: Vec<Fault>,
-    /// Parameters and variables of all procedures: a return assigns to them.
-    of_procedures: Vec<String>,
+    /// Parameters and variables of all procedures: a return assigns to all of them.
+    of_procedures: HashSet<String>,
     /// The procedure that is looked at.
     procedure: Option<String>,
 }
@@ -33,49 +33,87 @@ pub(super) struct Labels {
 /// before the sequence are in `before`.
 struct Assigned<'a> {
     before: Option<&'a Assigned<'a>>,
+    names: Names,
+}
+
+/// What is assigned to in one sequence.
+#[derive(Debug, Default)]
+struct Names {
     own: HashSet<String>,
+    /// A return assigned to the variables of all procedures. They are not listed: there may be many returns.
+    procedures: bool,
+}
+
+/// What is assigned to at the end of a sequence; `keeps` says whether that from before the sequence is part of it.
+#[derive(Default)]
+struct Ended {
+    keeps: bool,
+    names: Names,
+}
+
+impl Names {
+    fn has(&self, name: &str, of_procedures: &HashSet<String>) -> bool {
+        self.own.contains(name) || (self.procedures && of_procedures.contains(name))
+    }
+
+    fn has_any(&self, of_procedures: &HashSet<String>) -> bool {
+        let listed = self.own.iter().any(|name| of_procedures.contains(name));
+        listed || (self.procedures && !of_procedures.is_empty())
+    }
+
+    fn join(&mut self, mut other: Self) {
+        self.procedures |= other.procedures;
+        if self.own.len() < other.own.len() {
+            std::mem::swap(&mut self.own, &mut other.own);
+        }
+        self.own.extend(other.own);
+    }
 }
 
 impl<'a> Assigned<'a> {
     fn since(before: Option<&'a Self>) -> Self {
-        Self { before, own: HashSet::new() }
+        Self { before, names: Names::default() }
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.own.contains(name) || self.before.is_some_and(|before| before.has(name))
+    /// What is assigned to here and, from the inside out, before.
+    fn all(&self) -> impl Iterator<Item = &Names> {
+        std::iter::successors(Some(self), |one| one.before).map(|one| &one.names)
     }
 
     /// A new step begins.
     fn clear(&mut self) {
-        self.before = None;
-        self.own.clear();
+        *self = Self::since(None);
     }
 
-    /// What is left when the names from before are out of sight.
+    /// After a statement with others in it.
+    fn after(mut self, ended: Ended) -> Self {
+        if !ended.keeps {
+            self.clear();
+        }
+        self.names.join(ended.names);
+        self
+    }
+
+    /// When what was before is out of sight.
     fn end(self) -> Ended {
-        Ended { keeps: self.before.is_some(), own: self.own }
+        Ended { keeps: self.before.is_some(), names: self.names }
     }
-}
-
-/// The variables assigned to at the end of a sequence.
-#[derive(Default)]
-struct Ended {
-    /// Those from before the sequence are still among them.
-    keeps: bool,
-    own: HashSet<String>,
 }
 
 impl Ended {
     fn join(&mut self, other: Self) {
         self.keeps |= other.keeps;
-        let (mut more, less) = if self.own.len() < other.own.len() {
-            (other.own, std::mem::take(&mut self.own))
-        } else {
-            (std::mem::take(&mut self.own), other.own)
-        };
-        more.extend(less);
-        self.own = more;
+        self.names.join(other.names);
     }
+}
+
+/// What a statement without others in it does to labels.
+struct Effect {
+    names: Vec<String>,
+    /// It assigns to the variables of all procedures.
+    procedures: bool,
+    /// Why the statement after it needs a label; empty where it does not.
+    next: &'static str,
 }
 
 /// Whether a sequence of statements stands in a `with`, where no label may be.
@@ -167,7 +205,7 @@ impl Labels {
                     let (one, mut ended) = self.label(then, "", inside, &assigned)?;
                     let (other, more) = self.label(otherwise, "", inside, &assigned)?;
                     ended.join(more);
-                    assigned = after(assigned, ended);
+                    assigned = assigned.after(ended);
                     if one || other {
                         why = "the `if` before it has a label, call, return or goto inside";
                     }
@@ -181,7 +219,7 @@ impl Labels {
                             why = "the `either` before it has a label, call, return or goto inside";
                         }
                     }
-                    assigned = after(assigned, all);
+                    assigned = assigned.after(all);
                 }
                 DraftKind::While { .. } => {
                     if inside == Inside::With {
@@ -201,11 +239,9 @@ impl Labels {
                     if one {
                         why = "the `with` before it has a call, return or goto inside";
                     }
-                    let twice = inside == Inside::Open && ended.own.iter().any(|name| before.has(name));
-                    assigned = Assigned {
-                        before: Some(before).filter(|_| ended.keeps && inside == Inside::With),
-                        own: ended.own,
-                    };
+                    let twice = inside == Inside::Open && self.meets(before, &ended.names);
+                    let kept = Some(before).filter(|_| ended.keeps && inside == Inside::With);
+                    assigned = Assigned { before: kept, names: ended.names };
                     if twice {
                         self.need(statement, "the `with` assigns to a variable that the step assigned to before");
                         labelled = true;
@@ -213,39 +249,52 @@ impl Labels {
                     }
                 }
                 _ => {
-                    let (names, next) = self.effect(&statement.kind);
+                    let Effect { names, procedures, next } = self.effect(&statement.kind);
                     why = next;
-                    if let Some(name) = names.iter().find(|name| assigned.has(name)) {
-                        let twice = format!("`{name}` is assigned to twice in one step");
+                    let new = Names { own: names.into_iter().collect(), procedures };
+                    if let Some(what) = self.twice(&assigned, &new) {
                         if inside == Inside::With {
-                            return at(statement, &format!("{twice}, inside a `with`"));
+                            return at(statement, &format!("{what}, inside a `with`"));
                         }
-                        self.need(statement, &twice);
+                        self.need(statement, &what);
                         labelled = true;
                         assigned.clear();
                     }
-                    assigned.own.extend(names);
+                    assigned.names.join(new);
                 }
             }
         }
         Ok((labelled || !why.is_empty(), assigned.end()))
     }
 
-    /// The variables that a statement without others in it assigns to, and why what follows needs a label.
-    fn effect(&self, kind: &DraftKind) -> (Vec<String>, &'static str) {
-        let with_stack = |more: bool| {
-            let more = if more { self.of_procedures.as_slice() } else { &[] };
-            std::iter::once("stack".to_owned()).chain(more.iter().cloned()).collect()
-        };
+    /// Whether something is assigned to in both.
+    fn meets(&self, assigned: &Assigned<'_>, new: &Names) -> bool {
+        assigned.all().any(|names| new.own.iter().any(|name| names.has(name, &self.of_procedures)))
+            || (new.procedures && assigned.all().any(|names| names.has_any(&self.of_procedures)))
+    }
+
+    /// What would be assigned to a second time.
+    fn twice(&self, assigned: &Assigned<'_>, new: &Names) -> Option<String> {
+        let known = |name: &&String| assigned.all().any(|names| names.has(name, &self.of_procedures));
+        // The smallest, so that the message does not depend on how a set is ordered.
+        if let Some(name) = new.own.iter().filter(known).min() {
+            return Some(format!("`{name}` is assigned to twice in one step"));
+        }
+        let met = self.meets(assigned, new);
+        met.then(|| "a variable of a procedure is assigned to before a `return` or recursive `call` in one step".into())
+    }
+
+    fn effect(&self, kind: &DraftKind) -> Effect {
+        let jump = |procedures, next| Effect { names: vec!["stack".into()], procedures, next };
+        let plain = |names, next| Effect { names, procedures: false, next };
         match kind {
-            DraftKind::Assign(all) => (all.iter().map(|one| one.variable.clone()).collect(), ""),
-            DraftKind::Goto { .. } => (Vec::new(), "it follows a `goto`"),
+            DraftKind::Assign(all) => plain(all.iter().map(|one| one.variable.clone()).collect(), ""),
+            DraftKind::Goto { .. } => plain(Vec::new(), "it follows a `goto`"),
             DraftKind::Call { procedure, .. } | DraftKind::CallGoto { procedure, .. } => {
-                let own = self.procedure.as_ref() == Some(procedure);
-                (with_stack(own), "it follows a `call`")
+                jump(self.procedure.as_ref() == Some(procedure), "it follows a `call`")
             }
-            DraftKind::Return { .. } | DraftKind::CallReturn { .. } => (with_stack(true), "it follows a `return`"),
-            _ => (Vec::new(), ""),
+            DraftKind::Return { .. } | DraftKind::CallReturn { .. } => jump(true, "it follows a `return`"),
+            _ => plain(Vec::new(), ""),
         }
     }
 
@@ -370,16 +419,6 @@ enum Ends {
     Jumps,
     /// A label is inside.
     Labelled,
-}
-
-/// What is assigned to after a statement with others in it.
-fn after<'a>(mut assigned: Assigned<'a>, ended: Ended) -> Assigned<'a> {
-    if ended.keeps {
-        assigned.own.extend(ended.own);
-        assigned
-    } else {
-        Assigned { before: None, own: ended.own }
-    }
 }
 
 fn at<T>(statement: &Draft, message: &str) -> Parsing<T> {

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use super::ast::{Assignment, At};
 use super::draft::{Draft, DraftKind, check_depth};
 use super::expr::{Around, Expr, TokenKind};
-use super::source::{Parsing, fault};
+use super::source::{Fault, Parsing, fault};
 
 /// How many statements and tokens the calls of macros may become in all.
-const MAX_SIZE: usize = 2_000_000;
+const MAX_SIZE: usize = 1_000_000;
 
 /// A macro. No call of another macro is left in its body.
 #[derive(Debug, Clone)]
@@ -19,6 +19,28 @@ pub(super) struct Macro {
     pub body: Vec<Draft>,
     /// How deep the statements of its body are nested.
     pub height: usize,
+}
+
+/// The macros of an algorithm. Of two with the same name the later one counts.
+#[derive(Debug, Default)]
+pub(super) struct Macros {
+    by_name: HashMap<String, Macro>,
+    twice: Option<Fault>,
+}
+
+impl Macros {
+    pub(super) fn add(&mut self, one: Macro) {
+        let message = format!("the macro `{}` is defined twice", one.name);
+        let fault = Fault { at: one.at, message };
+        if self.by_name.insert(one.name.clone(), one).is_some() {
+            self.twice.get_or_insert(fault);
+        }
+    }
+
+    /// Refuses two macros with the same name.
+    pub(super) fn check(&self) -> Parsing<()> {
+        self.twice.clone().map_or(Ok(()), Err)
+    }
 }
 
 /// A call that is being expanded.
@@ -37,12 +59,8 @@ pub(super) struct Expansion {
 }
 
 impl Expansion {
-    pub(super) fn new() -> Self {
-        Self::default()
-    }
-
     /// The statements with the calls in them expanded. `depth` is how deep they are nested.
-    pub(super) fn expand(&mut self, statements: Vec<Draft>, macros: &[Macro], depth: usize) -> Parsing<Vec<Draft>> {
+    pub(super) fn expand(&mut self, statements: Vec<Draft>, macros: &Macros, depth: usize) -> Parsing<Vec<Draft>> {
         let mut found = Vec::with_capacity(statements.len());
         for mut statement in statements {
             match &mut statement.kind {
@@ -190,8 +208,8 @@ fn called(at: At) -> String {
     format!("the macro is called at line {}, column {}", at.line, at.column)
 }
 
-fn call<'a>(at: At, name: &str, arguments: Vec<Expr>, macros: &'a [Macro]) -> Parsing<Call<'a>> {
-    let Some(of) = macros.iter().rev().find(|one| one.name == name) else {
+fn call<'a>(at: At, name: &str, arguments: Vec<Expr>, macros: &'a Macros) -> Parsing<Call<'a>> {
+    let Some(of) = macros.by_name.get(name) else {
         return fault(at, format!("there is no macro `{name}` above the call"));
     };
     if of.parameters.len() != arguments.len() {

@@ -17,7 +17,10 @@ mod module_options;
 mod names;
 mod options;
 mod parse;
+mod parse_expression;
 mod parse_statement;
+#[cfg(test)]
+mod parse_tests;
 mod source;
 mod splice;
 mod symbols;

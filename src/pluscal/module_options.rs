@@ -81,7 +81,7 @@ fn arguments(lines: &[Line<'_>]) -> Option<Result<Vec<String>, String>> {
         let word = cursor.next()?;
         cursor.column += word.find(is_blank).unwrap_or(word.len());
         let named = word.strip_prefix("PlusCal");
-        if !named.is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphabetic() || next == '_')) {
+        if named.is_none_or(|rest| rest.starts_with(|next: char| next.is_alphabetic() || next == '_')) {
             continue;
         }
         let Some(rest) = cursor.next()?.strip_prefix("options") else { continue };

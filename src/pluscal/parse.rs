@@ -5,14 +5,13 @@ use std::collections::{HashSet, VecDeque};
 
 use super::ast::{Algorithm, At, Binding, Body, Fairness, Procedure, Process, Variable};
 use super::draft::{Draft, height};
-use super::expr::{Expr, Token, TokenKind};
+use super::expr::Expr;
 use super::labels::{Labelling, Labels};
-use super::macros::{Expansion, Macro};
+use super::macros::{Expansion, Macro, Macros};
 use super::module_options::{self, Settings};
 use super::options::{Fair, Options};
 use super::source::{Fault, Parsing, Place, Source, fault, lines};
-use super::symbols;
-use super::token::{Kind, Lexeme, Lexer};
+use super::token::{Lexeme, Lexer};
 use crate::tla::Diagnostic;
 
 /// The version before which `pc` and the disjunct for a finished algorithm were always there, times 1000.
@@ -34,7 +33,7 @@ pub(super) fn parse(text: &str, options: &Options) -> Result<Option<Parsed>, Vec
     let lines = lines(text);
     let Some(source) = Source::find(&lines).map_err(|problem| vec![problem])? else { return Ok(None) };
     let mut settings = module_options::read(&lines, options);
-    let parser = Parser::new(Lexer::new(&source.code, source.start), &settings);
+    let parser = Parser::new(Lexer::new(&source.code, source.start, settings.options.compat), &settings);
     let algorithm = parser
         .algorithm(source.fair, &mut settings)
         .map_err(|faults| faults.iter().map(|fault| source.locate(fault)).collect::<Vec<_>>())?;
@@ -57,11 +56,13 @@ struct Noticed {
     minus: Vec<String>,
     plus: Vec<String>,
     calls: Vec<String>,
+    called: HashSet<String>,
 }
 
 pub(super) struct Parser<'a> {
-    lexer: Lexer<'a>,
-    ahead: VecDeque<Lexeme>,
+    pub lexer: Lexer<'a>,
+    /// Tokens that were looked at and not taken.
+    pub ahead: VecDeque<Lexeme>,
     /// Where the token stands that was taken last.
     pub last: At,
     pub syntax: Syntax,
@@ -76,40 +77,6 @@ pub(super) struct Parser<'a> {
     has_goto: bool,
     has_goto_done: bool,
     has_default_value: bool,
-}
-
-/// What delimits an expression wherever it stands.
-fn ends_expression(text: &str) -> bool {
-    matches!(
-        text,
-        ";" | "do"
-            | "then"
-            | ":="
-            | "≔"
-            | "begin"
-            | "variable"
-            | "variables"
-            | "||"
-            | "‖"
-            | "end"
-            | "else"
-            | "elsif"
-            | "if"
-            | "either"
-            | "or"
-            | "while"
-            | "with"
-            | "call"
-            | "return"
-            | "goto"
-            | "print"
-            | "assert"
-            | "skip"
-            | "procedure"
-            | "define"
-            | "process"
-            | "fair"
-    )
 }
 
 impl<'a> Parser<'a> {
@@ -131,151 +98,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // Tokens.
-
-    /// The token after `skipped` others.
-    pub(super) fn peek(&mut self, skipped: usize) -> Parsing<&Lexeme> {
-        while self.ahead.len() <= skipped {
-            match self.lexer.next()? {
-                Some(lexeme) => self.ahead.push_back(lexeme),
-                None => return fault(self.last, "the module ends before the algorithm does; is a comment not ended?"),
-            }
-        }
-        Ok(&self.ahead[skipped])
-    }
-
-    /// Whether the next token is one of these.
-    pub(super) fn sees(&mut self, any: &[&str]) -> Parsing<bool> {
-        let next = &self.peek(0)?.text;
-        Ok(any.contains(&next.as_str()))
-    }
-
-    /// Takes the next token.
-    pub(super) fn take(&mut self) -> Parsing<Lexeme> {
-        self.last = self.peek(0)?.at;
-        Ok(self.ahead.pop_front().expect("a token was just seen"))
-    }
-
-    /// Takes the next token if it is this one.
-    pub(super) fn takes(&mut self, text: &str) -> Parsing<bool> {
-        let there = self.sees(&[text])?;
-        if there {
-            self.take()?;
-        }
-        Ok(there)
-    }
-
-    /// Takes the next token, which must be this one.
-    pub(super) fn expect(&mut self, text: &str) -> Parsing<()> {
-        let found = self.take()?;
-        if found.text == text {
-            Ok(())
-        } else {
-            fault(found.at, format!("expected `{text}` but found `{}`", found.text))
-        }
-    }
-
-    /// Takes a semicolon, which may be left out where what follows cannot be misread.
-    pub(super) fn semicolon(&mut self) -> Parsing<()> {
-        let next = self.peek(0)?;
-        match next.text.as_str() {
-            "end" | "begin" | "else" | "elsif" | "or" | "do" | "macro" | "procedure" | "process" | "fair"
-            | "define" | "}" | "{" => Ok(()),
-            "if" | "either" | "while" | "with" | "call" | "return" | "goto" | "print" | "assert" | "skip" => {
-                fault(next.at, format!("expected `;` before `{}`", next.text))
-            }
-            _ => self.expect(";"),
-        }
-    }
-
-    pub(super) fn comma_or_semicolon(&mut self) -> Parsing<()> {
-        if self.takes(",")? { Ok(()) } else { self.semicolon() }
-    }
-
-    fn begin(&mut self) -> Parsing<()> {
-        self.expect(if self.syntax == Syntax::P { "begin" } else { "{" })
-    }
-
-    /// The end of what this word began.
-    pub(super) fn end(&mut self, word: &str) -> Parsing<()> {
-        if self.syntax == Syntax::C {
-            return self.expect("}");
-        }
-        self.expect("end")?;
-        self.expect(word)
-    }
-
-    pub(super) fn binding(&mut self) -> Parsing<Binding> {
-        let found = self.take()?;
-        match found.text.as_str() {
-            "=" => Ok(Binding::Equals),
-            "\\in" | "∈" => Ok(Binding::In),
-            other => fault(found.at, format!("expected `=` or `\\in` but found `{other}`")),
-        }
-    }
-
-    /// An expression, which ends before the first token that cannot belong to it. It may be empty.
-    pub(super) fn expression(&mut self) -> Parsing<Expr> {
-        let mut lines: Vec<Vec<Token>> = Vec::new();
-        let (mut depth, mut quantifier, mut before, mut line) = (0_usize, None, String::new(), None);
-        loop {
-            let next = self.peek(0)?;
-            let (text, at) = (next.text.as_str(), next.at);
-            let Kind::Token(kind) = next.kind else {
-                return fault(at, format!("`{text}` may not stand in an expression"));
-            };
-            if kind != TokenKind::String {
-                let field = kind == TokenKind::Ident && matches!(before.as_str(), "." | "[" | ",");
-                let outside = (text == "," && quantifier.is_none()) || text == ")" || text == "}";
-                if (ends_expression(text) && !field) || (outside && depth == 0) {
-                    if depth > 0 {
-                        let message = format!("`(`, `[`, `{{` or `<<` is not closed in the expression before `{text}`");
-                        return fault(at, message);
-                    }
-                    if let Some(symbol) = quantifier {
-                        return fault(at, format!("expected `:` after `{symbol}` in the expression before `{text}`"));
-                    }
-                    return Ok(Expr::from_lines(lines));
-                }
-            }
-            if kind == TokenKind::Builtin {
-                if symbols::opens(text) {
-                    depth += 1;
-                } else if symbols::closes(text) {
-                    let Some(less) = depth.checked_sub(1) else {
-                        return fault(at, format!("`{text}` closes nothing that was opened in the expression"));
-                    };
-                    depth = less;
-                }
-            }
-            if depth == 0 && kind == TokenKind::Builtin {
-                match text {
-                    "\\A" | "∀" | "\\E" | "∃" => quantifier = Some(text.to_owned()),
-                    ":" => quantifier = None,
-                    _ => {}
-                }
-            }
-            let taken = self.take()?;
-            before = if kind == TokenKind::String { String::new() } else { taken.text.clone() };
-            let from = *line.get_or_insert(taken.at.line);
-            lines.resize(taken.at.line - from + 1, Vec::new());
-            let token = Token { text: taken.text, column: taken.at.column - 1, kind, at: taken.at };
-            lines.last_mut().expect("a line was just added").push(token);
-        }
-    }
-
-    /// An expression that may not be empty.
-    pub(super) fn some_expression(&mut self, whose: &str) -> Parsing<Expr> {
-        let expr = self.expression()?;
-        if expr.is_empty() {
-            let next = self.peek(0)?;
-            return fault(next.at, format!("expected {whose} but found `{}`", next.text));
-        }
-        Ok(expr)
-    }
-
-    // What is noticed.
-
     pub(super) fn notice_label(&mut self, label: &str) -> Parsing<()> {
         self.labels.insert(label.to_owned());
         if self.takes("+")? {
@@ -289,7 +111,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn notice_call(&mut self, procedure: &str) {
-        if !self.noticed.calls.iter().any(|known| known == procedure) {
+        if self.noticed.called.insert(procedure.to_owned()) {
             self.noticed.calls.push(procedure.to_owned());
         }
     }
@@ -299,8 +121,6 @@ impl<'a> Parser<'a> {
         self.has_goto = true;
         self.has_goto_done |= name == "Done" || name == "\"Done\"";
     }
-
-    // Around the statements.
 
     fn algorithm(mut self, fair: bool, settings: &mut Settings) -> Result<Algorithm, Vec<Fault>> {
         let (mut algorithm, macros, drafts) = self.whole(fair, settings).map_err(|fault| vec![fault])?;
@@ -320,7 +140,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The algorithm without its bodies, its macros, and the bodies: those of procedures, then the others.
-    fn whole(&mut self, fair: bool, settings: &mut Settings) -> Parsing<(Algorithm, Vec<Macro>, Drafts)> {
+    fn whole(&mut self, fair: bool, settings: &mut Settings) -> Parsing<(Algorithm, Macros, Drafts)> {
         if fair {
             let found = self.take()?;
             if found.text != "algorithm" {
@@ -333,11 +153,11 @@ impl<'a> Parser<'a> {
         }
         let variables = if self.sees(&["variable", "variables"])? { self.variables()? } else { Vec::new() };
         let define = if self.sees(&["define"])? { self.define()? } else { None };
-        let mut expansion = Expansion::new();
-        let mut macros = Vec::new();
+        let mut expansion = Expansion::default();
+        let mut macros = Macros::default();
         while self.sees(&["macro"])? {
             let read = self.a_macro(&macros, &mut expansion)?;
-            macros.push(read);
+            macros.add(read);
         }
         let mut drafts = Drafts::default();
         let mut procedures = Vec::new();
@@ -352,7 +172,7 @@ impl<'a> Parser<'a> {
             self.single(fair, settings, &mut drafts, procedures.last_mut())?;
             Body::Single(Vec::new())
         };
-        macros_differ(&macros)?;
+        macros.check()?;
         let algorithm = Algorithm {
             name,
             fair,
@@ -424,7 +244,7 @@ impl<'a> Parser<'a> {
         }
         self.end("algorithm")?;
         if let Some(procedure) = procedure {
-            let Noticed { minus, plus, calls } = std::mem::take(&mut self.noticed);
+            let Noticed { minus, plus, calls, .. } = std::mem::take(&mut self.noticed);
             procedure.minus_labels.extend(minus);
             procedure.plus_labels.extend(plus);
             for call in calls {
@@ -461,7 +281,7 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    fn a_macro(&mut self, known: &[Macro], expansion: &mut Expansion) -> Parsing<Macro> {
+    fn a_macro(&mut self, known: &Macros, expansion: &mut Expansion) -> Parsing<Macro> {
         self.in_macro = true;
         self.expect("macro")?;
         let at = self.last;
@@ -493,7 +313,7 @@ impl<'a> Parser<'a> {
         }
         let body = self.body("procedure")?;
         self.procedure = None;
-        let Noticed { minus, plus, calls } = std::mem::take(&mut self.noticed);
+        let Noticed { minus, plus, calls, .. } = std::mem::take(&mut self.noticed);
         let procedure = Procedure {
             name,
             at,
@@ -522,7 +342,7 @@ impl<'a> Parser<'a> {
         }
         let variables = if self.sees(&["begin", "{"])? { Vec::new() } else { self.variables()? };
         let body = self.body("process")?;
-        let Noticed { minus, plus, calls } = std::mem::take(&mut self.noticed);
+        let Noticed { minus, plus, calls, .. } = std::mem::take(&mut self.noticed);
         let process = Process {
             name,
             at,
@@ -592,18 +412,10 @@ struct Drafts {
     expansion: Expansion,
 }
 
-fn macros_differ(macros: &[Macro]) -> Parsing<()> {
-    let mut known = HashSet::new();
-    match macros.iter().find(|one| !known.insert(one.name.as_str())) {
-        Some(twice) => fault(twice.at, format!("the macro `{}` is defined twice", twice.name)),
-        None => Ok(()),
-    }
-}
-
 /// Expands macros, adds labels and makes steps, in the order in which the reference numbers its labels.
 fn finish(
     algorithm: &mut Algorithm,
-    macros: &[Macro],
+    macros: &Macros,
     drafts: Drafts,
     mut labels: Labels,
     labelling: Labelling,

@@ -2,6 +2,7 @@
 
 use super::ast::At;
 use super::expr::TokenKind;
+use super::options::Compat;
 use super::source::{Parsing, fault};
 use super::symbols;
 
@@ -38,6 +39,7 @@ pub(super) struct Lexer<'a> {
     first: usize,
     line: usize,
     column: usize,
+    compat: Compat,
 }
 
 fn is_letter(character: char) -> bool {
@@ -50,8 +52,8 @@ fn in_word(character: char) -> bool {
 
 impl<'a> Lexer<'a> {
     /// Reads from `start` on, which is in the first line.
-    pub(super) fn new(code: &'a [Vec<char>], start: At) -> Self {
-        Self { code, first: start.line, line: 0, column: start.column - 1 }
+    pub(super) fn new(code: &'a [Vec<char>], start: At, compat: Compat) -> Self {
+        Self { code, first: start.line, line: 0, column: start.column - 1, compat }
     }
 
     /// Where reading stands.
@@ -102,6 +104,9 @@ impl<'a> Lexer<'a> {
                 },
             }
         };
+        if self.compat == Compat::Y2020 && !text.is_ascii() {
+            return fault(at, format!("`{text}` is no symbol for the translator of 2020"));
+        }
         self.column += length;
         Ok(Some(Lexeme { text, kind, at }))
     }
@@ -176,7 +181,7 @@ mod tests {
 
     fn lexed(text: &str) -> Result<Vec<(String, Kind)>, (usize, usize, String)> {
         let code: Vec<Vec<char>> = text.lines().map(|line| line.chars().collect()).collect();
-        let mut lexer = Lexer::new(&code, At { line: 1, column: 1 });
+        let mut lexer = Lexer::new(&code, At { line: 1, column: 1 }, Compat::Today);
         let mut found = Vec::new();
         loop {
             match lexer.next() {

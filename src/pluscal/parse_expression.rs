@@ -1,0 +1,185 @@
+//! The parser's part for single tokens and for expressions.
+
+use super::ast::Binding;
+use super::expr::{Expr, Token, TokenKind};
+use super::parse::{Parser, Syntax};
+use super::source::{Parsing, fault};
+use super::symbols;
+use super::token::{Kind, Lexeme};
+
+/// What delimits an expression wherever it stands.
+fn ends_expression(text: &str) -> bool {
+    matches!(
+        text,
+        ";" | "do"
+            | "then"
+            | ":="
+            | "≔"
+            | "begin"
+            | "variable"
+            | "variables"
+            | "||"
+            | "‖"
+            | "end"
+            | "else"
+            | "elsif"
+            | "if"
+            | "either"
+            | "or"
+            | "while"
+            | "with"
+            | "call"
+            | "return"
+            | "goto"
+            | "print"
+            | "assert"
+            | "skip"
+            | "procedure"
+            | "define"
+            | "process"
+            | "fair"
+    )
+}
+
+impl Parser<'_> {
+    /// The token after `skipped` others.
+    pub(super) fn peek(&mut self, skipped: usize) -> Parsing<&Lexeme> {
+        while self.ahead.len() <= skipped {
+            match self.lexer.next()? {
+                Some(lexeme) => self.ahead.push_back(lexeme),
+                None => return fault(self.last, "the module ends before the algorithm does; is a comment not ended?"),
+            }
+        }
+        Ok(&self.ahead[skipped])
+    }
+
+    /// Whether the next token is one of these.
+    pub(super) fn sees(&mut self, any: &[&str]) -> Parsing<bool> {
+        let next = &self.peek(0)?.text;
+        Ok(any.contains(&next.as_str()))
+    }
+
+    /// Takes the next token.
+    pub(super) fn take(&mut self) -> Parsing<Lexeme> {
+        self.last = self.peek(0)?.at;
+        Ok(self.ahead.pop_front().expect("a token was just seen"))
+    }
+
+    /// Takes the next token if it is this one.
+    pub(super) fn takes(&mut self, text: &str) -> Parsing<bool> {
+        let there = self.sees(&[text])?;
+        if there {
+            self.take()?;
+        }
+        Ok(there)
+    }
+
+    /// Takes the next token, which must be this one.
+    pub(super) fn expect(&mut self, text: &str) -> Parsing<()> {
+        let found = self.take()?;
+        if found.text == text {
+            Ok(())
+        } else {
+            fault(found.at, format!("expected `{text}` but found `{}`", found.text))
+        }
+    }
+
+    /// Takes a semicolon, which may be left out where what follows cannot be misread.
+    pub(super) fn semicolon(&mut self) -> Parsing<()> {
+        let next = self.peek(0)?;
+        match next.text.as_str() {
+            "end" | "begin" | "else" | "elsif" | "or" | "do" | "macro" | "procedure" | "process" | "fair"
+            | "define" | "}" | "{" => Ok(()),
+            "if" | "either" | "while" | "with" | "call" | "return" | "goto" | "print" | "assert" | "skip" => {
+                fault(next.at, format!("expected `;` before `{}`", next.text))
+            }
+            _ => self.expect(";"),
+        }
+    }
+
+    pub(super) fn comma_or_semicolon(&mut self) -> Parsing<()> {
+        if self.takes(",")? { Ok(()) } else { self.semicolon() }
+    }
+
+    pub(super) fn begin(&mut self) -> Parsing<()> {
+        self.expect(if self.syntax == Syntax::P { "begin" } else { "{" })
+    }
+
+    /// The end of what this word began.
+    pub(super) fn end(&mut self, word: &str) -> Parsing<()> {
+        if self.syntax == Syntax::C {
+            return self.expect("}");
+        }
+        self.expect("end")?;
+        self.expect(word)
+    }
+
+    pub(super) fn binding(&mut self) -> Parsing<Binding> {
+        let found = self.take()?;
+        match found.text.as_str() {
+            "=" => Ok(Binding::Equals),
+            "\\in" | "∈" => Ok(Binding::In),
+            other => fault(found.at, format!("expected `=` or `\\in` but found `{other}`")),
+        }
+    }
+
+    /// An expression, which ends before the first token that cannot belong to it. It may be empty.
+    pub(super) fn expression(&mut self) -> Parsing<Expr> {
+        let mut lines: Vec<Vec<Token>> = Vec::new();
+        let (mut depth, mut quantifier, mut before, mut line) = (0_usize, None, String::new(), None);
+        loop {
+            let next = self.peek(0)?;
+            let (text, at) = (next.text.as_str(), next.at);
+            let Kind::Token(kind) = next.kind else {
+                return fault(at, format!("`{text}` may not stand in an expression"));
+            };
+            if kind != TokenKind::String {
+                let field = kind == TokenKind::Ident && matches!(before.as_str(), "." | "[" | ",");
+                let outside = (text == "," && quantifier.is_none()) || text == ")" || text == "}";
+                if (ends_expression(text) && !field) || (outside && depth == 0) {
+                    if depth > 0 {
+                        let message = format!("`(`, `[`, `{{` or `<<` is not closed in the expression before `{text}`");
+                        return fault(at, message);
+                    }
+                    if let Some(symbol) = quantifier {
+                        return fault(at, format!("expected `:` after `{symbol}` in the expression before `{text}`"));
+                    }
+                    return Ok(Expr::from_lines(lines));
+                }
+            }
+            if kind == TokenKind::Builtin {
+                if symbols::opens(text) {
+                    depth += 1;
+                } else if symbols::closes(text) {
+                    let Some(less) = depth.checked_sub(1) else {
+                        return fault(at, format!("`{text}` closes nothing that was opened in the expression"));
+                    };
+                    depth = less;
+                }
+            }
+            if depth == 0 && kind == TokenKind::Builtin {
+                match text {
+                    "\\A" | "∀" | "\\E" | "∃" => quantifier = Some(text.to_owned()),
+                    ":" => quantifier = None,
+                    _ => {}
+                }
+            }
+            let Lexeme { text, at, .. } = self.take()?;
+            before = if kind == TokenKind::String { String::new() } else { text.clone() };
+            let from = *line.get_or_insert(at.line);
+            lines.resize(at.line - from + 1, Vec::new());
+            let last = lines.last_mut().expect("a line was just added");
+            last.push(Token { text, column: at.column - 1, kind, at });
+        }
+    }
+
+    /// An expression that may not be empty.
+    pub(super) fn some_expression(&mut self, whose: &str) -> Parsing<Expr> {
+        let expr = self.expression()?;
+        if expr.is_empty() {
+            let next = self.peek(0)?;
+            return fault(next.at, format!("expected {whose} but found `{}`", next.text));
+        }
+        Ok(expr)
+    }
+}
