@@ -32,6 +32,11 @@ impl Layout {
         self.lines.push(text.into());
     }
 
+    pub(super) fn lines(&mut self, lines: Vec<String>) {
+        self.end_line();
+        self.lines.extend(lines);
+    }
+
     pub(super) fn blank(&mut self) {
         self.line("");
     }

@@ -12,6 +12,7 @@ mod generate_action;
 mod generate_spec;
 mod labels;
 mod layout;
+mod left_behind;
 mod macros;
 mod module_options;
 mod names;

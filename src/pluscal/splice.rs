@@ -1,8 +1,9 @@
 //! The whole way: from a module with an algorithm to the module with its translation in place.
 
 use super::checksum;
-use super::explode::{Control, explode, left_behind};
+use super::explode::{Control, explode};
 use super::generate::generate;
+use super::left_behind::left_behind;
 use super::names::Names;
 use super::options::{Compat, Options};
 use super::parse::{Parsed, parse};
@@ -101,7 +102,7 @@ fn marked(line: &str, sums: &Sums) -> String {
     });
     let Some((pcal, tla, after)) = parts else { return unhashed(line, "PCal-") };
     let sum = |part: &str, right: &str| match part.split_once('=') {
-        Some((name, _)) => format!("{}= \"{right}\"", name),
+        Some((name, _)) => format!("{name}= \"{right}\""),
         None => part.to_owned(),
     };
     format!("{marker} ({} /\\ {}){after}", sum(pcal, &sums.pcal), sum(tla, &sums.tla))
