@@ -29,3 +29,6 @@ mod token;
 
 pub use options::{Compat, Fair, Options};
 pub use splice::{Translated, translate};
+
+#[cfg(test)]
+mod translation_tests;
