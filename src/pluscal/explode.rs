@@ -13,13 +13,14 @@ use super::names::error;
 #[derive(Debug)]
 pub(super) struct Action {
     pub label: String,
+    pub at: At,
     pub conjuncts: Vec<Conjunct>,
 }
 
 /// What an action is made of.
 #[derive(Debug)]
 pub(super) enum Conjunct {
-    Assign { at: At, assignments: Vec<Assignment> },
+    Assign { at: At, macro_at: Option<At>, assignments: Vec<Assignment> },
     If { test: Expr, then: Vec<Conjunct>, otherwise: Vec<Conjunct> },
     Either(Vec<Vec<Conjunct>>),
     With { variable: String, binding: Binding, value: Expr, body: Vec<Conjunct> },
@@ -86,15 +87,7 @@ impl Control {
 
 /// Takes the bodies out of the algorithm and breaks them into actions.
 pub(super) fn explode(algorithm: &mut Algorithm, control: Control) -> Result<Exploded, Diagnostic> {
-    let targets = algorithm.procedures.iter().map(|procedure| {
-        let target = Target {
-            entry: procedure.body.first().map_or_else(String::new, |step| step.label.clone()),
-            parameters: procedure.parameters.iter().map(|variable| variable.name.clone()).collect(),
-            locals: procedure.variables.clone(),
-        };
-        (procedure.name.clone(), target)
-    });
-    let mut exploder = Exploder { targets: targets.collect(), omit_pc: control.omit_pc, current: None };
+    let mut exploder = Exploder::new(algorithm, control);
     let mut procedures = Vec::new();
     for procedure in &mut algorithm.procedures {
         exploder.current = Some(procedure.name.clone());
@@ -136,23 +129,35 @@ impl Target {
 
 /// Statements that are broken up.
 #[derive(Default)]
-struct Broken {
+pub(super) struct Broken {
     /// What is done in the step itself.
-    here: Vec<Conjunct>,
+    pub here: Vec<Conjunct>,
     /// The steps that come of labels inside.
     actions: Vec<Action>,
     /// Whether control runs on at the end, so that `pc` has still to be set.
     runs_on: bool,
 }
 
-struct Exploder {
+pub(super) struct Exploder {
     targets: HashMap<String, Target>,
     omit_pc: bool,
     /// The procedure whose body it is.
-    current: Option<String>,
+    pub current: Option<String>,
 }
 
 impl Exploder {
+    pub(super) fn new(algorithm: &Algorithm, control: Control) -> Self {
+        let targets = algorithm.procedures.iter().map(|procedure| {
+            let target = Target {
+                entry: procedure.body.first().map_or_else(String::new, |step| step.label.clone()),
+                parameters: procedure.parameters.iter().map(|variable| variable.name.clone()).collect(),
+                locals: procedure.variables.clone(),
+            };
+            (procedure.name.clone(), target)
+        });
+        Self { targets: targets.collect(), omit_pc: control.omit_pc, current: None }
+    }
+
     /// Steps one after the other, and then `next`.
     fn sequence(&self, steps: Vec<Step>, next: &str) -> Result<Vec<Action>, Diagnostic> {
         let mut actions = Vec::new();
@@ -165,11 +170,11 @@ impl Exploder {
     }
 
     fn step(&self, step: Step, next: &str, actions: &mut Vec<Action>) -> Result<(), Diagnostic> {
-        let Step { label, statements, .. } = step;
+        let Step { label, at, statements } = step;
         let mut statements = statements.into_iter();
         let first = match statements.next() {
             Some(Statement { kind: Kind::While { test, body }, .. }) => {
-                return self.repeat(label, test, body, statements.collect(), next, actions);
+                return self.repeat((label, at), test, body, statements.collect(), next, actions);
             }
             first => first,
         };
@@ -177,7 +182,7 @@ impl Exploder {
         if !self.omit_pc {
             let mut conjuncts = vec![at_label(&label)];
             conjuncts.extend(here);
-            actions.push(Action { label, conjuncts });
+            actions.push(Action { label, at, conjuncts });
         }
         actions.extend(inner);
         Ok(())
@@ -186,7 +191,7 @@ impl Exploder {
     /// `while test do body`, and what follows it in the same step.
     fn repeat(
         &self,
-        label: String,
+        (label, at): (String, At),
         test: Expr,
         body: Branch,
         rest: Vec<Statement>,
@@ -209,7 +214,7 @@ impl Exploder {
             later.extend(after.actions);
         }
         let inner = self.sequence(body.labeled, &label)?;
-        actions.push(Action { label, conjuncts });
+        actions.push(Action { label, at, conjuncts });
         actions.extend(inner);
         actions.extend(later);
         Ok(())
@@ -232,7 +237,7 @@ impl Exploder {
         Ok(broken)
     }
 
-    fn block_with_goto(
+    pub(super) fn block_with_goto(
         &self,
         statements: impl IntoIterator<Item = Statement>,
         next: &str,
@@ -245,7 +250,7 @@ impl Exploder {
         Ok(broken)
     }
 
-    fn last(&self, statement: Statement, next: &str, into: &mut Broken) -> Result<(), Diagnostic> {
+    pub(super) fn last(&self, statement: Statement, next: &str, into: &mut Broken) -> Result<(), Diagnostic> {
         let at = statement.at;
         match statement.kind {
             Kind::LabelIf { test, then, otherwise } => {
@@ -345,7 +350,7 @@ impl Exploder {
         let stack = frame.on([("stack", TokenKind::Added)]);
         let mut assignments = vec![assignment(at, "stack", stack)];
         assignments.extend(passed(at, target, arguments));
-        let mut conjuncts = vec![Conjunct::Assign { at, assignments }];
+        let mut conjuncts = vec![Conjunct::Assign { at, macro_at: None, assignments }];
         conjuncts.extend(begun(at, target));
         Ok(conjuncts)
     }
@@ -356,7 +361,8 @@ impl Exploder {
         let Some(target) = self.targets.get(from) else {
             return Err(error(at, format!("the procedure `{from}` has the name of something else")));
         };
-        let assign = |name: &str, value| Conjunct::Assign { at, assignments: vec![assignment(at, name, value)] };
+        let assign =
+            |name: &str, value| Conjunct::Assign { at, macro_at: None, assignments: vec![assignment(at, name, value)] };
         let mut conjuncts = vec![assign("pc", top_of_stack("pc"))];
         conjuncts.extend(target.saved().map(|name| assign(name, top_of_stack(name))));
         let tail = [("Tail", TokenKind::Ident), ("(", TokenKind::Builtin), ("stack", TokenKind::Added)];
@@ -392,7 +398,7 @@ impl Exploder {
             assignments.push(assignment(at, "stack", stack));
         }
         assignments.extend(passed(at, target, arguments));
-        let mut conjuncts = vec![Conjunct::Assign { at, assignments }];
+        let mut conjuncts = vec![Conjunct::Assign { at, macro_at: None, assignments }];
         conjuncts.extend(begun(at, target));
         Ok(conjuncts)
     }
@@ -407,6 +413,7 @@ fn passed(at: At, target: &Target, arguments: Vec<Expr>) -> impl Iterator<Item =
 fn begun(at: At, target: &Target) -> impl Iterator<Item = Conjunct> {
     let assign = move |variable: &Variable| Conjunct::Assign {
         at,
+        macro_at: None,
         assignments: vec![assignment(at, &variable.name, initial(variable))],
     };
     target.locals.iter().map(assign).chain([goto(&target.entry)])
@@ -417,7 +424,7 @@ fn plain(statement: Statement) -> Result<Conjunct, Diagnostic> {
     let Statement { at, macro_at, kind } = statement;
     let block = |statements: Vec<Statement>| statements.into_iter().map(plain).collect::<Result<Vec<_>, _>>();
     Ok(match kind {
-        Kind::Assign(assignments) => Conjunct::Assign { at, assignments },
+        Kind::Assign(assignments) => Conjunct::Assign { at, macro_at, assignments },
         Kind::If { test, then, otherwise } => Conjunct::If { test, then: block(then)?, otherwise: block(otherwise)? },
         Kind::Either(clauses) => Conjunct::Either(clauses.into_iter().map(block).collect::<Result<_, _>>()?),
         Kind::With { variable, binding, value, body } => {
@@ -439,7 +446,7 @@ fn plain(statement: Statement) -> Result<Conjunct, Diagnostic> {
 }
 
 /// Whether the test is `TRUE`, perhaps in parentheses.
-fn is_true(test: &Expr) -> bool {
+pub(super) fn is_true(test: &Expr) -> bool {
     let [line] = test.lines() else { return false };
     match line.as_slice() {
         [only] => only.text == "TRUE",
@@ -459,7 +466,7 @@ fn at_label(label: &str) -> Conjunct {
 
 fn goto(label: &str) -> Conjunct {
     let label = Expr::single(label, TokenKind::String);
-    Conjunct::Assign { at: At::default(), assignments: vec![assignment(At::default(), "pc", label)] }
+    Conjunct::Assign { at: At::default(), macro_at: None, assignments: vec![assignment(At::default(), "pc", label)] }
 }
 
 fn assignment(at: At, variable: &str, value: Expr) -> Assignment {

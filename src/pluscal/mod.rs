@@ -6,11 +6,13 @@ mod checksum;
 mod draft;
 mod explode;
 mod expr;
+mod fingerprint;
 mod generate;
 mod generate_action;
 mod generate_spec;
 mod labels;
 mod layout;
+mod left_behind;
 mod macros;
 mod module_options;
 mod names;
@@ -27,3 +29,6 @@ mod token;
 
 pub use options::{Compat, Fair, Options};
 pub use splice::{Translated, translate};
+
+#[cfg(test)]
+mod translation_tests;
