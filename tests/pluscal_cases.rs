@@ -54,6 +54,22 @@ fn every_case_is_translated_as_todays_translator_does() {
 }
 
 #[test]
+fn the_checksum_of_every_translation_is_that_of_todays_translator() {
+    let text = std::fs::read_to_string(project().join("tests/pluscal/today/checksums.tsv")).unwrap();
+    let (cases, mut seen) = (modules("cases"), 0);
+    for (name, expected) in text.lines().map(|line| line.split_once('\t').unwrap()) {
+        let Made::Translated(made) = ours(&cases[name], Compat::Today) else { panic!("{name} is rejected") };
+        let line = made.lines().find(|line| line.contains("BEGIN TRANSLATION")).unwrap();
+        // A line of the user's without checksums keeps none.
+        if line.contains("chksum") {
+            assert!(line.contains(&format!("chksum(tla) = \"{expected}\"")), "{name}: {line}, not {expected}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 200, "{seen}");
+}
+
+#[test]
 fn every_case_is_translated_as_the_translator_of_2020_does() {
     let (reference, mut table) = (Reference::of_2020(), Table::default());
     let cases: Vec<(String, String)> = modules("cases").into_iter().collect();
