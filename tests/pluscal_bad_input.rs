@@ -86,7 +86,8 @@ fn two_megabytes_are_translated() {
             "     \\* and a line that holds nothing else, once more, so that there are two megabytes in the end and no fewer\n")
     });
     let text = body(&steps);
-    let text = text.replace("(* --algorithm", &format!("{}(* --algorithm", "\\* prose\n".repeat((2_100_000 - text.len()) / 9)));
+    let text = text
+        .replace("(* --algorithm", &format!("{}(* --algorithm", "\\* prose\n".repeat((2_100_000 - text.len()) / 9)));
     assert!(text.len() > 2_000_000);
     let Made::Translated(made) = answered("steps", &text, 60) else { panic!("rejected") };
     assert!(made.contains("L8999 == /\\ pc = \"L8999\""));
@@ -104,7 +105,9 @@ fn two_megabytes_are_translated() {
 
 #[test]
 fn a_text_without_an_algorithm_has_none() {
-    for text in ["", "\n", "---- MODULE M ----\n====\n", "(* algorithm *)", "\\* about algorithms\r\n", "\u{feff}", "é∈"] {
+    for text in
+        ["", "\n", "---- MODULE M ----\n====\n", "(* algorithm *)", "\\* about algorithms\r\n", "\u{feff}", "é∈"]
+    {
         assert_eq!(ours(text, Compat::Today), Made::Nothing, "{text:?}");
     }
 }

@@ -90,7 +90,10 @@ fn line_ends_and_bytes_that_are_not_ours_are_kept() {
     let text = format!("\u{1b}[31m prose \u{7}\n{MODULE}behind it ∈").replace('\n', "\r\n");
     bench.write("M.tla", &text);
     let done = bench.run(&["translate", "M.tla"]).expect(0);
-    assert!(done.stdout.starts_with("\u{1b}[31m prose \u{7}\r\n---- MODULE M") && done.stdout.ends_with("====\r\nbehind it ∈"));
+    assert!(
+        done.stdout.starts_with("\u{1b}[31m prose \u{7}\r\n---- MODULE M")
+            && done.stdout.ends_with("====\r\nbehind it ∈")
+    );
     assert_eq!(done.stdout.matches('\n').count(), done.stdout.matches("\r\n").count());
 }
 
@@ -102,7 +105,11 @@ fn a_rejection_is_located_and_prints_no_module() {
     assert_eq!(done.stdout, "");
     let value = object(&bench.run(&["translate", "M.tla", "--format", "json"]).expect(1).stdout);
     assert_eq!(value["outcome"], "rejected");
-    assert_eq!((&value["diagnostics"][0]["line"], &value["diagnostics"][0]["column"]), (&7.into(), &3.into()), "{value}");
+    assert_eq!(
+        (&value["diagnostics"][0]["line"], &value["diagnostics"][0]["column"]),
+        (&7.into(), &3.into()),
+        "{value}"
+    );
     assert!(value["module"].is_null());
 }
 
@@ -136,7 +143,10 @@ fn names_that_were_changed_are_told() {
     let bench = Bench::without_tools();
     let process = |name: &str| format!("process {name} = \"{name}\"\nbegin\n  First: x := 1;\nend process;\n");
     let body = format!("variables x = 0;\n{}{}", process("P"), process("Q"));
-    bench.write("M.tla", format!("---- MODULE M ----\nEXTENDS Naturals\n(* --algorithm A\n{body}end algorithm *)\n====\n"));
+    bench.write(
+        "M.tla",
+        format!("---- MODULE M ----\nEXTENDS Naturals\n(* --algorithm A\n{body}end algorithm *)\n====\n"),
+    );
     bench.run(&["translate", "M.tla"]).expect(0).says(&["warning: M.tla: ", "First"]).prints(&["First_ == "]);
 }
 
@@ -175,5 +185,8 @@ fn the_java_translator_rejects_in_the_same_manner() {
 #[test]
 fn without_java_the_java_translator_is_missing_and_says_how_to_get_it() {
     let bench = bench();
-    bench.run_with(&["translate", "M.tla", "--translator", "java"], &[("PATH", "/nowhere")]).expect(4).says(&["hint: "]);
+    bench
+        .run_with(&["translate", "M.tla", "--translator", "java"], &[("PATH", "/nowhere")])
+        .expect(4)
+        .says(&["hint: "]);
 }

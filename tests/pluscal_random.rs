@@ -64,7 +64,8 @@ fn differential(reference: &Reference, name: &str) {
         if wrong && shrunk < 5 {
             shrunk += 1;
             let small = shrink(algorithm(*seed), kind, reference);
-            let _ = write!(shown, "seed {seed}: {kind:?}: {}\n{}\n", judge(&small, reference).1, small.module("Random"));
+            let _ =
+                write!(shown, "seed {seed}: {kind:?}: {}\n{}\n", judge(&small, reference).1, small.module("Random"));
         }
         let text = algorithm(*seed).module("Random");
         rejected += usize::from(matches!(ours(&text, reference.compat), Made::Rejected(..)));

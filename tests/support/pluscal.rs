@@ -206,7 +206,9 @@ const HANGS: &str = "it does not end";
 
 /// The reference met a state that its author excluded; what it says is about itself, not about the algorithm.
 pub fn is_their_defect(message: &str) -> bool {
-    [HANGS, "You have discovered a bug", "Exception in thread", "anchor has moved to left"].iter().any(|m| message.contains(m))
+    [HANGS, "You have discovered a bug", "Exception in thread", "anchor has moved to left"]
+        .iter()
+        .any(|m| message.contains(m))
 }
 
 fn whose(ours: bool) -> &'static str {

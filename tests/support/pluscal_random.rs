@@ -572,7 +572,9 @@ impl Maker {
         let inner = depth - 1;
         match self.rng.u32(0..26) {
             0..7 => {
-                let all = ["+", "-", "*", "=", "#", "<", ">=", "\\in", "\\cup", "\\o", "..", "/\\", "\\/", "=>", "%", "\\div"];
+                let all = [
+                    "+", "-", "*", "=", "#", "<", ">=", "\\in", "\\cup", "\\o", "..", "/\\", "\\/", "=>", "%", "\\div",
+                ];
                 let operator = *pick(&mut self.rng, &all);
                 let space = if self.chance(85) { " " } else { "" };
                 let space = if operator.starts_with('\\') { " " } else { space };
@@ -587,7 +589,15 @@ impl Maker {
             12 => lay(&["{", &self.expression(scope, inner), "}"]),
             13 => {
                 let field = *pick(&mut self.rng, &["field", "x", "t"]);
-                lay(&["[", field, " |-> ", &self.expression(scope, inner), ", other |-> ", &self.expression(scope, inner), "]"])
+                lay(&[
+                    "[",
+                    field,
+                    " |-> ",
+                    &self.expression(scope, inner),
+                    ", other |-> ",
+                    &self.expression(scope, inner),
+                    "]",
+                ])
             }
             14 => {
                 let name = self.fresh(scope);
@@ -611,16 +621,35 @@ impl Maker {
             18 | 19 => {
                 let (name, quantifier) = (self.fresh(scope), *pick(&mut self.rng, &["\\A", "\\E", "CHOOSE"]));
                 let set = self.set(scope);
-                lay(&["(", quantifier, " ", name, " \\in ", &set, " : ", &self.expression(&with(scope, name), inner), ")"])
+                lay(&[
+                    "(",
+                    quantifier,
+                    " ",
+                    name,
+                    " \\in ",
+                    &set,
+                    " : ",
+                    &self.expression(&with(scope, name), inner),
+                    ")",
+                ])
             }
             20 | 21 => self.list(scope, inner),
             22 if !self.define.is_empty() => {
                 let name = *pick(&mut self.rng, &self.define);
                 lay(&[name, "(", &self.expression(scope, inner), ", ", &self.expression(scope, inner), ")"])
             }
-            23 => lay(&[*pick(&mut self.rng, &["Len", "Head", "Cardinality"]), "(", &self.expression(scope, inner), ")"]),
+            23 => {
+                lay(&[*pick(&mut self.rng, &["Len", "Head", "Cardinality"]), "(", &self.expression(scope, inner), ")"])
+            }
             24 if scope.process => lay(&["pc[", &self.expression(scope, inner), "]"]),
-            _ => lay(&["CASE ", &self.operand(scope, inner), " -> ", &self.operand(scope, inner), " [] OTHER -> ", &self.atom(scope)]),
+            _ => lay(&[
+                "CASE ",
+                &self.operand(scope, inner),
+                " -> ",
+                &self.operand(scope, inner),
+                " [] OTHER -> ",
+                &self.atom(scope),
+            ]),
         }
     }
 
@@ -689,7 +718,9 @@ fn aim(statements: &mut [Statement], give: &mut dyn FnMut(&mut String)) {
 
 fn inner_mut(kind: &mut Kind) -> Vec<&mut Vec<Statement>> {
     match kind {
-        Kind::If(branches, otherwise) => branches.iter_mut().map(|(_, body)| body).chain(otherwise.iter_mut()).collect(),
+        Kind::If(branches, otherwise) => {
+            branches.iter_mut().map(|(_, body)| body).chain(otherwise.iter_mut()).collect()
+        }
         Kind::Either(branches) => branches.iter_mut().collect(),
         Kind::While(_, body) | Kind::With(_, body) => vec![body],
         _ => Vec::new(),

@@ -8,7 +8,8 @@ use super::pluscal_random::{Algorithm, Kind, Statement, Syntax, Variable};
 impl Algorithm {
     /// The whole module.
     pub fn module(&self, name: &str) -> String {
-        let mut text = Text { out: String::new(), column: 0, rng: Rng::with_seed(self.layout), plain: self.layout == 0 };
+        let mut text =
+            Text { out: String::new(), column: 0, rng: Rng::with_seed(self.layout), plain: self.layout == 0 };
         text.put(&format!("---- MODULE {name} ----\nEXTENDS Integers, Sequences, FiniteSets, TLC\n"));
         if let Some(option) = self.option {
             text.put(&format!("\\* PlusCal options ({option})\n"));
