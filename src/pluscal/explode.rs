@@ -13,13 +13,14 @@ use super::names::error;
 #[derive(Debug)]
 pub(super) struct Action {
     pub label: String,
+    pub at: At,
     pub conjuncts: Vec<Conjunct>,
 }
 
 /// What an action is made of.
 #[derive(Debug)]
 pub(super) enum Conjunct {
-    Assign { at: At, assignments: Vec<Assignment> },
+    Assign { at: At, macro_at: Option<At>, assignments: Vec<Assignment> },
     If { test: Expr, then: Vec<Conjunct>, otherwise: Vec<Conjunct> },
     Either(Vec<Vec<Conjunct>>),
     With { variable: String, binding: Binding, value: Expr, body: Vec<Conjunct> },
@@ -86,15 +87,7 @@ impl Control {
 
 /// Takes the bodies out of the algorithm and breaks them into actions.
 pub(super) fn explode(algorithm: &mut Algorithm, control: Control) -> Result<Exploded, Diagnostic> {
-    let targets = algorithm.procedures.iter().map(|procedure| {
-        let target = Target {
-            entry: procedure.body.first().map_or_else(String::new, |step| step.label.clone()),
-            parameters: procedure.parameters.iter().map(|variable| variable.name.clone()).collect(),
-            locals: procedure.variables.clone(),
-        };
-        (procedure.name.clone(), target)
-    });
-    let mut exploder = Exploder { targets: targets.collect(), omit_pc: control.omit_pc, current: None };
+    let mut exploder = Exploder::new(algorithm, control);
     let mut procedures = Vec::new();
     for procedure in &mut algorithm.procedures {
         exploder.current = Some(procedure.name.clone());
@@ -112,6 +105,27 @@ pub(super) fn explode(algorithm: &mut Algorithm, control: Control) -> Result<Exp
         }
     }
     Ok(Exploded { procedures, bodies })
+}
+
+/// The algorithm as the reference leaves it behind: in the branches that end a step, jumps and calls are assignments,
+/// and multiple assignments are in the order in which they are written out.
+pub(super) fn left_behind(algorithm: &Algorithm, control: Control) -> Result<Algorithm, Diagnostic> {
+    let mut left = algorithm.clone();
+    let mut exploder = Exploder::new(algorithm, control);
+    for procedure in &mut left.procedures {
+        exploder.current = Some(procedure.name.clone());
+        exploder.leave_steps(&mut procedure.body, "Error", Fate::Written)?;
+    }
+    exploder.current = None;
+    match &mut left.body {
+        Body::Single(steps) => exploder.leave_steps(steps, "Done", Fate::Written)?,
+        Body::Processes(processes) => {
+            for process in processes {
+                exploder.leave_steps(&mut process.body, "Done", Fate::Written)?;
+            }
+        }
+    }
+    Ok(left)
 }
 
 /// The value that a variable begins with.
@@ -153,6 +167,18 @@ struct Exploder {
 }
 
 impl Exploder {
+    fn new(algorithm: &Algorithm, control: Control) -> Self {
+        let targets = algorithm.procedures.iter().map(|procedure| {
+            let target = Target {
+                entry: procedure.body.first().map_or_else(String::new, |step| step.label.clone()),
+                parameters: procedure.parameters.iter().map(|variable| variable.name.clone()).collect(),
+                locals: procedure.variables.clone(),
+            };
+            (procedure.name.clone(), target)
+        });
+        Self { targets: targets.collect(), omit_pc: control.omit_pc, current: None }
+    }
+
     /// Steps one after the other, and then `next`.
     fn sequence(&self, steps: Vec<Step>, next: &str) -> Result<Vec<Action>, Diagnostic> {
         let mut actions = Vec::new();
@@ -165,11 +191,11 @@ impl Exploder {
     }
 
     fn step(&self, step: Step, next: &str, actions: &mut Vec<Action>) -> Result<(), Diagnostic> {
-        let Step { label, statements, .. } = step;
+        let Step { label, at, statements } = step;
         let mut statements = statements.into_iter();
         let first = match statements.next() {
             Some(Statement { kind: Kind::While { test, body }, .. }) => {
-                return self.repeat(label, test, body, statements.collect(), next, actions);
+                return self.repeat((label, at), test, body, statements.collect(), next, actions);
             }
             first => first,
         };
@@ -177,7 +203,7 @@ impl Exploder {
         if !self.omit_pc {
             let mut conjuncts = vec![at_label(&label)];
             conjuncts.extend(here);
-            actions.push(Action { label, conjuncts });
+            actions.push(Action { label, at, conjuncts });
         }
         actions.extend(inner);
         Ok(())
@@ -186,7 +212,7 @@ impl Exploder {
     /// `while test do body`, and what follows it in the same step.
     fn repeat(
         &self,
-        label: String,
+        (label, at): (String, At),
         test: Expr,
         body: Branch,
         rest: Vec<Statement>,
@@ -209,7 +235,7 @@ impl Exploder {
             later.extend(after.actions);
         }
         let inner = self.sequence(body.labeled, &label)?;
-        actions.push(Action { label, conjuncts });
+        actions.push(Action { label, at, conjuncts });
         actions.extend(inner);
         actions.extend(later);
         Ok(())
@@ -323,6 +349,64 @@ impl Exploder {
         Ok((broken, self.sequence(branch.labeled, next)?))
     }
 
+    fn leave_steps(&self, steps: &mut [Step], next: &str, fate: Fate) -> Result<(), Diagnostic> {
+        let labels: Vec<String> = steps.iter().skip(1).map(|step| step.label.clone()).collect();
+        for (number, step) in steps.iter_mut().enumerate() {
+            let next = labels.get(number).map_or(next, String::as_str);
+            let Step { label, statements, .. } = step;
+            let Some((first, rest)) = statements.split_first_mut() else { continue };
+            if let Kind::While { test, body } = &mut first.kind {
+                let into = body.labeled.first().map_or(&*label, |step| &step.label).clone();
+                self.leave(&mut body.unlabeled, &into, fate)?;
+                self.leave_steps(&mut body.labeled, label, fate)?;
+                self.leave(rest, next, if is_true(test) { Fate::Dropped } else { fate })?;
+            } else {
+                self.leave(statements, next, fate)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Of statements that stand directly in a step only the last is changed, and of it only what is inside.
+    fn leave(&self, statements: &mut [Statement], next: &str, fate: Fate) -> Result<(), Diagnostic> {
+        if let Some(last) = statements.last_mut() {
+            match &mut last.kind {
+                Kind::LabelIf { then, otherwise, .. } => {
+                    self.leave_branch(then, next, fate)?;
+                    self.leave_branch(otherwise, next, fate)?;
+                }
+                Kind::LabelEither(clauses) => {
+                    for clause in clauses {
+                        self.leave_branch(clause, next, fate)?;
+                    }
+                }
+                Kind::If { .. } | Kind::Either(_) | Kind::With { .. } => {
+                    let mut broken = Broken::default();
+                    self.last(last.clone(), next, &mut broken)?;
+                    if let Some(conjunct) = broken.here.pop() {
+                        last.kind = conjunct.into_kind();
+                    }
+                }
+                Kind::Return { from } if from.is_empty() => from.push_str(self.current.as_deref().unwrap_or_default()),
+                _ => {}
+            }
+        }
+        fate.apply(statements);
+        Ok(())
+    }
+
+    fn leave_branch(&self, branch: &mut Branch, next: &str, fate: Fate) -> Result<(), Diagnostic> {
+        let into = branch.labeled.first().map_or(next, |step| &step.label).to_owned();
+        let unlabeled = std::mem::take(&mut branch.unlabeled);
+        // One without statements stays empty: what is made of it does not get into the algorithm.
+        if !unlabeled.is_empty() {
+            let broken = self.block_with_goto(unlabeled, &into)?;
+            branch.unlabeled = broken.here.into_iter().map(Conjunct::into_statement).collect();
+            fate.apply(&mut branch.unlabeled);
+        }
+        self.leave_steps(&mut branch.labeled, next, fate)
+    }
+
     fn target(&self, at: At, procedure: &str, arguments: &[Expr]) -> Result<&Target, Diagnostic> {
         let Some(target) = self.targets.get(procedure) else {
             return Err(error(at, format!("call of the procedure `{procedure}`, which does not exist")));
@@ -345,7 +429,7 @@ impl Exploder {
         let stack = frame.on([("stack", TokenKind::Added)]);
         let mut assignments = vec![assignment(at, "stack", stack)];
         assignments.extend(passed(at, target, arguments));
-        let mut conjuncts = vec![Conjunct::Assign { at, assignments }];
+        let mut conjuncts = vec![Conjunct::Assign { at, macro_at: None, assignments }];
         conjuncts.extend(begun(at, target));
         Ok(conjuncts)
     }
@@ -356,7 +440,8 @@ impl Exploder {
         let Some(target) = self.targets.get(from) else {
             return Err(error(at, format!("the procedure `{from}` has the name of something else")));
         };
-        let assign = |name: &str, value| Conjunct::Assign { at, assignments: vec![assignment(at, name, value)] };
+        let assign =
+            |name: &str, value| Conjunct::Assign { at, macro_at: None, assignments: vec![assignment(at, name, value)] };
         let mut conjuncts = vec![assign("pc", top_of_stack("pc"))];
         conjuncts.extend(target.saved().map(|name| assign(name, top_of_stack(name))));
         let tail = [("Tail", TokenKind::Ident), ("(", TokenKind::Builtin), ("stack", TokenKind::Added)];
@@ -392,9 +477,58 @@ impl Exploder {
             assignments.push(assignment(at, "stack", stack));
         }
         assignments.extend(passed(at, target, arguments));
-        let mut conjuncts = vec![Conjunct::Assign { at, assignments }];
+        let mut conjuncts = vec![Conjunct::Assign { at, macro_at: None, assignments }];
         conjuncts.extend(begun(at, target));
         Ok(conjuncts)
+    }
+}
+
+impl Conjunct {
+    fn into_statement(self) -> Statement {
+        Statement { at: At::default(), macro_at: None, kind: self.into_kind() }
+    }
+
+    fn into_kind(self) -> Kind {
+        let block = |conjuncts: Vec<Self>| conjuncts.into_iter().map(Self::into_statement).collect();
+        match self {
+            Self::Assign { assignments, .. } => Kind::Assign(assignments),
+            Self::If { test, then, otherwise } => Kind::If { test, then: block(then), otherwise: block(otherwise) },
+            Self::Either(clauses) => Kind::Either(clauses.into_iter().map(block).collect()),
+            Self::With { variable, binding, value, body } => Kind::With { variable, binding, value, body: block(body) },
+            Self::When(expr) => Kind::When(expr),
+            Self::Print(expr) => Kind::Print(expr),
+            Self::Assert { expr, .. } => Kind::Assert(expr),
+            Self::Skip => Kind::Skip,
+        }
+    }
+}
+
+/// What becomes of statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// They are in the translation.
+    Written,
+    /// They follow `while TRUE` in its step.
+    Dropped,
+}
+
+impl Fate {
+    fn apply(self, statements: &mut [Statement]) {
+        if self == Self::Written {
+            statements.iter_mut().for_each(sort_assignments);
+        }
+    }
+}
+
+/// Puts the parts of multiple assignments in the order of their variables, all the way down but not into steps, which
+/// are treated by themselves.
+fn sort_assignments(statement: &mut Statement) {
+    match &mut statement.kind {
+        Kind::Assign(assignments) => assignments.sort_by(|a, b| a.variable.cmp(&b.variable)),
+        Kind::If { then, otherwise, .. } => then.iter_mut().chain(otherwise).for_each(sort_assignments),
+        Kind::Either(clauses) => clauses.iter_mut().flatten().for_each(sort_assignments),
+        Kind::With { body, .. } => body.iter_mut().for_each(sort_assignments),
+        _ => {}
     }
 }
 
@@ -407,6 +541,7 @@ fn passed(at: At, target: &Target, arguments: Vec<Expr>) -> impl Iterator<Item =
 fn begun(at: At, target: &Target) -> impl Iterator<Item = Conjunct> {
     let assign = move |variable: &Variable| Conjunct::Assign {
         at,
+        macro_at: None,
         assignments: vec![assignment(at, &variable.name, initial(variable))],
     };
     target.locals.iter().map(assign).chain([goto(&target.entry)])
@@ -417,7 +552,7 @@ fn plain(statement: Statement) -> Result<Conjunct, Diagnostic> {
     let Statement { at, macro_at, kind } = statement;
     let block = |statements: Vec<Statement>| statements.into_iter().map(plain).collect::<Result<Vec<_>, _>>();
     Ok(match kind {
-        Kind::Assign(assignments) => Conjunct::Assign { at, assignments },
+        Kind::Assign(assignments) => Conjunct::Assign { at, macro_at, assignments },
         Kind::If { test, then, otherwise } => Conjunct::If { test, then: block(then)?, otherwise: block(otherwise)? },
         Kind::Either(clauses) => Conjunct::Either(clauses.into_iter().map(block).collect::<Result<_, _>>()?),
         Kind::With { variable, binding, value, body } => {
@@ -459,7 +594,7 @@ fn at_label(label: &str) -> Conjunct {
 
 fn goto(label: &str) -> Conjunct {
     let label = Expr::single(label, TokenKind::String);
-    Conjunct::Assign { at: At::default(), assignments: vec![assignment(At::default(), "pc", label)] }
+    Conjunct::Assign { at: At::default(), macro_at: None, assignments: vec![assignment(At::default(), "pc", label)] }
 }
 
 fn assignment(at: At, variable: &str, value: Expr) -> Assignment {

@@ -29,6 +29,7 @@ pub(super) fn generate(
         by_process: HashSet::new(),
         subscript: None,
         main: Vec::new(),
+        bytes: 0,
     };
     for comment in &names.renamings {
         generator.layout.line(comment);
@@ -61,6 +62,8 @@ pub(super) struct Generator<'a> {
     pub subscript: Option<Subscript>,
     /// The labels of a uniprocess algorithm, for `Next`.
     pub main: Vec<String>,
+    /// How long the actions are so far.
+    pub bytes: usize,
 }
 
 /// What stands in `pc[…]`.

@@ -11,12 +11,16 @@ use super::explode::{Action, Conjunct, Exploded};
 use super::expr::{Around, Expr, Token, TokenKind};
 use super::generate::{Generator, Subscript};
 use super::layout::{needs_parentheses, spaces, width, wrapped};
-use super::names::{error, moved};
+use super::names::{error, in_macro, moved};
 
 /// A variable with a name longer than this is left unchanged as `UNCHANGED v`, a shorter one as `v' = v`.
 const SHORT: usize = 5;
 
 const AND: &str = "/\\ ";
+
+/// How long all actions may be. That every action lists all variables makes a long algorithm with many variables into
+/// a translation of many times its size.
+const MAX_BYTES: usize = 64 << 20;
 
 impl Generator<'_> {
     /// All actions, and for each procedure and process the disjunction of its own.
@@ -58,8 +62,13 @@ impl Generator<'_> {
     fn labelled(&mut self, actions: Vec<Action>, unlabelled: Option<&str>) -> Result<Vec<String>, Diagnostic> {
         let unlabelled = unlabelled.filter(|_| self.control.omit_pc);
         let mut labels = Vec::new();
-        for Action { label, conjuncts } in actions {
+        for Action { label, at, conjuncts } in actions {
+            let start = self.layout.len();
             self.action(unlabelled.unwrap_or(&label), &conjuncts)?;
+            self.bytes += self.layout.lines_mut(start).iter().map(String::len).sum::<usize>();
+            if self.bytes > MAX_BYTES {
+                return Err(error(at, format!("the translation takes more than {} MB up to here", MAX_BYTES >> 20)));
+            }
             labels.push(label);
         }
         Ok(labels)
@@ -139,7 +148,9 @@ impl Generator<'_> {
 
     fn conjunct(&mut self, conjunct: &Conjunct, changed: &mut Changed, lead: &str) -> Result<(), Diagnostic> {
         match conjunct {
-            Conjunct::Assign { at, assignments } => return self.assign(*at, assignments, changed, lead),
+            Conjunct::Assign { at, macro_at, assignments } => {
+                return self.assign(*at, assignments, changed, lead).map_err(|problem| in_macro(problem, *macro_at));
+            }
             Conjunct::If { test, then, otherwise } => return self.condition(test, then, otherwise, changed, lead),
             Conjunct::Either(clauses) => return self.either(clauses, changed, lead),
             Conjunct::With { variable, binding, value, body } => {

@@ -1,5 +1,7 @@
 //! The text of `Next`, `Spec` and `Termination`.
 
+use std::collections::HashMap;
+
 use super::ast::{Binding, Body, Fairness, Procedure, Process};
 use super::generate::Generator;
 use super::layout::{spaces, width};
@@ -203,31 +205,53 @@ fn quantified(before: &str, lines: &[String], after: &str) -> Vec<String> {
     lines.iter().enumerate().map(line).collect()
 }
 
-/// The procedures that a process calls, directly or through others.
-fn reached<'a>(procedures: &'a [Procedure], calls: &[String]) -> Vec<&'a Procedure> {
-    let number = |name: &String| procedures.iter().position(|procedure| &procedure.name == name);
+/// The numbers of the procedures that these names call, and what each of those calls, directly or through others.
+struct Calls<'a> {
+    procedures: &'a [Procedure],
+    numbers: HashMap<&'a str, usize>,
+}
+
+impl<'a> Calls<'a> {
+    fn new(procedures: &'a [Procedure]) -> Self {
+        let numbers = procedures.iter().enumerate().map(|(number, procedure)| (procedure.name.as_str(), number));
+        Self { procedures, numbers: numbers.collect() }
+    }
+
+    fn direct(&self, calls: &[String]) -> impl Iterator<Item = usize> {
+        calls.iter().filter_map(|name| self.numbers.get(name.as_str()).copied())
+    }
+
+    /// All that a procedure calls, directly or through others, in the order of declaration.
+    fn of(&self, procedure: &Procedure) -> Vec<usize> {
+        let mut seen = vec![false; self.procedures.len()];
+        let mut open: Vec<usize> = self.direct(&procedure.calls).collect();
+        while let Some(number) = open.pop() {
+            if !std::mem::replace(&mut seen[number], true) {
+                open.extend(self.direct(&self.procedures[number].calls));
+            }
+        }
+        (0..seen.len()).filter(|&number| seen[number]).collect()
+    }
+}
+
+/// The names of the procedures that a procedure calls, directly or through others.
+pub(super) fn called(procedures: &[Procedure], procedure: &Procedure) -> Vec<String> {
+    Calls::new(procedures).of(procedure).into_iter().map(|number| procedures[number].name.clone()).collect()
+}
+
+/// The procedures that a process calls: first those it calls itself, then those that they call.
+pub(super) fn reached<'a>(procedures: &'a [Procedure], names: &[String]) -> Vec<&'a Procedure> {
+    let calls = Calls::new(procedures);
     let mut order: Vec<usize> = Vec::new();
     let mut is_there = vec![false; procedures.len()];
-    for called in calls.iter().filter_map(number) {
-        if !std::mem::replace(&mut is_there[called], true) {
-            order.push(called);
+    let mut add = |number: usize, order: &mut Vec<usize>| {
+        if !std::mem::replace(&mut is_there[number], true) {
+            order.push(number);
         }
-    }
+    };
+    calls.direct(names).for_each(|number| add(number, &mut order));
     for own in order.clone() {
-        let mut seen = vec![false; procedures.len()];
-        let mut open = vec![own];
-        while let Some(from) = open.pop() {
-            for called in procedures[from].calls.iter().filter_map(number) {
-                if !std::mem::replace(&mut seen[called], true) {
-                    open.push(called);
-                }
-            }
-        }
-        for called in (0..procedures.len()).filter(|&called| seen[called]) {
-            if !std::mem::replace(&mut is_there[called], true) {
-                order.push(called);
-            }
-        }
+        calls.of(&procedures[own]).into_iter().for_each(|number| add(number, &mut order));
     }
     order.into_iter().map(|number| &procedures[number]).collect()
 }

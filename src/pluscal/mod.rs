@@ -6,6 +6,7 @@ mod checksum;
 mod draft;
 mod explode;
 mod expr;
+mod fingerprint;
 mod generate;
 mod generate_action;
 mod generate_spec;

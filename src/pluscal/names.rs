@@ -389,7 +389,8 @@ impl Names {
             }
             Kind::Goto { to } => {
                 if to != "Done" && self.find(Sort::Label, to, context).is_none() {
-                    return Err(error(statement.at, format!("goto to the label `{to}`, which does not exist")));
+                    let problem = error(statement.at, format!("goto to the label `{to}`, which does not exist"));
+                    return Err(in_macro(problem, statement.macro_at));
                 }
                 self.used(Sort::Label, to, context);
             }
@@ -440,6 +441,14 @@ fn twice(sort: Sort, name: &str, at: At) -> Diagnostic {
 /// A located error of the translation.
 pub(super) fn error(at: At, message: impl Into<String>) -> Diagnostic {
     Diagnostic { stage: Stage::Translate, line: at.line, column: at.column, message: message.into() }
+}
+
+/// The error with the place of the call, where it lies in a macro.
+pub(super) fn in_macro(mut problem: Diagnostic, called: Option<At>) -> Diagnostic {
+    if let Some(At { line, column }) = called {
+        problem.message.push_str(&format!(" (the macro is called at line {line}, column {column})"));
+    }
+    problem
 }
 
 /// The error for a layout that cannot be kept.

@@ -1,7 +1,7 @@
 //! The whole way: from a module with an algorithm to the module with its translation in place.
 
 use super::checksum;
-use super::explode::{Control, explode};
+use super::explode::{Control, explode, left_behind};
 use super::generate::generate;
 use super::names::Names;
 use super::options::{Compat, Options};
@@ -18,6 +18,12 @@ pub struct Translated {
     pub warnings: Vec<String>,
 }
 
+/// The checksums of an algorithm and of its translation.
+struct Sums {
+    pcal: String,
+    tla: String,
+}
+
 /// Translates the algorithm in the text of a module; `None` where there is none.
 ///
 /// Errors are what is wrong with the algorithm, each with line and column in `text`.
@@ -26,13 +32,16 @@ pub fn translate(text: &str, options: &Options) -> Result<Option<Translated>, Ve
     let Parsed { mut algorithm, options, place, mut warnings } = parsed;
     let translation = Names::resolve(&mut algorithm).and_then(|names| {
         let control = Control::of(&algorithm);
+        let left = left_behind(&algorithm, control).map_err(|problem| vec![problem])?;
         let exploded = explode(&mut algorithm, control).map_err(|problem| vec![problem])?;
         warnings.extend(names.renamings.iter().map(|comment| comment.trim_start_matches("\\* ").to_owned()));
-        generate(&algorithm, exploded, &names, control, &options).map_err(|problem| vec![problem])
+        let lines = generate(&algorithm, exploded, &names, control, &options).map_err(|problem| vec![problem])?;
+        let sums = Sums { pcal: checksum::of_algorithm(&left), tla: checksum::of_lines(&lines) };
+        Ok((lines, sums))
     });
     match translation {
-        Ok(translation) => {
-            let text = splice(text, &place, &translation, options.compat);
+        Ok((translation, sums)) => {
+            let text = splice(text, &place, &translation, &sums, options.compat);
             Ok(Some(Translated { text, warnings }))
         }
         Err(mut problems) => {
@@ -55,7 +64,7 @@ fn hidden_before(text: &str, place: &Place, line: usize) -> usize {
 }
 
 /// Puts a translation in its place.
-fn splice(text: &str, place: &Place, translation: &[String], compat: Compat) -> String {
+fn splice(text: &str, place: &Place, translation: &[String], sums: &Sums, compat: Compat) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let body: String = translation.iter().flat_map(|line| [line.as_str(), end]).collect();
     match place {
@@ -63,14 +72,14 @@ fn splice(text: &str, place: &Place, translation: &[String], compat: Compat) -> 
             let (before, after) = text.split_at(*at);
             let open = if before.is_empty() || before.ends_with(['\n', '\r']) { "" } else { end };
             let sums = match compat {
-                Compat::Today => format!(" {}", sums(translation)),
+                Compat::Today => format!(" (chksum(pcal) = \"{}\" /\\ chksum(tla) = \"{}\")", sums.pcal, sums.tla),
                 Compat::Y2020 => String::new(),
             };
             format!("{before}{open}\\* BEGIN TRANSLATION{sums}{end}{body}\\* END TRANSLATION {end}{after}")
         }
         Place::Block { begin, between } => {
             let close = text[between.end..].find(['\n', '\r']).map_or(text.len(), |length| between.end + length);
-            let begun = marked(&text[begin.clone()], translation);
+            let begun = marked(&text[begin.clone()], sums);
             let marker_end = &text[begin.end..between.start];
             let ended = unhashed(&text[between.end..close], "TLA-");
             format!("{}{begun}{marker_end}{body}{ended}{}", &text[..begin.start], &text[close..])
@@ -78,25 +87,24 @@ fn splice(text: &str, place: &Place, translation: &[String], compat: Compat) -> 
     }
 }
 
-/// What TLC reads of the algorithm and of the translation: the sum of the translation is given, that of the algorithm
-/// left open.
-fn sums(translation: &[String]) -> String {
-    format!("(chksum(pcal) \\in STRING /\\ chksum(tla) = \"{}\")", checksum::of_lines(translation))
-}
-
-/// The line that begins a translation, with the checksums that it has made right.
-fn marked(line: &str, translation: &[String]) -> String {
+/// The line that begins a translation, with the checksums that it has made right. Those that it leaves open, by which
+/// an author says that the module may be changed, stay open.
+fn marked(line: &str, sums: &Sums) -> String {
     let Some(at) = line.find("TRANSLATION").map(|at| at + "TRANSLATION".len()) else { return line.to_owned() };
     let (marker, rest) = line.split_at(at);
-    let given = rest.trim_start();
-    let Some(inside) = given.strip_prefix('(') else { return unhashed(line, "PCal-") };
-    let Some(close) = closing(inside) else { return unhashed(line, "PCal-") };
-    let (given, after) = inside.split_at(close);
-    let lower = given.to_ascii_lowercase();
-    if !lower.contains("ksum(") || !given.contains('=') {
-        return line.to_owned();
-    }
-    format!("{marker} {}{}", sums(translation), &after[1..])
+    let inside = rest.trim_start().strip_prefix('(');
+    let parts = inside.and_then(|inside| {
+        let close = closing(inside)?;
+        let (pcal, tla) = inside[..close].split_once("/\\").or_else(|| inside[..close].split_once('∧'))?;
+        let is_sum = |text: &str| text.to_ascii_lowercase().contains("ksum(");
+        (is_sum(pcal) && is_sum(tla)).then_some((pcal.trim(), tla.trim(), &inside[close + 1..]))
+    });
+    let Some((pcal, tla, after)) = parts else { return unhashed(line, "PCal-") };
+    let sum = |part: &str, right: &str| match part.split_once('=') {
+        Some((name, _)) => format!("{}= \"{right}\"", name),
+        None => part.to_owned(),
+    };
+    format!("{marker} ({} /\\ {}){after}", sum(pcal, &sums.pcal), sum(tla, &sums.tla))
 }
 
 /// Where the parenthesis closes that is open at the start.
