@@ -119,11 +119,6 @@ impl Expr {
         self.lines.iter().flatten()
     }
 
-    /// All tokens in order, for a change that keeps their width; for any other use [`Expr::substitute`].
-    pub(super) fn tokens_mut(&mut self) -> impl Iterator<Item = &mut Token> {
-        self.lines.iter_mut().flatten()
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.tokens().next().is_none()
     }

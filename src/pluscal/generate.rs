@@ -34,7 +34,8 @@ pub(super) fn generate(
     for comment in &names.renamings {
         generator.layout.line(comment);
     }
-    generator.declarations()?;
+    let first = exploded.bodies.iter().flatten().next().map_or(At::default(), |action| action.at);
+    generator.declarations(first)?;
     generator.process_set();
     generator.init(&exploded.bodies)?;
     generator.actions(exploded)?;
@@ -110,8 +111,9 @@ impl Generator<'_> {
         matches!(self.algorithm.body, Body::Processes(_))
     }
 
-    /// `VARIABLES`, the `define` statement between the global and the local ones, and `vars`.
-    fn declarations(&mut self) -> Result<(), Diagnostic> {
+    /// `VARIABLES`, the `define` statement between the global and the local ones, and `vars`. `first` is where the
+    /// algorithm's first step stands.
+    fn declarations(&mut self, first: At) -> Result<(), Diagnostic> {
         let algorithm = self.algorithm;
         let mut global: Vec<&str> = algorithm.variables.iter().map(|variable| variable.name.as_str()).collect();
         if !self.control.omit_pc {
@@ -164,7 +166,7 @@ impl Generator<'_> {
         }
         self.layout.blank();
         if global.is_empty() {
-            return Err(error(At::default(), "the algorithm has no variables"));
+            return Err(error(first, "the algorithm has no variables"));
         }
         self.layout.write("vars == << ");
         let indent = self.layout.column();

@@ -64,7 +64,7 @@ impl Generator<'_> {
         let mut labels = Vec::new();
         for Action { label, at, conjuncts } in actions {
             let start = self.layout.len();
-            self.action(unlabelled.unwrap_or(&label), &conjuncts)?;
+            self.action(unlabelled.unwrap_or(&label), &conjuncts).map_err(|problem| or_at(problem, at))?;
             self.bytes += self.layout.lines_mut(start).iter().map(String::len).sum::<usize>();
             if self.bytes > MAX_BYTES {
                 return Err(error(at, format!("the translation takes more than {} MB up to here", MAX_BYTES >> 20)));
@@ -112,7 +112,7 @@ impl Generator<'_> {
             }
             several => {
                 let lines = tuple(several, &and, self.options.line_width.saturating_sub(indent + AND.len()));
-                lines.into_iter().for_each(|line| self.layout.line(line));
+                self.layout.lines(lines);
             }
         }
         self.layout.blank();
@@ -243,7 +243,7 @@ impl Generator<'_> {
             several => tuple(several, lead, width.saturating_sub(lead.len())),
         };
         let lines = rest(&by_else.missing_of(&by_then, &self.variables), &and);
-        lines.into_iter().for_each(|line| self.layout.line(line));
+        self.layout.lines(lines);
         let then_lead = if then.is_empty() { &then_lead } else { &and };
         let lines = rest(&by_then.missing_of(&by_else, &self.variables), then_lead);
         self.layout.insert(end_of_then, lines);
@@ -409,6 +409,11 @@ impl Generator<'_> {
         expr.substitute(&by, Around::Nothing).map_err(moved)?;
         Ok(expr)
     }
+}
+
+/// An error with a place: of what the translator made itself, that of the step.
+fn or_at(problem: Diagnostic, at: At) -> Diagnostic {
+    if problem.line > 0 { problem } else { Diagnostic { line: at.line, column: at.column, ..problem } }
 }
 
 /// That a variable keeps its value.

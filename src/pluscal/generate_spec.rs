@@ -85,7 +85,7 @@ impl Generator<'_> {
         if self.stutters() {
             lines.push(format!("{lead}Terminating"));
         }
-        lines.into_iter().for_each(|line| self.layout.line(line));
+        self.layout.lines(lines);
         self.layout.blank();
     }
 
@@ -329,14 +329,16 @@ impl ProcessFairness {
         let column = column + self.prefix.last().map_or(0, |line| width(line));
         let fits = |line: &str| column + width(line) + "/\\ ".len() <= line_width;
         let own = self.own.in_one_line();
-        text.push_str(&if fits(&own) { format!("/\\ {own}") } else { self.own.as_list(column) });
+        let own = if fits(&own) { format!("/\\ {own}") } else { self.own.as_list(column) };
+        text.push_str(&own);
         for (number, formulas) in self.called.iter().enumerate() {
             if number == 0 {
                 text.push('\n');
             }
             text.push_str(&spaces(column));
             let line = formulas.in_one_line();
-            text.push_str(&if fits(&line) { format!("/\\ {line}\n") } else { formulas.as_list(column) });
+            let line = if fits(&line) { format!("/\\ {line}\n") } else { formulas.as_list(column) };
+            text.push_str(&line);
         }
         text
     }

@@ -32,6 +32,11 @@ impl Layout {
         self.lines.push(text.into());
     }
 
+    pub(super) fn lines(&mut self, lines: Vec<String>) {
+        self.end_line();
+        self.lines.extend(lines);
+    }
+
     pub(super) fn blank(&mut self) {
         self.line("");
     }
@@ -167,4 +172,49 @@ pub(super) fn needs_parentheses(lines: &[String]) -> bool {
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::expr::{Token, TokenKind};
+    use super::*;
+
+    #[test]
+    fn a_value_with_a_weak_operator_outside_brackets_is_parenthesised() {
+        let needs = |text: &str| needs_parentheses(&text.lines().map(str::to_owned).collect::<Vec<_>>());
+        for text in
+            ["a = b", "a # b", "a /\\ b", "\\lnot a", "a < b", "a > b", "a |- b", "a)", "a >> b", "\"a", "a => (b)"]
+        {
+            assert!(needs(text), "{text}");
+        }
+        for text in
+            ["", "a + b", "(a = b)", "<< a = b >>", "{a < b}", "\"a = b\"", "a \\o b", "a \\X b", "a | b", "f[a = b]"]
+        {
+            assert!(!needs(text), "{text}");
+        }
+        // Only the first line is looked at, as often as there are lines.
+        assert!(!needs("f[1,\n  2] = 3"));
+    }
+
+    #[test]
+    fn names_are_broken_into_lines() {
+        assert_eq!(wrapped(&["a", "bb", "ccc"], 7), ["a, bb, ", "ccc"]);
+        assert_eq!(wrapped(&["a", "bb"], 0), ["a, ", "bb"]);
+        assert!(wrapped(&[], 5).is_empty());
+    }
+
+    #[test]
+    fn an_expression_is_indented_where_it_begins() {
+        let expr = |lines: &[&str]| {
+            let line = |line: &&str| vec![Token::new(*line, 0, TokenKind::Builtin)];
+            Expr::from_lines(lines.iter().map(line).collect())
+        };
+        let mut layout = Layout::default();
+        layout.write("x == ");
+        layout.expression(&expr(&["a", "b", "c"]));
+        layout.write(" + 1");
+        layout.blank();
+        layout.expression(&expr(&["d", "e"]));
+        assert_eq!(layout.into_lines(), ["x == a", "     b", "     c + 1", "", "d", "e"]);
+    }
 }

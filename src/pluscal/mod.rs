@@ -12,6 +12,7 @@ mod generate_action;
 mod generate_spec;
 mod labels;
 mod layout;
+mod left_behind;
 mod macros;
 mod module_options;
 mod names;
@@ -28,3 +29,6 @@ mod token;
 
 pub use options::{Compat, Fair, Options};
 pub use splice::{Translated, translate};
+
+#[cfg(test)]
+mod translation_tests;

@@ -444,11 +444,10 @@ pub(super) fn error(at: At, message: impl Into<String>) -> Diagnostic {
 }
 
 /// The error with the place of the call, where it lies in a macro.
-pub(super) fn in_macro(mut problem: Diagnostic, called: Option<At>) -> Diagnostic {
-    if let Some(At { line, column }) = called {
-        problem.message.push_str(&format!(" (the macro is called at line {line}, column {column})"));
-    }
-    problem
+pub(super) fn in_macro(problem: Diagnostic, called: Option<At>) -> Diagnostic {
+    let Some(At { line, column }) = called else { return problem };
+    let message = format!("{} (the macro is called at line {line}, column {column})", problem.message);
+    Diagnostic { message, ..problem }
 }
 
 /// The error for a layout that cannot be kept.
