@@ -8,7 +8,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use pluscal::{Made, Reference, Table, block, compare, compare_blocks, in_two_threads, modules, ours, tokens};
+use pluscal::{
+    Made, Reference, Table, block, checksums, compare, compare_blocks, in_two_threads, modules, ours, tokens,
+};
 use support::project;
 use tlaforge::pluscal::Compat;
 
@@ -51,6 +53,18 @@ fn every_case_is_translated_as_todays_translator_does() {
     }
     println!("today, {} cases: {}\n{}", cases.len(), table.figures(), table.differences.join("\n"));
     table.assert_same_tokens();
+}
+
+#[test]
+fn the_checksums_of_every_case_are_those_of_todays_translator() {
+    let text = std::fs::read_to_string(project().join("tests/pluscal/today/checksums.tsv")).unwrap();
+    let expected: Vec<(&str, &str)> = text.lines().map(|line| line.split_once('\t').unwrap()).collect();
+    let cases = modules("cases");
+    assert!(expected.len() >= 200);
+    for (name, expected) in expected {
+        let Made::Translated(made) = ours(&cases[name], Compat::Today) else { panic!("{name} is rejected") };
+        assert_eq!(checksums(&made), Some(expected), "{name}");
+    }
 }
 
 #[test]

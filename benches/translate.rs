@@ -1,0 +1,106 @@
+//! Translating one file as a whole process, against `java pcal.trans` on the same file: wall time pair by pair, and the
+//! processor time of all runs. Needs Java and `tla2tools.jar`; the processor time is read where `/proc` has it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    missing_docs,
+    reason = "a benchmark fails where its preparation does, and prints"
+)]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use support::{jar, java, project};
+
+const PAIRS: usize = 30;
+
+fn main() {
+    for file in [
+        "tests/pluscal/cases/procedure_p.tla",
+        "exemplars/FencedLease.tla",
+        "tests/pluscal/cases/long_lines_are_broken.tla",
+    ] {
+        compare(&project().join(file));
+    }
+    many();
+}
+
+/// Seconds of wall and processor time that a process takes; it has to succeed.
+fn time(command: &mut Command) -> (f64, f64) {
+    let (began, before) = (Instant::now(), processor_time());
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    assert!(status.success(), "{command:?}");
+    (began.elapsed().as_secs_f64(), processor_time() - before)
+}
+
+/// Seconds of processor time of all children that have ended.
+fn processor_time() -> f64 {
+    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return f64::NAN };
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    // `cutime` and `cstime`, in hundredths of a second on Linux.
+    (fields[13].parse::<f64>().unwrap() + fields[14].parse::<f64>().unwrap()) / 100.0
+}
+
+fn ours(file: &Path) -> (f64, f64) {
+    time(Command::new(env!("CARGO_BIN_EXE_tlaforge")).arg("translate").arg(file))
+}
+
+/// The translator in Java writes into its file: each run gets a copy.
+fn theirs(file: &Path) -> (f64, f64) {
+    let dir = tempfile::tempdir().unwrap();
+    let name = file.file_name().unwrap();
+    std::fs::copy(file, dir.path().join(name)).unwrap();
+    let mut command = Command::new(java());
+    command.arg("-cp").arg(jar()).args(["pcal.trans", "-nocfg"]).arg(name).current_dir(dir.path());
+    time(&mut command)
+}
+
+fn compare(file: &Path) {
+    let (mut walls, mut ratios) = ((Vec::new(), Vec::new()), Vec::new());
+    let mut processor = (0.0, 0.0);
+    // Pair by pair, so that the ratio holds when the machine's speed drifts; the first pair warms the disk's cache.
+    for pair in 0..=PAIRS {
+        let (ours, theirs) = (ours(file), theirs(file));
+        if pair > 0 {
+            walls.0.push(ours.0);
+            walls.1.push(theirs.0);
+            ratios.push(theirs.0 / ours.0);
+            processor = (processor.0 + ours.1, processor.1 + theirs.1);
+        }
+    }
+    println!(
+        "{}: {:.1} ms against {:.0} ms of java pcal.trans, ratio {:.0} (medians of {PAIRS} pairs, quartiles {:.0} to {:.0}); \
+         processor time {:.1} ms against {:.0} ms, ratio {:.0}",
+        file.file_name().unwrap().display(),
+        quartile(&mut walls.0, 2) * 1e3,
+        quartile(&mut walls.1, 2) * 1e3,
+        quartile(&mut ratios, 2),
+        quartile(&mut ratios, 1),
+        quartile(&mut ratios, 3),
+        processor.0 / PAIRS as f64 * 1e3,
+        processor.1 / PAIRS as f64 * 1e3,
+        processor.1 / processor.0.max(0.01),
+    );
+}
+
+/// All cases in one process: what a translation takes without the process around it.
+fn many() {
+    let files: Vec<_> = std::fs::read_dir(project().join("tests/pluscal/cases")).unwrap().collect();
+    let texts: Vec<String> = files.into_iter().map(|f| std::fs::read_to_string(f.unwrap().path()).unwrap()).collect();
+    let began = Instant::now();
+    for text in &texts {
+        assert!(tlaforge::pluscal::translate(text, &tlaforge::pluscal::Options::default()).is_ok());
+    }
+    let micros = began.elapsed().as_secs_f64() * 1e6 / texts.len() as f64;
+    println!("{} cases in one process: {micros:.0} us each", texts.len());
+}
+
+fn quartile(all: &mut [f64], quarter: usize) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all[(all.len() - 1) * quarter / 4]
+}
