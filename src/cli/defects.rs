@@ -34,7 +34,9 @@ impl Defects {
         self.any.store(true, Ordering::Relaxed);
         let what = contradiction.lines.join("; ");
         match self.lay_out(contradiction) {
-            Ok(folder) => advice(&format!("defect: the checkers contradict each other: {what}; see {}", folder.display())),
+            Ok(folder) => {
+                advice(&format!("defect: the checkers contradict each other: {what}; see {}", folder.display()))
+            }
             Err(error) => advice(&format!(
                 "defect: the checkers contradict each other: {what}; the report could not be written to {}: {error}",
                 self.folder.display()

@@ -84,10 +84,9 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                 }
             };
             text += &match &own {
-                Ok(info) => format!(
-                    "Embedded tools: they need no Java\n  checker:  {} (in {})\n",
-                    info.version, info.location
-                ),
+                Ok(info) => {
+                    format!("Embedded tools: they need no Java\n  checker:  {} (in {})\n", info.version, info.location)
+                }
                 Err(failure) => format!("Embedded tools: {}\n", failure.message),
             };
             text += match (&found, &own) {

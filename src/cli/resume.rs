@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::args::{Format, ResumeArgs};
 use super::branch;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, Equipment, desk, forge, make_absolute, open, prompts_in_use, run_failure, show_files, status};
+use super::forge::{
+    Answers, Equipment, desk, forge, make_absolute, open, prompts_in_use, run_failure, show_files, status,
+};
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::env;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{
-    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken, probe_lines, statistics_sentence, step_lines, trace_table, verdict_sentence,
-    witness_lines,
+    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken, probe_lines, statistics_sentence, step_lines,
+    trace_table, verdict_sentence, witness_lines,
 };
 
 /// One line: how the run stands.

@@ -158,7 +158,8 @@ impl<'a> Derivation<'a> {
                     tree.children(id).filter(|child| tree.node(*child).kind == "quantifier_bound").collect();
                 let range = tree.node(*bounds.first()?).start..tree.node(*bounds.last()?).end;
                 let text = &self.module.source[range];
-                let constant = |bound: &Id| tree.field(*bound, "set").is_some_and(|set| is_constant(self.module, tree, set));
+                let constant =
+                    |bound: &Id| tree.field(*bound, "set").is_some_and(|set| is_constant(self.module, tree, set));
                 let apart = exists && !text.contains('\n') && bounds.iter().all(constant);
                 if !apart {
                     return None;

@@ -39,7 +39,8 @@ impl BothToolchains {
         if lines.is_empty() {
             return;
         }
-        let modules = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+        let modules =
+            std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
         let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
         let report = ("difference.md".to_owned(), lines.iter().map(|line| format!("- {line}\n")).collect());
         let files = std::iter::once(report).chain(modules).chain(more).collect();
@@ -48,8 +49,7 @@ impl BothToolchains {
 
     async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Checked, ToolError> {
         let silent = ToolContext { progress: &|_| {}, ..*cx };
-        let (first, second) =
-            tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
+        let (first, second) = tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
         let first = first?;
         let mut lines = Vec::new();
         let mut seconds = None;
@@ -141,7 +141,14 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
         Verdict::Invalid { reason, .. } => format!("invalid ({reason})"),
         Verdict::Inconclusive { reason } => format!("inconclusive ({reason})"),
     };
-    let decided = |outcome: &CheckOutcome| !matches!(outcome.verdict, Verdict::Inconclusive { .. });
+    let decided = |outcome: &CheckOutcome| match &outcome.verdict {
+        Verdict::Inconclusive { .. } => false,
+        // An old TLC that does not know a keyword, and numbers that do not fit into 32 bits: its limits, no verdicts.
+        Verdict::Invalid { reason, .. } => {
+            !reason.contains("needs a newer checker") && !reason.contains("Overflow when computing")
+        }
+        Verdict::Holds | Verdict::Violated { .. } => true,
+    };
     let (one, two) = (name(first.checker), name(second.checker));
     if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
         lines.push(format!("verdict: {one}: {}; {two}: {}", said(first), said(second)));

@@ -283,18 +283,18 @@ fn finish(
     let (verdict, trace) = worst((safety.verdict, safety.read.trace), temporal.map(|t| (t.verdict, t.read.trace)));
     let trace = if matches!(verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) { trace } else { None };
     CheckOutcome {
-            verdict,
-            statistics,
-            bounds,
-            coverage: safety.read.coverage,
-            trace,
-            invariants,
-            properties,
-            probes: None,
-            witnesses,
-            warnings: all_warnings,
-            checker: explorer.checker(),
-            version: safety.read.version.unwrap_or_else(|| explorer.version()),
+        verdict,
+        statistics,
+        bounds,
+        coverage: safety.read.coverage,
+        trace,
+        invariants,
+        properties,
+        probes: None,
+        witnesses,
+        warnings: all_warnings,
+        checker: explorer.checker(),
+        version: safety.read.version.unwrap_or_else(|| explorer.version()),
     }
 }
 

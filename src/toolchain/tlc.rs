@@ -21,12 +21,7 @@ impl<'a> Tlc<'a> {
         Ok(Self { tools, features: tools.features(cx).await? })
     }
 
-    async fn execute(
-        &self,
-        spec: &SpecText,
-        plan: &RunPlan,
-        cx: &ToolContext<'_>,
-    ) -> Result<(Run, String), ToolError> {
+    async fn execute(&self, spec: &SpecText, plan: &RunPlan, cx: &ToolContext<'_>) -> Result<(Run, String), ToolError> {
         let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
         let mut files = modules(spec);
         if let Some((name, text)) = &plan.wrapper {

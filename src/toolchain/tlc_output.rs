@@ -7,10 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::tla::{
-    ActionCoverage, Diagnostic, Lasso, Place, Stage, Trace, Verdict, Violation, ViolationKind,
-    part_of,
-};
+use crate::tla::{ActionCoverage, Diagnostic, Lasso, Place, Stage, Trace, Verdict, Violation, ViolationKind, part_of};
 
 use super::explorer::{Finding, Reading};
 use super::sany_output;
