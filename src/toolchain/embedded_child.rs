@@ -20,7 +20,7 @@ const STACK: usize = 64 << 20;
 pub fn become_checker(memory: &OsStr) -> ExitCode {
     // A value that is no number bounds nothing; only our own program sets it.
     if let Some(bytes) = memory.to_str().and_then(|text| text.parse().ok()) {
-        limit(Resource::As, bytes);
+        limit(Resource::Data, bytes);
     }
     limit(Resource::Core, 0);
     // A thread that panics would leave the others waiting for it.

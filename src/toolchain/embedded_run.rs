@@ -22,8 +22,11 @@ pub(super) const NAME: &str = "the embedded checker";
 
 /// Memory for a checker where nothing says how much this machine has.
 const MEMORY: u64 = 2 << 30;
-/// Below this not even its allocator begins.
-const LEAST_MEMORY: u64 = 64 << 20;
+/// Below this its threads do not begin.
+const LEAST_MEMORY: u64 = 256 << 20;
+/// What its allocator takes from the system at a time. It begins before the bound is set, and with 1 GiB: a smaller
+/// bound would leave nothing.
+const ARENA_KIB: u64 = 64 << 10;
 /// Stack of each of its threads; evaluation recurses.
 const THREAD_STACK: u64 = 16 << 20;
 
@@ -62,6 +65,7 @@ impl<'a> TlaMc<'a> {
         Command::new(&self.toolchain.program)
             .env(CHECKER_MARKER, memory(limits).to_string())
             .env("RUST_MIN_STACK", THREAD_STACK.to_string())
+            .env("MIMALLOC_ARENA_RESERVE", ARENA_KIB.to_string())
             .cwd(self.folder.path())
     }
 

@@ -1,0 +1,148 @@
+//! The embedded checker against TLC, as whole processes: one check of a small specification, and many in a row by two
+//! jobs. Both are measured in one run on one machine, taking turns, and the ratios are what counts.
+//!
+//! `cargo bench --bench embedded`; `EMBEDDED_BENCH_CHECKS=20` makes the row shorter. It needs Java and `tla2tools.jar`.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and fails where its preparation does")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// 486 distinct states.
+const CLIENTS: &str = "---- MODULE Clients ----
+EXTENDS Naturals, Sequences
+CONSTANTS P, Max
+VARIABLES held, queue, n
+vars == <<held, queue, n>>
+Init == held = {} /\\ queue = <<>> /\\ n = [p \\in P |-> 0]
+Ask(p) == n[p] < Max /\\ p \\notin held /\\ queue' = Append(queue, p) /\\ n' = [n EXCEPT ![p] = @ + 1] /\\ UNCHANGED held
+Grant == queue # <<>> /\\ held = {} /\\ held' = {Head(queue)} /\\ queue' = Tail(queue) /\\ UNCHANGED n
+Free(p) == held = {p} /\\ held' = {} /\\ UNCHANGED <<queue, n>>
+Next == (\\E p \\in P : Ask(p) \\/ Free(p)) \\/ Grant
+Spec == Init /\\ [][Next]_vars /\\ WF_vars(Grant) /\\ \\A p \\in P : WF_vars(Free(p))
+TypeOK == held \\subseteq P
+Released == []<>(held = {})
+====
+";
+const CFG: &str = "SPECIFICATION Spec\nCONSTANTS P = {p1, p2, p3}\n Max = 2\nINVARIANT TypeOK\nPROPERTY Released\nCHECK_DEADLOCK FALSE\n";
+/// The TLC of 2020 does not know the keyword.
+const OLD_CFG: &str = "SPECIFICATION Spec\nCONSTANTS P = {p1, p2, p3}\n Max = 2\nINVARIANT TypeOK\nPROPERTY Released\n";
+
+fn jar() -> PathBuf {
+    let cache = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/tlaforge/tla2tools.jar"));
+    let jar = std::env::var_os("TLA_TOOLS_JAR").map(PathBuf::from).or(cache).filter(|jar| jar.is_file());
+    jar.expect("tla2tools.jar is missing: scripts/setup fetches it, or set TLA_TOOLS_JAR")
+}
+
+struct Bench {
+    folder: tempfile::TempDir,
+    jar: PathBuf,
+    runs: AtomicUsize,
+}
+
+/// Wall time, and processor time of the process with its children.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    wall: Duration,
+    cpu: f64,
+}
+
+impl Bench {
+    fn embedded(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tlaforge"));
+        command.args(["check", "Clients.tla", "--checker", "embedded", "--format", "json"]);
+        command
+    }
+
+    fn tlc(&self) -> Command {
+        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        let own = self.folder.path().join(format!("run-{run}"));
+        std::fs::create_dir(&own).unwrap();
+        let mut command = Command::new("java");
+        command.arg(format!("-Djava.io.tmpdir={}", own.display())).arg("-cp").arg(&self.jar);
+        command.args(["tlc2.TLC", "-deadlock", "-workers", "2", "-config", "Old.cfg", "-metadir"]);
+        command.arg(own.join("meta")).arg("Clients.tla");
+        command
+    }
+
+    fn run(&self, mut command: Command) -> Duration {
+        let started = Instant::now();
+        let command = command.current_dir(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(command.status().unwrap().success(), "{command:?}");
+        started.elapsed()
+    }
+
+    fn measured(&self, command: Command) -> Cost {
+        let before = children_cpu();
+        let wall = self.run(command);
+        Cost { wall, cpu: children_cpu() - before }
+    }
+
+    /// Two jobs that take the next check until none is left.
+    fn row(&self, checks: usize, command: impl Fn() -> Command + Sync) -> Cost {
+        let (before, started, taken) = (children_cpu(), Instant::now(), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while taken.fetch_add(1, Ordering::Relaxed) < checks {
+                        self.run(command());
+                    }
+                });
+            }
+        });
+        Cost { wall: started.elapsed(), cpu: children_cpu() - before }
+    }
+}
+
+/// Seconds of processor time of all children that have ended, theirs included.
+fn children_cpu() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+    // cutime and cstime, in hundredths of a second.
+    fields[13..15].iter().map(|field| field.parse::<f64>().unwrap() / 100.0).sum()
+}
+
+fn ratio(what: &str, tlc: Cost, embedded: Cost, wanted: f64) {
+    let (wall, cpu) = (tlc.wall.as_secs_f64() / embedded.wall.as_secs_f64(), tlc.cpu / embedded.cpu);
+    println!(
+        "{what}: TLC {:.3} s wall, {:.3} s CPU; embedded {:.4} s wall, {:.4} s CPU; ratio {wall:.1} wall, {cpu:.1} CPU \
+         (wanted: {wanted})",
+        tlc.wall.as_secs_f64(),
+        tlc.cpu,
+        embedded.wall.as_secs_f64(),
+        embedded.cpu
+    );
+}
+
+fn median(mut costs: Vec<Cost>) -> Cost {
+    let cpu = costs.iter().map(|cost| cost.cpu).sum::<f64>() / costs.len() as f64;
+    costs.sort_by_key(|cost| cost.wall);
+    Cost { wall: costs[costs.len() / 2].wall, cpu }
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    std::fs::write(folder.join(name), text).unwrap();
+}
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "Clients.tla", CLIENTS);
+    write(folder.path(), "Clients.cfg", CFG);
+    write(folder.path(), "Old.cfg", OLD_CFG);
+    let bench = Bench { folder, jar: jar(), runs: AtomicUsize::new(0) };
+    let (mut tlc, mut embedded) = (Vec::new(), Vec::new());
+    for round in 0..11 {
+        let costs = (bench.measured(bench.tlc()), bench.measured(bench.embedded()));
+        // The first is for the caches.
+        if round > 0 {
+            tlc.push(costs.0);
+            embedded.push(costs.1);
+        }
+    }
+    ratio("one check (median of 10; mean CPU)", median(tlc), median(embedded), 30.0);
+    let checks = std::env::var("EMBEDDED_BENCH_CHECKS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
+    let embedded = bench.row(checks, || bench.embedded());
+    let tlc = bench.row(checks, || bench.tlc());
+    ratio(&format!("{checks} checks, two jobs"), tlc, embedded, 25.0);
+}
