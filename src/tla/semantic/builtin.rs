@@ -148,6 +148,7 @@ pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
         recursive: None,
         section: None,
         function: None,
+        labels: [].into(),
     })
 }
 

@@ -344,12 +344,12 @@ impl Parser<'_> {
             let segment = match token.kind {
                 Kind::Mark("(") => Segment { arguments: Some(self.arguments()?), ..selector("(…)") },
                 Kind::Number => {
-                    self.take();
-                    selector("a number")
+                    self.number();
+                    selector(self.spelling(&token))
                 }
-                Kind::Mark("<<" | ">>" | ":") => {
+                Kind::Mark(mark @ ("<<" | ">>" | ":")) => {
                     self.take();
-                    selector("a position")
+                    selector(mark)
                 }
                 Kind::Identifier if self.spelling(&token) == "@" => {
                     self.take();

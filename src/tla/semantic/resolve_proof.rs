@@ -22,9 +22,9 @@ impl Resolver<'_> {
     pub(super) fn theorem(&mut self, theorem: &Theorem) {
         self.frames.push(Frame::default());
         let (node, assumed) = self.statement(&theorem.statement);
-        self.frames.pop();
+        let labels = self.frames.pop().unwrap_or_default().labels;
         if let Some(name) = &theorem.name {
-            self.theorem_symbol(name, Some(node));
+            self.theorem_symbol(name, SymbolKind::Theorem, Some(node), labels);
         }
         self.graph.module_mut(self.home).theorems.push(node);
         self.scopes.push(assumed);
@@ -140,12 +140,14 @@ impl Resolver<'_> {
             }
             StepBody::Qed => node = Some(self.literal(step.name.as_ref().map_or(0, |name| name.at))),
         }
-        self.frames.pop();
+        let labels = self.frames.pop().unwrap_or_default().labels;
         if let Some(node) = node {
             self.graph.module_mut(self.home).steps.push(node);
         }
         if let Some(name) = &step.name {
-            self.theorem_symbol(name, node);
+            let formula = node.filter(|_| matches!(step.body, StepBody::Assert(_)));
+            let kind = if node.is_some() { SymbolKind::Theorem } else { SymbolKind::Step };
+            self.theorem_symbol(name, kind, formula, labels);
         }
         let suffices = matches!(step.body, StepBody::Suffices(_));
         let inside = if suffices { Scope::default() } else { assumed.take().unwrap_or_default() };
@@ -217,20 +219,31 @@ impl Resolver<'_> {
             }
         }
         for definition in &facts.definitions {
-            if self.is_known_name(definition) {
-                continue;
-            }
             match &definition.form {
                 Form::Path(segments) => {
                     let joined: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
                     if segments.iter().any(|segment| segment.kind == SegmentKind::Selector) {
                         self.not_analysed(definition.at, "a part of a definition is selected in a proof".into());
-                    } else if self.lookup(&joined.join("!")).is_none() {
-                        self.undefined(&joined.join("!"), definition.at);
+                    } else {
+                        self.definition_named(&joined.join("!"), definition.at);
                     }
                 }
                 _ => self.error(definition.at, "DEF lists names of definitions".into()),
             }
+        }
+    }
+
+    fn definition_named(&mut self, name: &str, at: usize) {
+        let Some(id) = self.lookup(name) else { return self.undefined(name, at) };
+        let symbol = self.graph.symbol(id);
+        let defined = match symbol.kind {
+            SymbolKind::Operator | SymbolKind::Instance => true,
+            SymbolKind::Theorem => !name.starts_with('<'),
+            SymbolKind::Step => true,
+            _ => false,
+        };
+        if !defined {
+            self.error(at, format!("DEF lists names of definitions: `{name}` is none"));
         }
     }
 
