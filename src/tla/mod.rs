@@ -18,6 +18,7 @@ mod module;
 mod outcome;
 mod probe;
 mod references;
+pub mod semantic;
 mod show;
 mod syntax;
 mod translation;

@@ -98,13 +98,23 @@ pub(super) enum Node {
     Apply(Application),
     /// `@`: what it stands for depends on these.
     At(Vec<NodeId>),
-    Let { definitions: Vec<SymbolId>, instances: Vec<usize>, body: NodeId },
+    Let {
+        definitions: Vec<SymbolId>,
+        instances: Vec<usize>,
+        body: NodeId,
+    },
     /// The body of a definition of another module, under a substitution.
-    Substituted { body: NodeId, by: SubstitutionId },
+    Substituted {
+        body: NodeId,
+        by: SubstitutionId,
+    },
     /// An operator as an argument.
     Operator(SymbolId),
     /// `ASSUME … PROVE …`
-    Sequent { parts: Vec<NodeId>, declared: Vec<SymbolId> },
+    Sequent {
+        parts: Vec<NodeId>,
+        declared: Vec<SymbolId>,
+    },
 }
 
 #[derive(Debug, Clone)]

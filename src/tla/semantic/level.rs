@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::builtin::{BUILT_INS, Row};
-use super::graph::{ACTION, Application, CONSTANT, Graph, Gravity, Level, Node, NodeId, Place, SymbolId, SymbolKind, TEMPORAL};
+use super::graph::{
+    ACTION, Application, CONSTANT, Graph, Gravity, Level, Node, NodeId, Place, SymbolId, SymbolKind, TEMPORAL,
+};
 
 /// Operator parameter, position of the operand, parameter that occurs in it.
 pub(super) type Use = (SymbolId, usize, SymbolId);
@@ -521,19 +523,33 @@ impl<'a> Levels<'a> {
                 }
             }
             "~>" | "-+->" if levels.contains(&ACTION) => {
-                self.error(place, format!("`{name}` stands between state predicates or temporal formulas, not actions"));
+                self.error(
+                    place,
+                    format!("`{name}` stands between state predicates or temporal formulas, not actions"),
+                );
             }
-            _ if is(Row::Conjunction) || is(Row::Disjunction) || matches!(name.as_str(), "/\\" | "\\/" | "=>" | "<=>") => {
-                if levels.contains(&ACTION) && levels.contains(&TEMPORAL) {
-                    self.error(place, format!("{name} joins an action and a temporal formula: write the action as [A]_v or <<A>>_v"));
-                }
+            _ if is(Row::Conjunction)
+                || is(Row::Disjunction)
+                || matches!(name.as_str(), "/\\" | "\\/" | "=>" | "<=>") =>
+            {
+                self.check_mixed(&levels, &name, place);
             }
-            _ if (is(Row::All) || is(Row::Some)) && level == TEMPORAL => {
-                if ranges.iter().any(|range| range.level == ACTION) {
-                    self.error(place, "a quantifier over a temporal formula binds its variable to a set of action level".into());
-                }
+            _ if (is(Row::All) || is(Row::Some))
+                && level == TEMPORAL
+                && ranges.iter().any(|range| range.level == ACTION) =>
+            {
+                let message = "a quantifier over a temporal formula binds its variable to a set of action level";
+                self.error(place, message.into());
             }
             _ => {}
+        }
+    }
+
+    fn check_mixed(&mut self, levels: &[Level], name: &str, place: Place) {
+        if levels.contains(&ACTION) && levels.contains(&TEMPORAL) {
+            let message =
+                format!("{name} joins an action and a temporal formula: write the action as [A]_v or <<A>>_v");
+            self.error(place, message);
         }
     }
 }

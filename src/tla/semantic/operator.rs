@@ -65,8 +65,7 @@ const fn postfix(name: &'static str) -> Operator {
 }
 
 /// Function application as an operator.
-pub(super) const APPLICATION: Operator =
-    Operator { name: "[", fixity: Fixity::Postfix, low: 16, high: 16, left: true };
+pub(super) const APPLICATION: Operator = Operator { name: "[", fixity: Fixity::Postfix, low: 16, high: 16, left: true };
 
 /// The end of an expression as an operator: looser than all.
 pub(super) const END: Operator = infix("", 0, 0);

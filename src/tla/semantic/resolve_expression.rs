@@ -283,7 +283,11 @@ impl Resolver<'_> {
             let message = if bound.is_empty() {
                 format!("the label `{}` takes no parameters here", name.text)
             } else {
-                format!("the label `{}` must have as parameters the variables bound around it: {}", name.text, bound.join(", "))
+                format!(
+                    "the label `{}` must have as parameters the variables bound around it: {}",
+                    name.text,
+                    bound.join(", ")
+                )
             };
             self.error(name.at, message);
         }
@@ -339,7 +343,8 @@ impl Resolver<'_> {
                 self.error(segment.name.at, format!("nothing can be selected of `{}`", found.name));
                 return self.literal(at);
             }
-            let sequent = is_last && found.body.is_some_and(|body| matches!(self.graph.node(body), Node::Sequent { .. }));
+            let sequent =
+                is_last && found.body.is_some_and(|body| matches!(self.graph.node(body), Node::Sequent { .. }));
             let silent = found.kind == SymbolKind::Theorem && found.body.is_none();
             if found.kind == SymbolKind::Step || sequent || silent {
                 self.error(segment.name.at, format!("`{}` is no formula", found.name));
@@ -441,7 +446,8 @@ impl Resolver<'_> {
         let Some(symbol) = symbol else { return self.literal(at) };
         let found = self.graph.symbol(symbol).clone();
         if found.arity != wanted {
-            let message = format!("{purpose} must be an operator with {wanted} operands; `{}` has {}", found.name, found.arity);
+            let message =
+                format!("{purpose} must be an operator with {wanted} operands; `{}` has {}", found.name, found.arity);
             self.error(at, message);
             return self.literal(at);
         }

@@ -47,7 +47,11 @@ impl Resolver<'_> {
             if let Node::Operator(operator) = self.graph.node(node)
                 && self.graph.symbol(*operator).arity != self.graph.symbol(symbol).arity
             {
-                let message = format!("`{}` has other operands in module {}", self.graph.symbol(symbol).name, instance.module.text);
+                let message = format!(
+                    "`{}` has other operands in module {}",
+                    self.graph.symbol(symbol).name,
+                    instance.module.text
+                );
                 self.error(instance.at, message);
             }
             pairs.push((symbol, node));
@@ -55,7 +59,8 @@ impl Resolver<'_> {
         for declaration in declared {
             if !pairs.iter().any(|(symbol, _)| *symbol == declaration) {
                 let name = self.graph.symbol(declaration).name.clone();
-                let message = format!("`{name}` of module {} has no value: write `WITH {name} <- …`", instance.module.text);
+                let message =
+                    format!("`{name}` of module {} has no value: write `WITH {name} <- …`", instance.module.text);
                 self.error(instance.at, message);
             }
         }
@@ -71,7 +76,11 @@ impl Resolver<'_> {
         }
         let found = self.graph.symbol(symbol).clone();
         if found.arity > 0 || matches!(found.kind, SymbolKind::Instance | SymbolKind::Step) {
-            self.graph.find(Gravity::Error, place, format!("`{}` has operands here and none in the module", found.name));
+            self.graph.find(
+                Gravity::Error,
+                place,
+                format!("`{}` has operands here and none in the module", found.name),
+            );
             return None;
         }
         let application = Application { operator: symbol, operands: Vec::new(), bound: Vec::new(), ranges: Vec::new() };

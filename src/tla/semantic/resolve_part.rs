@@ -46,7 +46,10 @@ impl Resolver<'_> {
                 self.literal(at)
             }
             Err(Missing::NotAnalysed) => {
-                self.not_analysed(at, format!("a part of `{}` is selected in a way that is not known here", symbol.name));
+                self.not_analysed(
+                    at,
+                    format!("a part of `{}` is selected in a way that is not known here", symbol.name),
+                );
                 self.literal(at)
             }
         }
@@ -72,6 +75,11 @@ impl Resolver<'_> {
     }
 
     fn walk(&mut self, mut part: Part, segments: &[Segment]) -> Result<Part, Missing> {
+        if let [segment] = segments
+            && segment.name.text == ":"
+        {
+            return Ok(part);
+        }
         let mut at = 0;
         while let Some(segment) = segments.get(at) {
             if segment.kind == SegmentKind::Name {
@@ -162,7 +170,8 @@ impl Resolver<'_> {
 
     fn operand_part(&self, application: &Application, segment: &Segment) -> Result<NodeId, Missing> {
         let is = |row: Row| application.operator == row.symbol();
-        if is(Row::FunctionDefinition) || is(Row::Selection) || (is(Row::Application) && application.operands.len() > 2) {
+        if is(Row::FunctionDefinition) || is(Row::Selection) || (is(Row::Application) && application.operands.len() > 2)
+        {
             return Err(Missing::NotAnalysed);
         }
         if !application.bound.is_empty() {

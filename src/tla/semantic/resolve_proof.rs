@@ -5,8 +5,8 @@ use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, STATE, Scope, SymbolId
 use super::parse_proof::is_plain_name;
 use super::resolver::{Frame, Resolver};
 use super::tree::{
-    Assumed, Expr, Facts, Form, Name, NewKind, Proof, SegmentKind, Sequent, Statement, Step, StepBody, Theorem, Unit,
-    Visibility,
+    Assumed, Expr, Facts, Form, NewKind, Proof, Segment, SegmentKind, Sequent, Statement, Step, StepBody, Theorem,
+    Unit, Visibility,
 };
 
 fn level_of(kind: NewKind) -> Level {
@@ -58,7 +58,9 @@ impl Resolver<'_> {
                 }
                 Assumed::New { declared: symbol, level, set } => {
                     if let Some(set) = set {
-                        parts.push(self.expression(set));
+                        let place = self.place(set.at);
+                        let set = self.expression(set);
+                        parts.push(self.form(Row::Set, vec![set], Vec::new(), Vec::new(), place));
                     }
                     let name = &symbol.name;
                     let kind = SymbolKind::New(level_of(*level));
@@ -174,7 +176,12 @@ impl Resolver<'_> {
     }
 
     /// A formula; `@ = e` continues the one before.
-    fn asserted(&mut self, statement: &Statement, before: Option<NodeId>, right: &mut Option<NodeId>) -> (NodeId, Scope) {
+    fn asserted(
+        &mut self,
+        statement: &Statement,
+        before: Option<NodeId>,
+        right: &mut Option<NodeId>,
+    ) -> (NodeId, Scope) {
         let Statement::Formula(formula) = statement else { return self.statement(statement) };
         let continues = match &formula.form {
             Form::Apply(operator, operands) if operator.is_infix() => {
@@ -213,8 +220,8 @@ impl Resolver<'_> {
                 self.error(module.at, format!("module {} is not found", module.text));
             }
         }
-        for fact in &facts.facts {
-            if !self.is_known_name(fact) {
+        for fact in &facts.formulas {
+            if !self.is_fact(fact) {
                 self.expression(fact);
             }
         }
@@ -222,10 +229,11 @@ impl Resolver<'_> {
             match &definition.form {
                 Form::Path(segments) => {
                     let joined: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
-                    if segments.iter().any(|segment| segment.kind == SegmentKind::Selector) {
-                        self.not_analysed(definition.at, "a part of a definition is selected in a proof".into());
-                    } else {
+                    let plain = |segment: &Segment| segment.kind == SegmentKind::Name && segment.arguments.is_none();
+                    if segments.iter().all(plain) {
                         self.definition_named(&joined.join("!"), definition.at);
+                    } else {
+                        self.error(definition.at, "DEF lists names of definitions, without arguments or parts".into());
                     }
                 }
                 _ => self.error(definition.at, "DEF lists names of definitions".into()),
@@ -247,15 +255,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// A step, a theorem or a definition by its name alone.
-    fn is_known_name(&self, expression: &Expr) -> bool {
-        is_plain_name(expression).is_some_and(|segment| self.known(&segment.name))
-    }
-
-    fn known(&self, name: &Name) -> bool {
-        self.lookup(&name.text).is_some_and(|id| {
-            let kind = self.graph.symbol(id).kind;
-            matches!(kind, SymbolKind::Theorem | SymbolKind::Step | SymbolKind::Operator | SymbolKind::Instance)
-        })
+    /// A theorem, or a step with something to prove, by its name alone; an instance stands for its theorems.
+    fn is_fact(&self, expression: &Expr) -> bool {
+        let known = is_plain_name(expression).and_then(|segment| self.lookup(&segment.name.text));
+        known.is_some_and(|id| matches!(self.graph.symbol(id).kind, SymbolKind::Theorem | SymbolKind::Instance))
     }
 }

@@ -129,7 +129,8 @@ impl Resolver<'_> {
             return self.graph.find(Gravity::Error, symbol.place, message);
         }
         if before.home != symbol.home {
-            let message = format!("`{}` has two definitions, from different modules; the first one counts", symbol.name);
+            let message =
+                format!("`{}` has two definitions, from different modules; the first one counts", symbol.name);
             self.graph.find(Gravity::Warning, symbol.place, message);
         }
     }
@@ -205,7 +206,8 @@ impl Resolver<'_> {
                         );
                         self.error(extended.at, message);
                     } else if before.home != symbol.home {
-                        let message = format!("`{}` is defined in two extended modules; the first one counts", symbol.name);
+                        let message =
+                            format!("`{}` is defined in two extended modules; the first one counts", symbol.name);
                         let place = self.place(extended.at);
                         self.graph.find(Gravity::Warning, place, message);
                     }

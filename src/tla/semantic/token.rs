@@ -190,7 +190,8 @@ struct Lexer<'a> {
 impl<'a> Lexer<'a> {
     fn new(text: &'a str) -> Self {
         let mut spellings: Vec<Vec<Spelling>> = vec![Vec::new(); 256];
-        let mut add = |spelling: &'static str, kind: Kind| spellings[usize::from(spelling.as_bytes()[0])].push((spelling, kind));
+        let mut add =
+            |spelling: &'static str, kind: Kind| spellings[usize::from(spelling.as_bytes()[0])].push((spelling, kind));
         for (operator, names) in OPERATORS {
             for name in *names {
                 let bullet = matches!(*name, "/\\" | "\\/" | "\u{2227}" | "\u{2228}");
@@ -293,7 +294,10 @@ impl<'a> Lexer<'a> {
         let bucket = &self.spellings[usize::from(rest.as_bytes()[0])];
         match bucket.iter().find(|(spelling, _)| rest.starts_with(spelling)) {
             Some((spelling, kind)) => (*kind, self.at + spelling.len()),
-            None => (Kind::Bad("a character that TLA+ does not have here"), self.at + rest.chars().next().map_or(0, char::len_utf8)),
+            None => (
+                Kind::Bad("a character that TLA+ does not have here"),
+                self.at + rest.chars().next().map_or(0, char::len_utf8),
+            ),
         }
     }
 
@@ -347,7 +351,8 @@ impl<'a> Lexer<'a> {
                 (Kind::Number, self.at + word.bytes().take_while(u8::is_ascii_digit).count())
             };
         }
-        let reserved = WORDS.iter().find(|spellings| spellings.contains(&word)).map(|spellings| Kind::Word(spellings[0]));
+        let reserved =
+            WORDS.iter().find(|spellings| spellings.contains(&word)).map(|spellings| Kind::Word(spellings[0]));
         let operator = || {
             let bucket = &self.spellings[usize::from(word.as_bytes()[0])];
             bucket.iter().find(|(spelling, _)| *spelling == word).map(|(_, kind)| *kind)

@@ -93,7 +93,6 @@ pub(super) enum Statement {
 /// `ASSUME … PROVE …`
 #[derive(Debug)]
 pub(super) struct Sequent {
-    pub(super) label: Option<Name>,
     pub(super) assumptions: Vec<Assumed>,
     pub(super) goal: Expr,
 }
@@ -118,7 +117,7 @@ pub(super) enum NewKind {
 /// What `BY`, `USE` and `HIDE` list.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    pub(super) facts: Vec<Expr>,
+    pub(super) formulas: Vec<Expr>,
     pub(super) modules: Vec<Name>,
     pub(super) definitions: Vec<Expr>,
     pub(super) at: usize,
@@ -277,13 +276,20 @@ fn deepest_bound(bounds: &[Bound]) -> u16 {
 fn depth_below(form: &Form) -> u16 {
     match form {
         Form::Literal | Form::Operator(_) => 0,
-        Form::Path(segments) => segments.iter().filter_map(|segment| segment.arguments.as_ref()).map(deepest).max().unwrap_or(0),
-        Form::Apply(_, all) | Form::Product(all) | Form::List(all, _) | Form::Tuple(all) | Form::Set(all) | Form::Arguments(all) => {
-            deepest(all)
+        Form::Path(segments) => {
+            segments.iter().filter_map(|segment| segment.arguments.as_ref()).map(deepest).max().unwrap_or(0)
         }
-        Form::Parenthesis(one) | Form::Field(one) | Form::Unbounded(_, _, one) | Form::Label(_, _, one) | Form::Lambda(_, one) => {
-            one.depth
-        }
+        Form::Apply(_, all)
+        | Form::Product(all)
+        | Form::List(all, _)
+        | Form::Tuple(all)
+        | Form::Set(all)
+        | Form::Arguments(all) => deepest(all),
+        Form::Parenthesis(one)
+        | Form::Field(one)
+        | Form::Unbounded(_, _, one)
+        | Form::Label(_, _, one)
+        | Form::Lambda(_, one) => one.depth,
         Form::Filter(bound, body) => bound.set.depth.max(body.depth),
         Form::Map(body, bounds) | Form::Function(bounds, body) | Form::Bounded(_, bounds, body) => {
             deepest_bound(bounds).max(body.depth)
@@ -321,11 +327,22 @@ fn depth_of_unit(unit: &Unit) -> u16 {
 pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
     match &expression.form {
         Form::Literal | Form::Operator(_) => {}
-        Form::Path(segments) => segments.iter().filter_map(|segment| segment.arguments.as_ref()).flatten().for_each(call),
-        Form::Apply(_, all) | Form::Product(all) | Form::List(all, _) | Form::Tuple(all) | Form::Set(all) | Form::Arguments(all) => {
+        Form::Path(segments) => {
+            segments.iter().filter_map(|segment| segment.arguments.as_ref()).flatten().for_each(call);
+        }
+        Form::Apply(_, all)
+        | Form::Product(all)
+        | Form::List(all, _)
+        | Form::Tuple(all)
+        | Form::Set(all)
+        | Form::Arguments(all) => {
             all.iter().for_each(call);
         }
-        Form::Parenthesis(one) | Form::Field(one) | Form::Unbounded(_, _, one) | Form::Label(_, _, one) | Form::Lambda(_, one) => {
+        Form::Parenthesis(one)
+        | Form::Field(one)
+        | Form::Unbounded(_, _, one)
+        | Form::Label(_, _, one)
+        | Form::Lambda(_, one) => {
             call(one);
         }
         Form::Filter(bound, body) => {
@@ -333,7 +350,9 @@ pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
             call(body);
         }
         Form::Map(body, bounds) | Form::Function(bounds, body) | Form::Bounded(_, bounds, body) => {
-            bounds.iter().for_each(|bound| call(&bound.set));
+            for bound in bounds {
+                call(&bound.set);
+            }
             call(body);
         }
         Form::Functions(two) | Form::Action(_, two) => {
@@ -357,7 +376,9 @@ pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
             arguments.iter().for_each(call);
         }
         Form::Choose(_, set, body) => {
-            set.iter().for_each(|set| call(set));
+            if let Some(set) = set {
+                call(set);
+            }
             call(body);
         }
         Form::If(three) => {
@@ -370,7 +391,9 @@ pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
                 call(guard);
                 call(value);
             }
-            other.iter().for_each(|other| call(other));
+            if let Some(other) = other {
+                call(other);
+            }
         }
         Form::Let(_, body) => call(body),
     }
