@@ -198,18 +198,18 @@ fn of_unit(unit: &Unit, inner: &mut Vec<String>, needed: &mut Vec<Name>) {
         Unit::Module(module) => modules_needed(module, inner, needed),
         Unit::Instance(instance, _) => {
             need(&instance.module, inner, needed);
-            instance.substitutions.iter().for_each(|(_, value)| of_expression(value, inner, needed));
+            instance.substitutions.iter().for_each(|(_, value)| of_expression(value, needed));
         }
         Unit::NamedInstance(named) => {
             need(&named.instance.module, inner, needed);
-            named.instance.substitutions.iter().for_each(|(_, value)| of_expression(value, inner, needed));
+            named.instance.substitutions.iter().for_each(|(_, value)| of_expression(value, needed));
         }
-        Unit::Operator(definition) => of_expression(&definition.body, inner, needed),
+        Unit::Operator(definition) => of_expression(&definition.body, needed),
         Unit::Function(definition) => {
-            definition.bounds.iter().for_each(|bound| of_expression(&bound.set, inner, needed));
-            of_expression(&definition.body, inner, needed);
+            definition.bounds.iter().for_each(|bound| of_expression(&bound.set, needed));
+            of_expression(&definition.body, needed);
         }
-        Unit::Assumption(_, formula, _) => of_expression(formula, inner, needed),
+        Unit::Assumption(_, formula, _) => of_expression(formula, needed),
         Unit::Theorem(theorem) => {
             if let Some(proof) = &theorem.proof {
                 of_proof(proof, inner, needed);
@@ -233,12 +233,14 @@ fn of_proof(proof: &Proof, inner: &mut Vec<String>, needed: &mut Vec<Name>) {
     }
 }
 
-/// Instances within LET.
-fn of_expression(expression: &Expr, inner: &mut Vec<String>, needed: &mut Vec<Name>) {
+/// Instances within LET. The reference looks for their modules in files alone, not among those around the LET.
+fn of_expression(expression: &Expr, needed: &mut Vec<Name>) {
     if let Form::Let(units, _) = &expression.form {
-        units.iter().for_each(|unit| of_unit(unit, inner, needed));
+        for unit in units {
+            of_unit(unit, &mut Vec::new(), needed);
+        }
     }
-    super::tree::for_each_part(expression, &mut |part| of_expression(part, inner, needed));
+    super::tree::for_each_part(expression, &mut |part| of_expression(part, needed));
 }
 
 /// The standard module to extend for a name that is not defined.

@@ -38,7 +38,7 @@ pub(super) const BUILT_INS: &[BuiltIn] = &[
     form("IF", &[3]),
     form("CASE", &[3]),
     form("an arm of CASE", &[3]),
-    form("a record", &[2]),
+    form("a record", &[3]),
     form("a set of records", &[2]),
     form("a field", &[3]),
     form("the selection of a field", &[2]),
@@ -148,6 +148,7 @@ pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
         recursive: None,
         section: None,
         function: None,
+        labels: [].into(),
     })
 }
 

@@ -41,6 +41,16 @@ pub(super) enum SymbolKind {
     Step,
 }
 
+/// A part of a definition that has a name.
+#[derive(Debug, Clone)]
+pub(super) struct Label {
+    pub(super) name: Rc<str>,
+    pub(super) parameters: Vec<SymbolId>,
+    pub(super) node: NodeId,
+    /// Labels within that part.
+    pub(super) inner: Vec<Label>,
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Symbol {
     pub(super) name: Rc<str>,
@@ -58,6 +68,7 @@ pub(super) struct Symbol {
     pub(super) section: Option<usize>,
     /// How many arguments a function takes, where it is one.
     pub(super) function: Option<usize>,
+    pub(super) labels: Rc<[Label]>,
 }
 
 impl Symbol {
@@ -115,7 +126,6 @@ pub(super) struct Substitution {
 #[derive(Debug, Clone)]
 pub(super) struct InstanceOf {
     pub(super) by: SubstitutionId,
-    pub(super) parameters: Vec<SymbolId>,
     pub(super) place: Place,
 }
 

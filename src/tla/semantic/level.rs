@@ -532,22 +532,24 @@ impl<'a> Levels<'a> {
                 || is(Row::Disjunction)
                 || matches!(name.as_str(), "/\\" | "\\/" | "=>" | "<=>") =>
             {
-                if levels.contains(&ACTION) && levels.contains(&TEMPORAL) {
-                    self.error(
-                        place,
-                        format!("{name} joins an action and a temporal formula: write the action as [A]_v or <<A>>_v"),
-                    );
-                }
+                self.check_mixed(&levels, &name, place);
             }
-            _ if (is(Row::All) || is(Row::Some)) && level == TEMPORAL => {
-                if ranges.iter().any(|range| range.level == ACTION) {
-                    self.error(
-                        place,
-                        "a quantifier over a temporal formula binds its variable to a set of action level".into(),
-                    );
-                }
+            _ if (is(Row::All) || is(Row::Some))
+                && level == TEMPORAL
+                && ranges.iter().any(|range| range.level == ACTION) =>
+            {
+                let message = "a quantifier over a temporal formula binds its variable to a set of action level";
+                self.error(place, message.into());
             }
             _ => {}
+        }
+    }
+
+    fn check_mixed(&mut self, levels: &[Level], name: &str, place: Place) {
+        if levels.contains(&ACTION) && levels.contains(&TEMPORAL) {
+            let message =
+                format!("{name} joins an action and a temporal formula: write the action as [A]_v or <<A>>_v");
+            self.error(place, message);
         }
     }
 }

@@ -15,11 +15,11 @@ pub(super) fn check(graph: &mut Graph, modules: &[ModuleId]) {
     }
 }
 
-impl Levels<'_> {
-    fn value(&self, substitution: &Substitution, symbol: SymbolId) -> Option<NodeId> {
-        substitution.pairs.iter().find(|(target, _)| *target == symbol).map(|(_, node)| *node)
-    }
+fn value(substitution: &Substitution, symbol: SymbolId) -> Option<NodeId> {
+    substitution.pairs.iter().find(|(target, _)| *target == symbol).map(|(_, node)| *node)
+}
 
+impl Levels<'_> {
     fn operator_of(&self, node: NodeId) -> Option<SymbolId> {
         match self.graph.node(node) {
             Node::Operator(symbol) => Some(*symbol),
@@ -29,7 +29,7 @@ impl Levels<'_> {
 
     /// The symbols that count where this one did.
     fn counting(&mut self, substitution: &Substitution, symbol: SymbolId) -> Vec<SymbolId> {
-        match self.value(substitution, symbol) {
+        match value(substitution, symbol) {
             Some(node) => self.body(node).counting.iter().copied().collect(),
             None => vec![symbol],
         }
@@ -77,7 +77,7 @@ impl Levels<'_> {
             }
         }
         for ((symbol, position), level) in &inner.demands {
-            match self.value(substitution, *symbol) {
+            match value(substitution, *symbol) {
                 None => info.demand(*symbol, *position, *level),
                 Some(node) => {
                     if let Some(operator) = self.operator_of(node).filter(|id| self.graph.symbol(*id).is_open()) {
@@ -87,14 +87,14 @@ impl Levels<'_> {
             }
         }
         for (operator, position, symbol) in &inner.uses {
-            let target = match self.value(substitution, *operator) {
+            let target = match value(substitution, *operator) {
                 None => Some(*operator),
                 Some(node) => self.operator_of(node),
             };
             let Some(target) = target else { continue };
             let counting = self.counting(substitution, *symbol);
             if self.graph.symbol(target).is_open() {
-                if let Some(node) = self.value(substitution, *symbol) {
+                if let Some(node) = value(substitution, *symbol) {
                     let level = self.body(node).level;
                     info.demand(target, *position, level);
                 }
@@ -171,9 +171,7 @@ impl Levels<'_> {
             }
         }
         for (operator, position, symbol) in &module.uses {
-            let (Some(operator), Some(node)) =
-                (self.value(&substitution, *operator), self.value(&substitution, *symbol))
-            else {
+            let (Some(operator), Some(node)) = (value(&substitution, *operator), value(&substitution, *symbol)) else {
                 continue;
             };
             let Some(operator) = self.operator_of(operator).filter(|id| self.is_definition(*id)) else { continue };

@@ -16,6 +16,7 @@ mod parser;
 mod pile;
 mod resolve_expression;
 mod resolve_instance;
+mod resolve_part;
 mod resolve_proof;
 mod resolver;
 mod standard;

@@ -1,6 +1,6 @@
 //! The grammar of what stands in braces, brackets and angles, and of fairness.
 
-use super::parser::{Parsed, Parser};
+use super::parser::{Parsed, Parser, wrong};
 use super::token::{Kind, may_name_a_field};
 use super::tree::{Bound, Component, Expr, Form, Name, Segment, SegmentKind, Subscripted, Update};
 
@@ -64,7 +64,7 @@ impl Parser<'_> {
             if self.is(":") {
                 if matches!(&first.form, Form::Apply(operator, _) if operator.name == "\\in") {
                     let message = "`{a \\in b : c \\in d}` may mean two things: write parentheses".into();
-                    return self.wrong(self.peek().start, message);
+                    return wrong(self.peek().start, message);
                 }
                 self.take();
                 let bounds = self.bounds()?;
@@ -160,7 +160,7 @@ impl Parser<'_> {
             let at = self.peek().start;
             if self.took(".") {
                 if self.free_name("the name of a field behind `!.`")?.text == "@" {
-                    return self.wrong(at, "`@` names no field".into());
+                    return wrong(at, "`@` names no field".into());
                 }
                 path.push(Component::Field);
             } else if self.took("[") {
@@ -198,7 +198,7 @@ impl Parser<'_> {
         let subscript = self.subscript()?.0;
         match <[Expr; 1]>::try_from(elements) {
             Ok([action]) => Ok(Expr::new(Form::Action(Subscripted::Angle, Box::new((action, subscript))), at)),
-            Err(_) => self.wrong(close, "`<<…>>_v` holds one action".into()),
+            Err(_) => wrong(close, "`<<…>>_v` holds one action".into()),
         }
     }
 
@@ -253,7 +253,7 @@ impl Parser<'_> {
         } else {
             match arguments.map(<[Expr; 1]>::try_from) {
                 Some(Ok([action])) => action,
-                _ => return self.wrong(token.start, "a fairness condition needs one action: `WF_v(A)`".into()),
+                _ => return wrong(token.start, "a fairness condition needs one action: `WF_v(A)`".into()),
             }
         };
         Ok(Expr::new(Form::Action(kind, Box::new((action, subscript))), token.start))

@@ -4,15 +4,15 @@
 //! operator before it goes on, and of everything in an item once the item is complete; so does this.
 
 use super::operator::Operator;
-use super::parser::{Parsed, Parser};
-use super::pile::{Conflict, Pile};
+use super::parser::{Parsed, Parser, too_deep, wrong};
+use super::pile::Pile;
 use super::token::{Kind, Token};
 use super::tree::{Expr, Form, MAX_DEPTH, Name, Quantifier, Segment, SegmentKind};
 
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         let whole = self.nested(Self::operands_and_operators)?;
-        if whole.depth > MAX_DEPTH { self.too_deep(whole.at) } else { Ok(whole) }
+        if whole.depth > MAX_DEPTH { too_deep(whole.at) } else { Ok(whole) }
     }
 
     /// To the right of the innermost list's bullets.
@@ -20,17 +20,12 @@ impl Parser<'_> {
         self.lists.last().is_none_or(|(_, column)| *column < token.column)
     }
 
-    fn placed(&self, result: Result<(), Conflict>) -> Parsed<()> {
-        result.or_else(|(at, message)| self.wrong(at, message))
-    }
-
     fn operands_and_operators(&mut self) -> Parsed<Expr> {
         let mut pile = Pile::default();
         loop {
             while let Some(operator) = self.prefix_operator() {
                 let at = self.take().start;
-                let result = pile.operator(operator, at);
-                self.placed(result)?;
+                pile.operator(operator, at)?;
             }
             let token = self.peek();
             if !self.inside(&token) {
@@ -38,7 +33,7 @@ impl Parser<'_> {
                 return if matches!(token.kind, Kind::Bad(_) | Kind::Nothing) {
                     self.unexpected("an expression")
                 } else {
-                    self.wrong(token.start, message.into())
+                    wrong(token.start, message.into())
                 };
             }
             if let Some(open) = self.open_ended()? {
@@ -59,14 +54,13 @@ impl Parser<'_> {
             match next.operator().filter(|operator| operator.is_infix()) {
                 Some(operator) => {
                     self.take();
-                    let result = pile.operator(operator, next.start);
-                    self.placed(result)?;
+                    pile.operator(operator, next.start)?;
                 }
                 None => break,
             }
         }
         let end = self.peek().start;
-        pile.finish(end).or_else(|(at, message)| self.wrong(at, message))
+        pile.finish(end)
     }
 
     fn prefix_operator(&self) -> Option<&'static Operator> {
@@ -85,26 +79,23 @@ impl Parser<'_> {
             }
             if let Some(operator) = token.operator().filter(|operator| operator.is_postfix()) {
                 self.take();
-                let result = pile.operator(operator, token.start);
-                self.placed(result)?;
+                pile.operator(operator, token.start)?;
             } else if token.is(".") {
                 self.take();
                 if !self.inside(&self.peek()) {
                     return self.unexpected("the name of a field inside the bulleted list");
                 }
                 self.free_name("the name of a field behind `.`")?;
-                let result = pile.field(token.start);
-                self.placed(result)?;
+                pile.field(token.start)?;
             } else if token.is("[") {
                 let argument = self.nested(Self::square)?;
                 let Form::Arguments(arguments) = argument.form else {
-                    return self.wrong(
+                    return wrong(
                         token.start,
                         "two expressions stand side by side: an operator between them is missing".into(),
                     );
                 };
-                let result = pile.application(arguments, token.start);
-                self.placed(result)?;
+                pile.application(arguments, token.start)?;
             } else {
                 return Ok(());
             }
@@ -243,16 +234,16 @@ impl Parser<'_> {
                 Ok(Expr::new(Form::Literal, at))
             }
             Kind::Number => {
-                self.number();
+                self.number()?;
                 Ok(Expr::new(Form::Literal, at))
             }
             Kind::Identifier => self.path(token),
             Kind::Step => {
                 if self.proofs.len() < 2 && self.proofs.last().is_none_or(Option::is_none) {
-                    return self.wrong(at, "the name of a proof step outside its proof".into());
+                    return wrong(at, "the name of a proof step outside its proof".into());
                 }
                 if self.spelling(&token).starts_with("<+>") {
-                    return self.wrong(at, "`<+>` begins a step and cannot name one".into());
+                    return wrong(at, "`<+>` begins a step and cannot name one".into());
                 }
                 self.path(token)
             }
@@ -262,11 +253,17 @@ impl Parser<'_> {
     }
 
     /// `1` or `1.5`
-    pub(super) fn number(&mut self) {
-        self.take();
-        if self.is(".") && self.ahead(1).kind == Kind::Number {
-            self.at += 2;
+    pub(super) fn number(&mut self) -> Parsed<()> {
+        let whole = self.take();
+        if !self.is(".") || self.ahead(1).kind != Kind::Number {
+            return Ok(());
         }
+        self.take();
+        let part = self.take();
+        if [whole, part].iter().any(|token| self.spelling(token).starts_with('\\')) {
+            return wrong(whole.start, "a number with a decimal point has decimal digits alone".into());
+        }
+        Ok(())
     }
 
     fn list(&mut self, operator: &'static Operator) -> Parsed<Expr> {
@@ -307,7 +304,7 @@ impl Parser<'_> {
             let token = self.token(at);
             if token.column <= column {
                 let message = "this belongs to an item of a bulleted list and must stand right of its bullet".into();
-                return self.wrong(token.start, message);
+                return wrong(token.start, message);
             }
             at += 1;
         }
@@ -319,7 +316,7 @@ impl Parser<'_> {
         let at = self.take().start;
         let label = pile.take_operand().and_then(as_label);
         let Some((name, parameters)) = label else {
-            return self.wrong(at, "`::` stands behind something that is no label".into());
+            return wrong(at, "`::` stands behind something that is no label".into());
         };
         let from = name.at;
         let body = self.expression()?;
@@ -327,8 +324,7 @@ impl Parser<'_> {
             && !operator.is_prefix()
             && !waiting.looser(operator)
         {
-            return self
-                .wrong(from, "without this label the expression would be read otherwise: write parentheses".into());
+            return wrong(from, "without this label the expression would be read otherwise: write parentheses".into());
         }
         pile.operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from));
         Ok(())
@@ -348,12 +344,12 @@ impl Parser<'_> {
             let segment = match token.kind {
                 Kind::Mark("(") => Segment { arguments: Some(self.arguments()?), ..selector("(…)") },
                 Kind::Number => {
-                    self.take();
-                    selector("a number")
+                    self.number()?;
+                    selector(self.spelling(&token))
                 }
-                Kind::Mark("<<" | ">>" | ":") => {
+                Kind::Mark(mark @ ("<<" | ">>" | ":")) => {
                     self.take();
-                    selector("a position")
+                    selector(mark)
                 }
                 Kind::Identifier if self.spelling(&token) == "@" => {
                     self.take();
@@ -398,8 +394,7 @@ impl Parser<'_> {
                 && self.ends_argument(self.at + 1)
             {
                 if operator.name == "\\times" {
-                    return self
-                        .wrong(token.start, "`\\X` is no operator of two operands and cannot be an argument".into());
+                    return wrong(token.start, "`\\X` is no operator of two operands and cannot be an argument".into());
                 }
                 self.take();
                 return Ok(Expr::new(Form::Operator(operator), token.start));

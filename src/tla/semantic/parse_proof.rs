@@ -1,10 +1,10 @@
 //! The grammar of proofs. They are read so that what stands behind them is found, and names in them are looked up; what
 //! they prove is no matter of this module.
 
-use super::parser::{Holes, Parsed, Parser};
+use super::parser::{Holes, Parsed, Parser, too_deep, wrong};
 use super::token::Kind;
 use super::tree::{
-    Assumed, Expr, Facts, Form, Name, NewKind, Proof, Segment, SegmentKind, Sequent, Statement, Step, StepBody, Unit,
+    Assumed, Expr, Facts, Form, Name, NewKind, Proof, Segment, SegmentKind, Sequent, Step, StepBody, Unit,
 };
 
 /// Proofs nested deeper are refused.
@@ -33,9 +33,8 @@ impl Parser<'_> {
     }
 
     fn sequent_itself(&mut self) -> Parsed<Sequent> {
-        let mut label = None;
         if self.ahead(1).is("::") {
-            label = Some(self.identifier("a label")?);
+            self.identifier("a label")?;
             self.take();
         }
         let boxed = self.take().is("[]ASSUME");
@@ -50,7 +49,7 @@ impl Parser<'_> {
             self.at -= 1;
             return self.unexpected(if boxed { "[]PROVE for []ASSUME" } else { "PROVE for ASSUME" });
         }
-        Ok(Sequent { label, assumptions, goal: self.expression()? })
+        Ok(Sequent { assumptions, goal: self.expression()? })
     }
 
     fn assumed(&mut self) -> Parsed<Assumed> {
@@ -119,7 +118,7 @@ impl Parser<'_> {
 
     pub(super) fn proof(&mut self) -> Parsed<Proof> {
         if self.proofs.len() >= MAX_PROOFS {
-            return self.too_deep(self.peek().start);
+            return too_deep(self.peek().start);
         }
         self.proofs.push(None);
         let proof = self.nested(Self::proof_itself);
@@ -173,7 +172,7 @@ impl Parser<'_> {
             (None, Some(_)) => text.starts_with("<*>"),
         };
         if !fits {
-            return self.wrong(token.start, format!("`{text}` has another level than the proof it stands in"));
+            return wrong(token.start, format!("`{text}` has another level than the proof it stands in"));
         }
         Ok(self.canonical_step(&text).map(|text| Name { text, at: token.start }))
     }
@@ -284,7 +283,7 @@ impl Parser<'_> {
         if !self.is("DEF") && !self.ends_facts() {
             let (mut facts, mut modules) = (Vec::new(), Vec::new());
             self.fact_list(&mut facts, &mut modules)?;
-            all.facts = facts;
+            all.formulas = facts;
             all.modules = modules;
         }
         if self.took("DEF") {
@@ -293,8 +292,8 @@ impl Parser<'_> {
             all.definitions = definitions;
             all.modules.append(&mut modules);
         }
-        if all.facts.is_empty() && all.modules.is_empty() && all.definitions.is_empty() {
-            return self.wrong(word.start, format!("{} names nothing", self.spelling(&word)));
+        if all.formulas.is_empty() && all.modules.is_empty() && all.definitions.is_empty() {
+            return wrong(word.start, format!("{} names nothing", self.spelling(&word)));
         }
         Ok(all)
     }

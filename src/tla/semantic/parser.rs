@@ -59,6 +59,15 @@ pub(super) fn parse(text: &str) -> Parsed<Module> {
     parser.module()
 }
 
+pub(super) fn too_deep<T>(at: usize) -> Parsed<T> {
+    let message = "nested too deeply to be analysed: give names to parts of it".to_owned();
+    Err(Fault { at, message, nature: Nature::NotAnalysed })
+}
+
+pub(super) fn wrong<T>(at: usize, message: String) -> Parsed<T> {
+    Err(Fault { at, message, nature: Nature::Wrong })
+}
+
 impl Parser<'_> {
     pub(super) fn peek(&self) -> Token {
         self.ahead(0)
@@ -94,10 +103,6 @@ impl Parser<'_> {
         found
     }
 
-    pub(super) fn wrong<T>(&self, at: usize, message: String) -> Parsed<T> {
-        Err(Fault { at, message, nature: Nature::Wrong })
-    }
-
     /// The token that stands here is none of what may.
     pub(super) fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
         let token = self.peek();
@@ -106,7 +111,7 @@ impl Parser<'_> {
             Kind::Nothing => "the end of the text".to_owned(),
             _ => format!("`{}`", self.spelling(&token)),
         };
-        self.wrong(token.start, format!("expected {expected}, found {found}"))
+        wrong(token.start, format!("expected {expected}, found {found}"))
     }
 
     pub(super) fn expect(&mut self, mark: &str, purpose: &str) -> Parsed<Token> {
@@ -142,17 +147,12 @@ impl Parser<'_> {
     /// One level deeper. What is nested beyond all use is not read.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH / 2 {
-            return self.too_deep(self.peek().start);
+            return too_deep(self.peek().start);
         }
         self.depth += 1;
         let result = read(self);
         self.depth -= 1;
         result
-    }
-
-    pub(super) fn too_deep<T>(&self, at: usize) -> Parsed<T> {
-        let message = "nested too deeply to be analysed: give names to parts of it".to_owned();
-        Err(Fault { at, message, nature: Nature::NotAnalysed })
     }
 
     fn module(&mut self) -> Parsed<Module> {
@@ -340,7 +340,6 @@ impl Parser<'_> {
 
     /// `F(x, G(_)) == …`, `f[x \in S] == …`, `a ++ b == …`, `I(x) == INSTANCE …`
     pub(super) fn definition(&mut self) -> Parsed<Unit> {
-        let start = self.at;
         let visibility = if self.took("LOCAL") { Visibility::Local } else { Visibility::Exported };
         if !self.begins_definition(self.at) {
             let expected = if visibility == Visibility::Local {
@@ -351,9 +350,12 @@ impl Parser<'_> {
             } else {
                 "a definition, a declaration or `====`"
             };
-            let fault = self.unexpected(expected);
-            self.at = start;
-            return fault;
+            // What is no token at all is the better thing to tell.
+            const NEAR: usize = 12;
+            if let Some(bad) = (0..NEAR).find(|by| matches!(self.ahead(*by).kind, Kind::Bad(_))) {
+                self.at += bad;
+            }
+            return self.unexpected(expected);
         }
         if self.ahead(1).is("[") {
             return self.function_definition(visibility);
@@ -447,6 +449,11 @@ impl Parser<'_> {
         let token = self.peek();
         let name = match token.operator() {
             Some(operator) => {
+                if self.spelling(&token) != operator.name {
+                    // The reference knows the symbol of another module by this spelling alone.
+                    return self
+                        .unexpected(&format!("`{}`, as this operator is written in a substitution", operator.name));
+                }
                 self.take();
                 Name { text: operator.name.into(), at: token.start }
             }

@@ -4,16 +4,14 @@
 //! that are not one left-associative operator, are a conflict: the reader must say with parentheses what is meant.
 
 use super::operator::{APPLICATION, END, Fixity, Operator, as_prefix};
-use super::tree::{Expr, Form};
+use super::parser::{Parsed, too_deep, wrong};
+use super::tree::{Expr, Form, MAX_DEPTH};
 
 enum Item {
     Operand(Expr),
     /// The operator, where it stands, and for an application its arguments.
     Operator(&'static Operator, usize, Vec<Expr>),
 }
-
-/// What is wrong, and where.
-pub(super) type Conflict = (usize, String);
 
 #[derive(Default)]
 pub(super) struct Pile {
@@ -33,29 +31,30 @@ impl Pile {
         self.items.push(Item::Operand(operand));
     }
 
-    pub(super) fn operator(&mut self, operator: &'static Operator, at: usize) -> Result<(), Conflict> {
+    pub(super) fn operator(&mut self, operator: &'static Operator, at: usize) -> Parsed<()> {
         self.items.push(Item::Operator(operator, at, Vec::new()));
         self.settle()
     }
 
     /// `[a, b]` behind an operand.
-    pub(super) fn application(&mut self, arguments: Vec<Expr>, at: usize) -> Result<(), Conflict> {
+    pub(super) fn application(&mut self, arguments: Vec<Expr>, at: usize) -> Parsed<()> {
         self.items.push(Item::Operator(&APPLICATION, at, arguments));
         self.settle()
     }
 
     /// `.field` binds to the operand directly before it.
-    pub(super) fn field(&mut self, at: usize) -> Result<(), Conflict> {
+    pub(super) fn field(&mut self, at: usize) -> Parsed<()> {
         if matches!(self.items.last(), Some(Item::Operator(operator, ..)) if operator.is_postfix()) {
             let last = self.items.len() - 1;
-            self.reduce(last);
+            self.reduce(last)?;
         }
         match self.items.pop() {
+            Some(Item::Operand(record)) if record.depth >= MAX_DEPTH => too_deep(record.at),
             Some(Item::Operand(record)) => {
                 self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), at)));
                 Ok(())
             }
-            _ => Err((at, "`.` follows an operator: a record stands before it".into())),
+            _ => wrong(at, "`.` follows an operator: a record stands before it".into()),
         }
     }
 
@@ -80,13 +79,13 @@ impl Pile {
     }
 
     /// The whole expression.
-    pub(super) fn finish(mut self, at: usize) -> Result<Expr, Conflict> {
+    pub(super) fn finish(mut self, at: usize) -> Parsed<Expr> {
         self.items.push(Item::Operator(&END, at, Vec::new()));
         self.settle()?;
         self.items.pop();
         match (self.items.pop(), self.items.is_empty()) {
             (Some(Item::Operand(whole)), true) => Ok(whole),
-            _ => Err((at, "two expressions stand side by side: an operator between them is missing".into())),
+            _ => wrong(at, "two expressions stand side by side: an operator between them is missing".into()),
         }
     }
 
@@ -98,7 +97,7 @@ impl Pile {
     }
 
     /// Reduces what the operator on top allows.
-    fn settle(&mut self) -> Result<(), Conflict> {
+    fn settle(&mut self) -> Parsed<()> {
         loop {
             let top = self.items.len() - 1;
             let Some((right, at)) = self.operator_at(top) else { return Ok(()) };
@@ -106,7 +105,7 @@ impl Pile {
                 return if right.is_prefix() || as_prefix(right).is_some() {
                     Ok(())
                 } else {
-                    Err((at, format!("an operand is missing before {}", spelled(right))))
+                    wrong(at, format!("an operand is missing before {}", spelled(right)))
                 };
             }
             if let Some((below, below_at)) = self.operator_at(top - 1) {
@@ -114,19 +113,19 @@ impl Pile {
                     return behind_operator(below, below_at, right, at);
                 }
                 if right.is_prefix() {
-                    return Err((at, format!("{} follows {}: an operator is missing", spelled(right), spelled(below))));
+                    return wrong(at, format!("{} follows {}: an operator is missing", spelled(right), spelled(below)));
                 }
-                self.reduce(top - 1);
+                self.reduce(top - 1)?;
                 continue;
             }
             if right.is_prefix() {
-                return Err((at, format!("{} follows an expression: an operator is missing", spelled(right))));
+                return wrong(at, format!("{} follows an expression: an operator is missing", spelled(right)));
             }
             if top == 1 {
                 return Ok(());
             }
             let Some((mut before, before_at)) = self.operator_at(top - 2) else {
-                return Err((at, "two expressions stand side by side: an operator between them is missing".into()));
+                return wrong(at, "two expressions stand side by side: an operator between them is missing".into());
             };
             let starts = top == 2 || self.operator_at(top - 3).is_some();
             if starts && !right.is_postfix() {
@@ -135,82 +134,89 @@ impl Pile {
             let same = before.name == right.name && before.left && !right.is_postfix();
             if before.tighter(right) || same {
                 if before.is_postfix() {
-                    return Err((before_at, format!("{} and {} cannot be combined", spelled(before), spelled(right))));
+                    return wrong(before_at, format!("{} and {} cannot be combined", spelled(before), spelled(right)));
                 }
-                self.reduce(top - 2);
+                self.reduce(top - 2)?;
             } else if before.looser(right) {
                 return Ok(());
             } else {
-                return Err((
+                return wrong(
                     at,
                     format!(
                         "{} and {} have no order of precedence: write parentheses",
                         spelled(before),
                         spelled(right)
                     ),
-                ));
+                );
             }
         }
     }
 
     /// Applies the operator at this index to the operands around it.
-    fn reduce(&mut self, index: usize) {
+    fn reduce(&mut self, index: usize) -> Parsed<()> {
         let starts = index == 0 || matches!(self.items.get(index - 1), Some(Item::Operator(..)));
-        let Item::Operator(operator, at, arguments) = self.items.remove(index) else { return };
-        if operator.is_postfix() {
-            let Some(Item::Operand(operand)) = self.items.get_mut(index - 1).map(take) else { return };
-            let from = operand.at;
-            let form = if operator == &APPLICATION {
-                Form::Application(Box::new(operand), arguments)
-            } else {
-                Form::Apply(operator, vec![operand])
-            };
-            self.items[index - 1] = Item::Operand(Expr::new(form, from));
-        } else if starts {
-            let Item::Operand(operand) = self.items.remove(index) else { return };
-            let operator = as_prefix(operator).unwrap_or(operator);
-            self.items.insert(index, Item::Operand(Expr::new(Form::Apply(operator, vec![operand]), at)));
-        } else {
-            let Item::Operand(right) = self.items.remove(index) else { return };
-            let Some(Item::Operand(left)) = self.items.get_mut(index - 1).map(take) else { return };
-            self.items[index - 1] = Item::Operand(joined(operator, left, right));
+        let Item::Operator(operator, at, arguments) = self.items.remove(index) else { return Ok(()) };
+        let mut operands = Vec::new();
+        let first = if operator.is_postfix() || !starts { index - 1 } else { index };
+        let count = if operator.is_postfix() || starts { 1 } else { 2 };
+        for item in self.items.drain(first..first + count) {
+            if let Item::Operand(operand) = item {
+                operands.push(operand);
+            }
         }
+        let whole = applied(operator, starts, at, operands, arguments);
+        if whole.depth > MAX_DEPTH {
+            return too_deep(whole.at);
+        }
+        self.items.insert(first, Item::Operand(whole));
+        Ok(())
     }
 }
 
-fn take(item: &mut Item) -> Item {
-    std::mem::replace(item, Item::Operator(&END, 0, Vec::new()))
-}
-
-/// One product of `a \X b \X c`, two operands of any other operator.
-fn joined(operator: &'static Operator, left: Expr, right: Expr) -> Expr {
-    let at = left.at;
-    if operator.fixity != Fixity::Product {
-        return Expr::new(Form::Apply(operator, vec![left, right]), at);
+/// One product of `a \X b \X c`; the function and its arguments; one or two operands of any other operator.
+fn applied(
+    operator: &'static Operator,
+    starts: bool,
+    at: usize,
+    mut operands: Vec<Expr>,
+    arguments: Vec<Expr>,
+) -> Expr {
+    let from = operands.first().map_or(at, |operand| operand.at);
+    if starts {
+        return Expr::new(Form::Apply(as_prefix(operator).unwrap_or(operator), operands), at);
     }
-    match left.form {
-        Form::Product(mut factors) => {
-            factors.push(right);
-            Expr::new(Form::Product(factors), at)
-        }
-        form => Expr::new(Form::Product(vec![Expr { form, ..left }, right]), at),
+    if operator == &APPLICATION
+        && let Some(function) = operands.pop()
+    {
+        return Expr::new(Form::Application(Box::new(function), arguments), from);
     }
+    if operator.fixity == Fixity::Product
+        && let Some(Expr { form: Form::Product(factors), .. }) = operands.first_mut()
+    {
+        let mut factors = std::mem::take(factors);
+        factors.extend(operands.pop());
+        return Expr::new(Form::Product(factors), from);
+    }
+    if operator.fixity == Fixity::Product {
+        return Expr::new(Form::Product(operands), from);
+    }
+    Expr::new(Form::Apply(operator, operands), from)
 }
 
 /// An operator directly behind a prefix or infix operator.
-fn behind_operator(below: &Operator, below_at: usize, right: &'static Operator, at: usize) -> Result<(), Conflict> {
+fn behind_operator(below: &Operator, below_at: usize, right: &'static Operator, at: usize) -> Parsed<()> {
     if right.is_prefix() {
         return Ok(());
     }
     match as_prefix(right) {
         Some(prefix) if !right.is_postfix() => {
             if below.tighter(prefix) {
-                Err((at, format!("{} and unary - have no order of precedence: write parentheses", spelled(below))))
+                wrong(at, format!("{} and unary - have no order of precedence: write parentheses", spelled(below)))
             } else {
                 Ok(())
             }
         }
-        _ if right == &END => Err((below_at, format!("an operand is missing behind {}", spelled(below)))),
-        _ => Err((at, format!("{} follows {}: an operand is missing", spelled(right), spelled(below)))),
+        _ if right == &END => wrong(below_at, format!("an operand is missing behind {}", spelled(below))),
+        _ => wrong(at, format!("{} follows {}: an operand is missing", spelled(right), spelled(below))),
     }
 }

@@ -1,9 +1,9 @@
 //! Looks up the names of an expression and makes its node.
 
 use super::builtin::Row;
-use super::graph::{Application, Node, NodeId, Place, Scope, SymbolId, SymbolKind};
+use super::graph::{Application, Label, Node, NodeId, Place, Scope, SymbolId, SymbolKind};
 use super::operator::Operator;
-use super::resolver::{Frame, Resolver};
+use super::resolver::Resolver;
 use super::tree::{Bound, Component, Expr, Form, Name, Quantifier, Segment, SegmentKind, Subscripted, Unit, Update};
 
 impl Resolver<'_> {
@@ -45,10 +45,9 @@ impl Resolver<'_> {
 
     /// Reads a body with these bound variables open for labels.
     fn body(&mut self, bound: &[SymbolId], body: &Expr) -> NodeId {
-        let names: Vec<String> = bound.iter().map(|id| self.graph.symbol(*id).name.to_string()).collect();
-        let count = names.len();
+        let count = bound.len();
         if let Some(frame) = self.frames.last_mut() {
-            frame.bound.extend(names);
+            frame.bound.extend(bound);
         }
         let node = self.expression(body);
         if let Some(frame) = self.frames.last_mut() {
@@ -270,29 +269,34 @@ impl Resolver<'_> {
         if !self.updates.is_empty() {
             self.error(name.at, "no label may stand within EXCEPT".into());
         }
-        self.frames.push(Frame::default());
-        let node = self.expression(body);
-        self.frames.pop();
-        let Some(frame) = self.frames.last_mut() else { return node };
-        let twice = parameters
-            .iter()
-            .enumerate()
-            .any(|(index, name)| parameters[..index].iter().any(|before| before.text == name.text));
-        let fits = frame.bound.iter().all(|bound| parameters.iter().any(|name| name.text == *bound))
-            && parameters.iter().all(|name| frame.bound.contains(&name.text));
-        let bound = frame.bound.join(", ");
-        let again = frame.labels.contains(&name.text);
-        frame.labels.push(name.text.clone());
-        if twice || !fits {
+        let (node, inner) = self.labelled_expression(body);
+        let symbols: Vec<SymbolId> = parameters.iter().filter_map(|parameter| self.lookup(&parameter.text)).collect();
+        let Some(frame) = self.frames.last() else { return node };
+        let same = |one: &[SymbolId], other: &[SymbolId]| one.iter().all(|id| other.contains(id));
+        let fits = symbols.len() == parameters.len()
+            && symbols.len() == frame.bound.len()
+            && same(&symbols, &frame.bound)
+            && same(&frame.bound, &symbols);
+        let again = frame.labels.iter().any(|label| *label.name == *name.text);
+        if !fits {
+            let bound: Vec<&str> = frame.bound.iter().map(|id| &*self.graph.symbol(*id).name).collect();
             let message = if bound.is_empty() {
                 format!("the label `{}` takes no parameters here", name.text)
             } else {
-                format!("the label `{}` must have as parameters the variables bound around it: {bound}", name.text)
+                format!(
+                    "the label `{}` must have as parameters the variables bound around it: {}",
+                    name.text,
+                    bound.join(", ")
+                )
             };
             self.error(name.at, message);
         }
         if again {
             self.error(name.at, format!("the label `{}` stands twice in this definition", name.text));
+        }
+        let label = Label { name: name.text.as_str().into(), parameters: symbols, node, inner };
+        if let Some(frame) = self.frames.last_mut() {
+            frame.labels.push(label);
         }
         node
     }
@@ -339,8 +343,11 @@ impl Resolver<'_> {
                 self.error(segment.name.at, format!("nothing can be selected of `{}`", found.name));
                 return self.literal(at);
             }
-            if found.kind == SymbolKind::Step {
-                self.error(segment.name.at, format!("the proof step {} has no formula", found.name));
+            let sequent =
+                is_last && found.body.is_some_and(|body| matches!(self.graph.node(body), Node::Sequent { .. }));
+            let silent = found.kind == SymbolKind::Theorem && found.body.is_none();
+            if found.kind == SymbolKind::Step || sequent || silent {
+                self.error(segment.name.at, format!("`{}` is no formula", found.name));
                 return self.literal(at);
             }
             pending.extend(segment.arguments.iter().flatten());
@@ -362,9 +369,7 @@ impl Resolver<'_> {
                 continue;
             }
             if !is_last {
-                let message = format!("a part of `{}` is selected by its position or label", found.name);
-                self.not_analysed(segment.name.at, message);
-                return self.literal(at);
+                return self.part(symbol, operands, &segments[index + 1..], segment.name.at);
             }
             return self.applied(symbol, operands, at);
         }
@@ -392,10 +397,14 @@ impl Resolver<'_> {
                 if let Some(symbol) = self.lookup(prefix) {
                     return Some((index, symbol));
                 }
+            } else {
+                // A selector ends the name; what follows is looked up by itself.
+                prefix.clear();
             }
             pending.extend(segment.arguments.iter().flatten());
         }
-        self.undefined(&prefix.clone(), segments.first().map_or(0, |segment| segment.name.at));
+        let names: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
+        self.undefined(&names.join("!"), segments.first().map_or(0, |segment| segment.name.at));
         None
     }
 
@@ -412,7 +421,15 @@ impl Resolver<'_> {
             return self.expression(argument);
         }
         let name = symbol.name.clone();
-        self.operator_argument(argument, wanted, &format!("argument {} of `{name}`", position + 1))
+        let node = self.operator_argument(argument, wanted, &format!("argument {} of `{name}`", position + 1));
+        if let Node::Operator(given) = self.graph.node(node) {
+            let given = self.graph.symbol(*given).clone();
+            if given.parameters.iter().any(|parameter| self.graph.symbol(*parameter).arity > 0) {
+                let message = format!("`{}` takes operators and cannot itself be an argument", given.name);
+                self.error(argument.at, message);
+            }
+        }
+        node
     }
 
     /// An operator with so many operands, for what `purpose` names.

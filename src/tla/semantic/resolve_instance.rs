@@ -122,7 +122,7 @@ impl Resolver<'_> {
             self.in_section(copy);
             self.graph.module_mut(self.home).definitions.push(copy);
         }
-        let instance = self.add_instance(InstanceOf { by, parameters: Vec::new(), place });
+        let instance = self.add_instance(InstanceOf { by, place });
         self.graph.module_mut(self.home).instances.push(instance);
     }
 
@@ -177,7 +177,7 @@ impl Resolver<'_> {
                 definitions.push(copy);
             }
         }
-        let instance = self.add_instance(InstanceOf { by, parameters: parameters.clone(), place });
+        let instance = self.add_instance(InstanceOf { by, place });
         self.graph.module_mut(self.home).instances.push(instance);
         self.name_of_instance(&named.name, parameters, local);
         (definitions, vec![instance])

@@ -5,8 +5,8 @@ use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, STATE, Scope, SymbolId
 use super::parse_proof::is_plain_name;
 use super::resolver::{Frame, Resolver};
 use super::tree::{
-    Assumed, Expr, Facts, Form, Name, NewKind, Proof, SegmentKind, Sequent, Statement, Step, StepBody, Theorem, Unit,
-    Visibility,
+    Assumed, Expr, Facts, Form, NewKind, Proof, Segment, SegmentKind, Sequent, Statement, Step, StepBody, Theorem,
+    Unit, Visibility,
 };
 
 fn level_of(kind: NewKind) -> Level {
@@ -22,9 +22,9 @@ impl Resolver<'_> {
     pub(super) fn theorem(&mut self, theorem: &Theorem) {
         self.frames.push(Frame::default());
         let (node, assumed) = self.statement(&theorem.statement);
-        self.frames.pop();
+        let labels = self.frames.pop().unwrap_or_default().labels;
         if let Some(name) = &theorem.name {
-            self.theorem_symbol(name, Some(node));
+            self.theorem_symbol(name, SymbolKind::Theorem, Some(node), labels);
         }
         self.graph.module_mut(self.home).theorems.push(node);
         self.scopes.push(assumed);
@@ -58,7 +58,9 @@ impl Resolver<'_> {
                 }
                 Assumed::New { declared: symbol, level, set } => {
                     if let Some(set) = set {
-                        parts.push(self.expression(set));
+                        let place = self.place(set.at);
+                        let set = self.expression(set);
+                        parts.push(self.form(Row::Set, vec![set], Vec::new(), Vec::new(), place));
                     }
                     let name = &symbol.name;
                     let kind = SymbolKind::New(level_of(*level));
@@ -140,12 +142,14 @@ impl Resolver<'_> {
             }
             StepBody::Qed => node = Some(self.literal(step.name.as_ref().map_or(0, |name| name.at))),
         }
-        self.frames.pop();
+        let labels = self.frames.pop().unwrap_or_default().labels;
         if let Some(node) = node {
             self.graph.module_mut(self.home).steps.push(node);
         }
         if let Some(name) = &step.name {
-            self.theorem_symbol(name, node);
+            let formula = node.filter(|_| matches!(step.body, StepBody::Assert(_)));
+            let kind = if node.is_some() { SymbolKind::Theorem } else { SymbolKind::Step };
+            self.theorem_symbol(name, kind, formula, labels);
         }
         let suffices = matches!(step.body, StepBody::Suffices(_));
         let inside = if suffices { Scope::default() } else { assumed.take().unwrap_or_default() };
@@ -216,22 +220,20 @@ impl Resolver<'_> {
                 self.error(module.at, format!("module {} is not found", module.text));
             }
         }
-        for fact in &facts.facts {
-            if !self.is_known_name(fact) {
+        for fact in &facts.formulas {
+            if !self.is_fact(fact) {
                 self.expression(fact);
             }
         }
         for definition in &facts.definitions {
-            if self.is_known_name(definition) {
-                continue;
-            }
             match &definition.form {
                 Form::Path(segments) => {
                     let joined: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
-                    if segments.iter().any(|segment| segment.kind == SegmentKind::Selector) {
-                        self.not_analysed(definition.at, "a part of a definition is selected in a proof".into());
-                    } else if self.lookup(&joined.join("!")).is_none() {
-                        self.undefined(&joined.join("!"), definition.at);
+                    let plain = |segment: &Segment| segment.kind == SegmentKind::Name && segment.arguments.is_none();
+                    if segments.iter().all(plain) {
+                        self.definition_named(&joined.join("!"), definition.at);
+                    } else {
+                        self.error(definition.at, "DEF lists names of definitions, without arguments or parts".into());
                     }
                 }
                 _ => self.error(definition.at, "DEF lists names of definitions".into()),
@@ -239,15 +241,23 @@ impl Resolver<'_> {
         }
     }
 
-    /// A step, a theorem or a definition by its name alone.
-    fn is_known_name(&self, expression: &Expr) -> bool {
-        is_plain_name(expression).is_some_and(|segment| self.known(&segment.name))
+    fn definition_named(&mut self, name: &str, at: usize) {
+        let Some(id) = self.lookup(name) else { return self.undefined(name, at) };
+        let symbol = self.graph.symbol(id);
+        let defined = match symbol.kind {
+            SymbolKind::Operator | SymbolKind::Instance => true,
+            SymbolKind::Theorem => !name.starts_with('<'),
+            SymbolKind::Step => true,
+            _ => false,
+        };
+        if !defined {
+            self.error(at, format!("DEF lists names of definitions: `{name}` is none"));
+        }
     }
 
-    fn known(&self, name: &Name) -> bool {
-        self.lookup(&name.text).is_some_and(|id| {
-            let kind = self.graph.symbol(id).kind;
-            matches!(kind, SymbolKind::Theorem | SymbolKind::Step | SymbolKind::Operator | SymbolKind::Instance)
-        })
+    /// A theorem, or a step with something to prove, by its name alone; an instance stands for its theorems.
+    fn is_fact(&self, expression: &Expr) -> bool {
+        let known = is_plain_name(expression).and_then(|segment| self.lookup(&segment.name.text));
+        known.is_some_and(|id| matches!(self.graph.symbol(id).kind, SymbolKind::Theorem | SymbolKind::Instance))
     }
 }

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::graph::{
-    Finding, Graph, Gravity, InstanceOf, ModuleId, ModuleInfo, Node, NodeId, Place, Scope, Symbol, SymbolId, SymbolKind,
+    Finding, Graph, Gravity, InstanceOf, Label, ModuleId, ModuleInfo, Node, NodeId, Place, Scope, Symbol, SymbolId,
+    SymbolKind,
 };
-use super::tree::{Declared, Definition, FunctionDefinition, Module, Name, Unit, Visibility};
+use super::tree::{Declared, Definition, Expr, FunctionDefinition, Module, Name, Unit, Visibility};
 
 /// Labels and bound variables of a definition that is being read.
 #[derive(Default)]
 pub(super) struct Frame {
-    pub(super) labels: Vec<String>,
-    pub(super) bound: Vec<String>,
+    pub(super) labels: Vec<Label>,
+    pub(super) bound: Vec<SymbolId>,
 }
 
 pub(super) struct Resolver<'a> {
@@ -104,6 +105,7 @@ impl Resolver<'_> {
             recursive: None,
             section: None,
             function: None,
+            labels: [].into(),
         }
     }
 
@@ -238,11 +240,9 @@ impl Resolver<'_> {
             }
             Unit::Assumption(name, formula, at) => {
                 self.outside_recursion(*at, "an assumption");
-                self.frames.push(Frame::default());
-                let node = self.expression(formula);
-                self.frames.pop();
+                let (node, labels) = self.labelled_expression(formula);
                 if let Some(name) = name {
-                    self.theorem_symbol(name, Some(node));
+                    self.theorem_symbol(name, SymbolKind::Theorem, Some(node), labels);
                 }
                 let place = self.place(*at);
                 self.graph.module_mut(self.home).assumptions.push((node, place));
@@ -283,10 +283,17 @@ impl Resolver<'_> {
         self.declare(id);
     }
 
-    pub(super) fn theorem_symbol(&mut self, name: &Name, body: Option<NodeId>) {
-        let kind = if body.is_some() { SymbolKind::Theorem } else { SymbolKind::Step };
+    /// An expression that may have labels of its own.
+    pub(super) fn labelled_expression(&mut self, expression: &Expr) -> (NodeId, Vec<Label>) {
+        self.frames.push(Frame::default());
+        let node = self.expression(expression);
+        (node, self.frames.pop().unwrap_or_default().labels)
+    }
+
+    pub(super) fn theorem_symbol(&mut self, name: &Name, kind: SymbolKind, body: Option<NodeId>, labels: Vec<Label>) {
         let mut symbol = self.symbol(&name.text, kind, 0, name.at);
         symbol.body = body;
+        symbol.labels = labels.into();
         let id = self.graph.add_symbol(symbol);
         self.declare(id);
     }
@@ -411,12 +418,11 @@ impl Resolver<'_> {
             }
             self.graph.symbol_mut(id).parameters.clone_from(&parameters);
         }
-        self.frames.push(Frame::default());
-        let body = self.expression(&definition.body);
-        self.frames.pop();
+        let (body, labels) = self.labelled_expression(&definition.body);
         self.scopes.pop();
         match completes {
             Ok(Some(id)) => {
+                self.graph.symbol_mut(id).labels = labels.into();
                 self.complete(id, body);
                 Some(id)
             }
@@ -425,6 +431,7 @@ impl Resolver<'_> {
                 symbol.local = definition.visibility == Visibility::Local;
                 symbol.parameters = parameters;
                 symbol.body = Some(body);
+                symbol.labels = labels.into();
                 let id = self.graph.add_symbol(symbol);
                 self.declare(id);
                 self.in_section(id);
@@ -454,16 +461,17 @@ impl Resolver<'_> {
         if completes == Ok(None) {
             bound.push(self.parameter(name, 0));
         }
-        let names = definition.bounds.iter().flat_map(|bound| &bound.names).map(|name| name.text.clone());
-        self.frames.push(Frame { labels: Vec::new(), bound: names.collect() });
+        self.frames.push(Frame { labels: Vec::new(), bound: bound[..count].to_vec() });
         let value = self.expression(&definition.body);
-        self.frames.pop();
+        let labels = self.frames.pop().unwrap_or_default().labels;
         self.scopes.pop();
         let row = super::builtin::Row::FunctionDefinition;
         let body = self.form(row, vec![value], bound, ranges, place);
         match completes {
             Ok(Some(id)) => {
-                self.graph.symbol_mut(id).function = Some(count);
+                let symbol = self.graph.symbol_mut(id);
+                symbol.function = Some(count);
+                symbol.labels = labels.into();
                 self.complete(id, body);
                 Some(id)
             }
@@ -472,6 +480,7 @@ impl Resolver<'_> {
                 symbol.local = definition.visibility == Visibility::Local;
                 symbol.function = Some(count);
                 symbol.body = Some(body);
+                symbol.labels = labels.into();
                 let id = self.graph.add_symbol(symbol);
                 self.declare(id);
                 self.in_section(id);

@@ -93,7 +93,6 @@ pub(super) enum Statement {
 /// `ASSUME … PROVE …`
 #[derive(Debug)]
 pub(super) struct Sequent {
-    pub(super) label: Option<Name>,
     pub(super) assumptions: Vec<Assumed>,
     pub(super) goal: Expr,
 }
@@ -118,7 +117,7 @@ pub(super) enum NewKind {
 /// What `BY`, `USE` and `HIDE` list.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    pub(super) facts: Vec<Expr>,
+    pub(super) formulas: Vec<Expr>,
     pub(super) modules: Vec<Name>,
     pub(super) definitions: Vec<Expr>,
     pub(super) at: usize,
@@ -329,7 +328,7 @@ pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
     match &expression.form {
         Form::Literal | Form::Operator(_) => {}
         Form::Path(segments) => {
-            segments.iter().filter_map(|segment| segment.arguments.as_ref()).flatten().for_each(call)
+            segments.iter().filter_map(|segment| segment.arguments.as_ref()).flatten().for_each(call);
         }
         Form::Apply(_, all)
         | Form::Product(all)
@@ -351,7 +350,9 @@ pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
             call(body);
         }
         Form::Map(body, bounds) | Form::Function(bounds, body) | Form::Bounded(_, bounds, body) => {
-            bounds.iter().for_each(|bound| call(&bound.set));
+            for bound in bounds {
+                call(&bound.set);
+            }
             call(body);
         }
         Form::Functions(two) | Form::Action(_, two) => {
@@ -375,7 +376,9 @@ pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
             arguments.iter().for_each(call);
         }
         Form::Choose(_, set, body) => {
-            set.iter().for_each(|set| call(set));
+            if let Some(set) = set {
+                call(set);
+            }
             call(body);
         }
         Form::If(three) => {
@@ -388,7 +391,9 @@ pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
                 call(guard);
                 call(value);
             }
-            other.iter().for_each(|other| call(other));
+            if let Some(other) = other {
+                call(other);
+            }
         }
         Form::Let(_, body) => call(body),
     }
