@@ -21,7 +21,7 @@ use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
 use tlaforge::pipeline::{CheckRecord, Outcome, Run, RunView, Settings, Surroundings, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
-use tlaforge::tla::CheckOutcome;
+use tlaforge::tla::{CheckOutcome, Checker};
 use tlaforge::toolchain::{
     BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain,
     ToolchainInfo, Translation,
@@ -83,6 +83,10 @@ impl Remembered {
 }
 
 impl Toolchain for Remembered {
+    fn checker(&self) -> Checker {
+        Checker::Tlc
+    }
+
     fn translate<'a>(
         &'a self,
         _: &'a SpecText,
@@ -103,7 +107,7 @@ impl Toolchain for Remembered {
 
     fn check<'a>(&'a self, _: &'a CheckRequest, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<Checked, ToolError>> {
         let record = self.checks.lock().unwrap().next().unwrap();
-        Box::pin(async move { Ok(Checked { outcome: record.outcome, output: "remembered".to_owned() }) })
+        Box::pin(async move { Ok(Checked { outcome: record.outcome, output: "remembered".to_owned(), second: None }) })
     }
 
     fn probe<'a>(

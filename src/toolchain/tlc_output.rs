@@ -487,6 +487,7 @@ fn collision(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tla::Statistics;
 
     macro_rules! recorded {
         ($name:literal) => {
