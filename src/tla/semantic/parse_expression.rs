@@ -234,7 +234,7 @@ impl Parser<'_> {
                 Ok(Expr::new(Form::Literal, at))
             }
             Kind::Number => {
-                self.number();
+                self.number()?;
                 Ok(Expr::new(Form::Literal, at))
             }
             Kind::Identifier => self.path(token),
@@ -253,11 +253,17 @@ impl Parser<'_> {
     }
 
     /// `1` or `1.5`
-    pub(super) fn number(&mut self) {
-        self.take();
-        if self.is(".") && self.ahead(1).kind == Kind::Number {
-            self.at += 2;
+    pub(super) fn number(&mut self) -> Parsed<()> {
+        let whole = self.take();
+        if !self.is(".") || self.ahead(1).kind != Kind::Number {
+            return Ok(());
         }
+        self.take();
+        let part = self.take();
+        if [whole, part].iter().any(|token| self.spelling(token).starts_with('\\')) {
+            return wrong(whole.start, "a number with a decimal point has decimal digits alone".into());
+        }
+        Ok(())
     }
 
     fn list(&mut self, operator: &'static Operator) -> Parsed<Expr> {
@@ -338,7 +344,7 @@ impl Parser<'_> {
             let segment = match token.kind {
                 Kind::Mark("(") => Segment { arguments: Some(self.arguments()?), ..selector("(…)") },
                 Kind::Number => {
-                    self.number();
+                    self.number()?;
                     selector(self.spelling(&token))
                 }
                 Kind::Mark(mark @ ("<<" | ">>" | ":")) => {

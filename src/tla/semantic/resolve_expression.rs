@@ -421,7 +421,15 @@ impl Resolver<'_> {
             return self.expression(argument);
         }
         let name = symbol.name.clone();
-        self.operator_argument(argument, wanted, &format!("argument {} of `{name}`", position + 1))
+        let node = self.operator_argument(argument, wanted, &format!("argument {} of `{name}`", position + 1));
+        if let Node::Operator(given) = self.graph.node(node) {
+            let given = self.graph.symbol(*given).clone();
+            if given.parameters.iter().any(|parameter| self.graph.symbol(*parameter).arity > 0) {
+                let message = format!("`{}` takes operators and cannot itself be an argument", given.name);
+                self.error(argument.at, message);
+            }
+        }
+        node
     }
 
     /// An operator with so many operands, for what `purpose` names.
