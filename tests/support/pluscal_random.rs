@@ -752,7 +752,9 @@ impl Algorithm {
             if self.processes.len() > 1 {
                 cut(&|a| drop(a.processes.remove(at)));
             }
-            cut(&|a| a.processes[at].fairness = "");
+            if !self.processes[at].fairness.is_empty() {
+                cut(&|a| a.processes[at].fairness = "");
+            }
         }
         for at in 0..self.procedures.len() {
             cut(&|a| drop(a.procedures.remove(at)));
@@ -760,14 +762,37 @@ impl Algorithm {
         for at in 0..self.macros.len() {
             cut(&|a| drop(a.macros.remove(at)));
         }
-        cut(&|a| a.define.clear());
-        cut(&|a| a.option = None);
-        cut(&|a| a.fair = false);
-        cut(&|a| a.layout = 0);
+        let skip = || vec![Statement { label: None, kind: Kind::Skip }];
+        let empty = |body: &[Statement]| matches!(body, [Statement { label: None, kind: Kind::Skip }]);
+        for at in 0..self.clone().bodies_mut().len() {
+            if !empty(self.clone().bodies_mut()[at]) {
+                cut(&|a| *a.bodies_mut()[at] = skip());
+            }
+        }
+        for list in 0..self.clone().variables_mut().len() {
+            if !self.clone().variables_mut()[list].is_empty() {
+                cut(&|a| a.variables_mut()[list].clear());
+            }
+        }
+        if !self.define.is_empty() {
+            cut(&|a| a.define.clear());
+        }
+        if self.option.is_some() {
+            cut(&|a| a.option = None);
+        }
+        if self.fair {
+            cut(&|a| a.fair = false);
+        }
+        if self.layout != 0 {
+            cut(&|a| a.layout = 0);
+        }
         for list in 0..self.clone().variables_mut().len() {
             for at in 0..self.clone().variables_mut()[list].len() {
                 cut(&|a| drop(a.variables_mut()[list].remove(at)));
-                cut(&|a| a.variables_mut()[list][at].value = Some(("=", "0".to_owned())));
+                let plain = Some(("=", "0".to_owned()));
+                if self.clone().variables_mut()[list][at].value != plain {
+                    cut(&|a| a.variables_mut()[list][at].value.clone_from(&plain));
+                }
             }
         }
         for body in 0..self.clone().bodies_mut().len() {
