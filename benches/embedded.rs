@@ -2,7 +2,11 @@
 //! jobs. Both are measured in one run on one machine, taking turns, and the ratios are what counts.
 //!
 //! `cargo bench --bench embedded`; `EMBEDDED_BENCH_CHECKS=20` makes the row shorter. It needs Java and `tla2tools.jar`.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and fails where its preparation does")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and fails where its preparation does"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -84,12 +84,12 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                     format!("Java tools: {}\n{hints}", failure.message)
                 }
             };
-            text += &match &own {
-                Ok(info) => {
-                    format!("Embedded tools: they need no Java\n  checker:  {} (in {})\n", info.version, info.location)
-                }
-                Err(failure) => format!("Embedded tools: {}\n", failure.message),
+            let carried = match &own {
+                Ok(info) => format!("they need no Java\n  checker:  {} (in {})\n", info.version, info.location),
+                Err(failure) => format!("{}\n", failure.message),
             };
+            text.push_str("Embedded tools: ");
+            text.push_str(&carried);
             text += match (&found, &own) {
                 (Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",
                 (Ok(_), Err(_)) => "Without --checker, the Java tools check. The embedded ones do not work.\n",

@@ -228,7 +228,7 @@ fn nesting_is_bounded_and_what_is_within_the_bound_fits_the_stack() {
 #[test]
 fn a_translation_of_many_times_the_size_of_its_algorithm_is_refused() {
     let variables: Vec<_> = (0..100).map(|number| format!("{}{number} = 0", "v".repeat(10_000))).collect();
-    let steps: String = (0..100).map(|number| format!("l{number}: skip;\n")).collect();
+    let steps: String = (0..100).fold(String::new(), |all, number| all + &format!("l{number}: skip;\n"));
     let found = problems(&format!("variables {};\nbegin\n{steps}end algorithm;", variables.join(", ")));
     assert!(found[0].line > 1 && found[0].message.contains("MB"), "{found:?}");
 }

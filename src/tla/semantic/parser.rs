@@ -68,6 +68,8 @@ pub(super) fn wrong<T>(at: usize, message: String) -> Parsed<T> {
     Err(Fault { at, message, nature: Nature::Wrong })
 }
 
+/// So many tokens further on a character that is no TLA+ is looked for.
+const NEAR: usize = 12;
 impl Parser<'_> {
     pub(super) fn peek(&self) -> Token {
         self.ahead(0)
@@ -351,7 +353,6 @@ impl Parser<'_> {
                 "a definition, a declaration or `====`"
             };
             // What is no token at all is the better thing to tell.
-            const NEAR: usize = 12;
             if let Some(bad) = (0..NEAR).find(|by| matches!(self.ahead(*by).kind, Kind::Bad(_))) {
                 self.at += bad;
             }
