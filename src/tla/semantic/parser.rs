@@ -8,6 +8,9 @@ use super::tree::{
     Theorem, Unit, Visibility,
 };
 
+/// So many tokens ahead something that is no token at all explains why a definition is not recognised.
+const NEARBY: usize = 12;
+
 /// Why reading stopped.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
@@ -351,8 +354,7 @@ impl Parser<'_> {
                 "a definition, a declaration or `====`"
             };
             // What is no token at all is the better thing to tell.
-            const NEAR: usize = 12;
-            if let Some(bad) = (0..NEAR).find(|by| matches!(self.ahead(*by).kind, Kind::Bad(_))) {
+            if let Some(bad) = (0..NEARBY).find(|by| matches!(self.ahead(*by).kind, Kind::Bad(_))) {
                 self.at += bad;
             }
             return self.unexpected(expected);
