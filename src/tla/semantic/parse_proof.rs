@@ -4,7 +4,7 @@
 use super::parser::{Holes, Parsed, Parser, too_deep, wrong};
 use super::token::Kind;
 use super::tree::{
-    Assumed, Expr, Facts, Form, Name, NewKind, Proof, Segment, SegmentKind, Sequent, Step, StepBody, Unit,
+    Assumed, Expr, Facts, Form, Name, NewKind, Proof, Purpose, Segment, SegmentKind, Sequent, Step, StepBody, Unit,
 };
 
 /// Proofs nested deeper are refused.
@@ -276,8 +276,9 @@ impl Parser<'_> {
     pub(super) fn facts(&mut self) -> Parsed<Facts> {
         self.took("PROOF");
         let word = self.take();
-        let mut all = Facts { at: word.start, ..Facts::default() };
-        if !word.is("HIDE") {
+        let purpose = if word.is("HIDE") { Purpose::Hide } else { Purpose::Use };
+        let mut all = Facts { purpose, at: word.start, ..Facts::default() };
+        if purpose == Purpose::Use {
             self.took("ONLY");
         }
         if !self.is("DEF") && !self.ends_facts() {

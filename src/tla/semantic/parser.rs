@@ -8,6 +8,9 @@ use super::tree::{
     Theorem, Unit, Visibility,
 };
 
+/// So many tokens ahead something that is no token at all explains why a definition is not recognised.
+const NEARBY: usize = 12;
+
 /// Why reading stopped.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
@@ -68,8 +71,6 @@ pub(super) fn wrong<T>(at: usize, message: String) -> Parsed<T> {
     Err(Fault { at, message, nature: Nature::Wrong })
 }
 
-/// So many tokens further on a character that is no TLA+ is looked for.
-const NEAR: usize = 12;
 impl Parser<'_> {
     pub(super) fn peek(&self) -> Token {
         self.ahead(0)
@@ -353,7 +354,7 @@ impl Parser<'_> {
                 "a definition, a declaration or `====`"
             };
             // What is no token at all is the better thing to tell.
-            if let Some(bad) = (0..NEAR).find(|by| matches!(self.ahead(*by).kind, Kind::Bad(_))) {
+            if let Some(bad) = (0..NEARBY).find(|by| matches!(self.ahead(*by).kind, Kind::Bad(_))) {
                 self.at += bad;
             }
             return self.unexpected(expected);

@@ -120,7 +120,11 @@ impl Resolver<'_> {
 
     /// `!label(x)`, possible before any position.
     fn labelled_part(&mut self, part: &mut Part, segment: &Segment) -> Result<(), Missing> {
-        let labels = part.labels.take().ok_or(Missing::NotAnalysed)?;
+        let Some(labels) = part.labels.take() else {
+            // Only a definition of LET can be named behind a position.
+            let within_let = matches!(self.graph.node(part.node), Node::Let { .. });
+            return Err(if within_let { Missing::NotAnalysed } else { Missing::None });
+        };
         let label = labels.iter().find(|label| *label.name == *segment.name.text).ok_or(Missing::None)?;
         let arguments = segment.arguments.as_deref().unwrap_or(&[]);
         if label.parameters.len() != arguments.len() {

@@ -1,12 +1,12 @@
 //! Looks up the names of theorems and their proofs. What a proof proves is not looked at.
 
 use super::builtin::Row;
-use super::graph::{ACTION, CONSTANT, Level, Node, NodeId, STATE, Scope, SymbolId, SymbolKind, TEMPORAL};
+use super::graph::{ACTION, CONSTANT, Label, Level, Node, NodeId, STATE, Scope, SymbolId, SymbolKind, TEMPORAL};
 use super::parse_proof::is_plain_name;
 use super::resolver::{Frame, Resolver};
 use super::tree::{
-    Assumed, Expr, Facts, Form, NewKind, Proof, Segment, SegmentKind, Sequent, Statement, Step, StepBody, Theorem,
-    Unit, Visibility,
+    Assumed, Expr, Facts, Form, NewKind, Proof, Purpose, Segment, SegmentKind, Sequent, Statement, Step, StepBody,
+    Theorem, Unit, Visibility,
 };
 
 fn level_of(kind: NewKind) -> Level {
@@ -20,9 +20,9 @@ fn level_of(kind: NewKind) -> Level {
 
 impl Resolver<'_> {
     pub(super) fn theorem(&mut self, theorem: &Theorem) {
-        self.frames.push(Frame::default());
+        self.open_frame(theorem.name.is_some());
         let (node, assumed) = self.statement(&theorem.statement);
-        let labels = self.frames.pop().unwrap_or_default().labels;
+        let labels = self.close_frame(theorem.name.is_some());
         if let Some(name) = &theorem.name {
             self.theorem_symbol(name, SymbolKind::Theorem, Some(node), labels);
         }
@@ -32,6 +32,18 @@ impl Resolver<'_> {
             self.proof(proof);
         }
         self.scopes.pop();
+    }
+
+    /// Only what has a name can have parts with labels.
+    fn open_frame(&mut self, named: bool) {
+        if named {
+            self.frames.push(Frame::default());
+        }
+    }
+
+    fn close_frame(&mut self, named: bool) -> Vec<Label> {
+        let frame = if named { self.frames.pop() } else { None };
+        frame.unwrap_or_default().labels
     }
 
     /// The statement, and the symbols that its assumptions declare.
@@ -94,7 +106,7 @@ impl Resolver<'_> {
 
     /// One step. The right side of its formula is what `@` may stand for in the next one.
     fn step(&mut self, step: &Step, before: Option<NodeId>) -> Option<NodeId> {
-        self.frames.push(Frame::default());
+        self.open_frame(step.name.is_some());
         let mut right = None;
         let mut assumed = None;
         let mut picked: Option<Scope> = None;
@@ -142,7 +154,7 @@ impl Resolver<'_> {
             }
             StepBody::Qed => node = Some(self.literal(step.name.as_ref().map_or(0, |name| name.at))),
         }
-        let labels = self.frames.pop().unwrap_or_default().labels;
+        let labels = self.close_frame(step.name.is_some());
         if let Some(node) = node {
             self.graph.module_mut(self.home).steps.push(node);
         }
@@ -221,8 +233,12 @@ impl Resolver<'_> {
             }
         }
         for fact in &facts.formulas {
-            if !self.is_fact(fact) {
-                self.expression(fact);
+            if self.is_fact(fact) {
+                continue;
+            }
+            let node = self.expression(fact);
+            if facts.purpose == Purpose::Hide && matches!(self.graph.node(node), Node::Apply(_)) {
+                self.error(fact.at, "HIDE lists names of theorems, assumptions or steps".into());
             }
         }
         for definition in &facts.definitions {

@@ -240,10 +240,14 @@ impl Resolver<'_> {
             }
             Unit::Assumption(name, formula, at) => {
                 self.outside_recursion(*at, "an assumption");
-                let (node, labels) = self.labelled_expression(formula);
-                if let Some(name) = name {
+                // Only what has a name can have parts with labels.
+                let node = if let Some(name) = name {
+                    let (node, labels) = self.labelled_expression(formula);
                     self.theorem_symbol(name, SymbolKind::Theorem, Some(node), labels);
-                }
+                    node
+                } else {
+                    self.expression(formula)
+                };
                 let place = self.place(*at);
                 self.graph.module_mut(self.home).assumptions.push((node, place));
             }

@@ -114,9 +114,18 @@ pub(super) enum NewKind {
     Temporal,
 }
 
+/// Whether listed facts are to be used or to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Purpose {
+    #[default]
+    Use,
+    Hide,
+}
+
 /// What `BY`, `USE` and `HIDE` list.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
+    pub(super) purpose: Purpose,
     pub(super) formulas: Vec<Expr>,
     pub(super) modules: Vec<Name>,
     pub(super) definitions: Vec<Expr>,
