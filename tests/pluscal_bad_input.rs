@@ -5,6 +5,7 @@
 mod pluscal;
 mod support;
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use pluscal::{Made, block, ours, tokens};
@@ -65,14 +66,14 @@ fn macros_that_call_each_other_do_not_blow_up() {
     // Each doubles the one before: 2^40 statements if all were written out.
     let mut text = String::from("--algorithm A {\n variables x = 0;\n macro M0() { x := x + 1; }\n");
     for at in 1..40 {
-        text.push_str(&format!(" macro M{at}() {{ M{0}(); M{0}(); }}\n", at - 1));
+        let _ = writeln!(text, " macro M{at}() {{ M{0}(); M{0}(); }}", at - 1);
     }
     text.push_str(" { A: M39(); }\n}");
     let made = answered("doubling macros", &module(&text), 20);
     assert!(matches!(made, Made::Rejected(..)), "{made:?}");
     let mut text = String::from("--algorithm A {\n variables x = 0;\n macro M0(a) { x := a; }\n");
     for at in 1..40 {
-        text.push_str(&format!(" macro M{at}(a) {{ M{}(a + a); }}\n", at - 1));
+        let _ = writeln!(text, " macro M{at}(a) {{ M{}(a + a); }}", at - 1);
     }
     text.push_str(" { A: M39(1); }\n}");
     let made = answered("doubling arguments", &module(&text), 20);

@@ -8,6 +8,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
+use pluscal::Comparison::{Different, Layout, Same};
 use pluscal::{
     Made, Reference, Table, block, checksums, compare, compare_blocks, in_two_threads, modules, ours, tokens,
 };
@@ -146,7 +147,6 @@ fn a_case_with_other_line_ends_has_the_same_tokens() {
 fn the_comparison_sees_what_it_must_see() {
     let block = "Init == /\\ x = 0\n        /\\ pc = \"L\"\n";
     let kind = |other: &str| compare_blocks(block, other).0;
-    use pluscal::Comparison::{Different, Layout, Same};
     assert_eq!(kind(block), Same);
     assert_eq!(kind(&block.replace("        ", "  ")), Layout);
     assert_eq!(kind(&block.replace("x = 0", "x=0")), Layout);

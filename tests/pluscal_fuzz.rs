@@ -6,6 +6,8 @@
 mod pluscal;
 #[path = "support/pluscal_damage.rs"]
 mod pluscal_damage;
+#[path = "support/pluscal_expressions.rs"]
+mod pluscal_expressions;
 #[path = "support/pluscal_random.rs"]
 mod pluscal_random;
 #[path = "support/pluscal_text.rs"]

@@ -6,8 +6,12 @@
 mod pluscal;
 #[path = "support/pluscal_damage.rs"]
 mod pluscal_damage;
+#[path = "support/pluscal_expressions.rs"]
+mod pluscal_expressions;
 #[path = "support/pluscal_random.rs"]
 mod pluscal_random;
+#[path = "support/pluscal_smaller.rs"]
+mod pluscal_smaller;
 #[path = "support/pluscal_text.rs"]
 mod pluscal_text;
 mod support;

@@ -122,7 +122,7 @@ pub fn damaged(material: &[String], rng: &mut Rng) -> String {
                 let at = rng.usize(0..=line.len());
                 match rng.u32(0..6) {
                     0 if at < line.len() => drop(line.remove(at)),
-                    1 if at < line.len() => line[at] = WORDS[rng.usize(0..WORDS.len())].to_owned(),
+                    1 if at < line.len() => WORDS[rng.usize(0..WORDS.len())].clone_into(&mut line[at]),
                     2 => line.insert(at, WORDS[rng.usize(0..WORDS.len())].to_owned()),
                     3 if at + 1 < line.len() => line.swap(at, at + 1),
                     4 => drop(line.splice(at..at, other)),

@@ -82,7 +82,7 @@ pub enum Kind {
 
 /// How labels are put.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Labels {
+pub enum Labels {
     /// Where they must be, and elsewhere now and then.
     Needed,
     /// Nowhere.
@@ -102,16 +102,16 @@ const PROCESSES: [&str; 4] = ["Worker", "Clock", "Env", "Main"];
 
 /// What may be named where a statement or an expression stands.
 #[derive(Clone, Default)]
-struct Scope {
-    assignable: Vec<&'static str>,
-    readable: Vec<String>,
+pub struct Scope {
+    pub assignable: Vec<&'static str>,
+    pub readable: Vec<String>,
     /// What a `with` binds.
-    bound: Vec<&'static str>,
-    process: bool,
-    procedure: bool,
-    depth: usize,
-    in_with: bool,
-    in_macro: bool,
+    pub bound: Vec<&'static str>,
+    pub process: bool,
+    pub procedure: bool,
+    pub depth: usize,
+    pub in_with: bool,
+    pub in_macro: bool,
 }
 
 /// What a step has done since its label.
@@ -129,19 +129,19 @@ impl Step {
     }
 }
 
-struct Maker {
-    rng: Rng,
-    labels: Labels,
+pub struct Maker {
+    pub rng: Rng,
+    pub labels: Labels,
     /// Labels of the body that is being made.
-    placed: Vec<String>,
+    pub placed: Vec<String>,
     /// The beginning of each label of this body.
-    prefix: &'static str,
-    signs: bool,
-    macros: Vec<Macro>,
-    procedures: Vec<(&'static str, usize, Vec<String>)>,
-    define: Vec<&'static str>,
+    pub prefix: &'static str,
+    pub signs: bool,
+    pub macros: Vec<Macro>,
+    pub procedures: Vec<(&'static str, usize, Vec<String>)>,
+    pub define: Vec<&'static str>,
     /// Statements that may still be made.
-    budget: usize,
+    pub budget: usize,
 }
 
 /// The algorithm of a seed.
@@ -152,7 +152,7 @@ pub fn algorithm(seed: u64) -> Algorithm {
         3..5 => Labels::Careless,
         _ => Labels::Needed,
     };
-    let budget = *pick(&mut rng, &[4, 8, 14, 24, 40]);
+    let budget = pick(&mut rng, &[4, 8, 14, 24, 40]);
     let mut maker = Maker {
         rng,
         labels,
@@ -167,12 +167,13 @@ pub fn algorithm(seed: u64) -> Algorithm {
     maker.algorithm()
 }
 
-fn pick<'a, T>(rng: &mut Rng, items: &'a [T]) -> &'a T {
-    &items[rng.usize(0..items.len())]
+/// One of them.
+pub fn pick<T: Clone>(rng: &mut Rng, items: &[T]) -> T {
+    items[rng.usize(0..items.len())].clone()
 }
 
 impl Maker {
-    fn chance(&mut self, percent: u32) -> bool {
+    pub fn chance(&mut self, percent: u32) -> bool {
         self.rng.u32(0..100) < percent
     }
 
@@ -218,10 +219,10 @@ impl Maker {
         }
         let needs_labels = self.labels == Labels::None && (!uniprocess || !procedures.is_empty());
         let option = if needs_labels && self.chance(80) {
-            Some(*pick(&mut self.rng, &["-label", "-label -labelRoot Auto"]))
+            Some(pick(&mut self.rng, &["-label", "-label -labelRoot Auto"]))
         } else if self.chance(20) {
             let all = ["-wf", "-sf", "-wfNext", "-nof", "-termination", "-noDoneDisjunct", "-lineWidth 60", "-label"];
-            Some(*pick(&mut self.rng, &all))
+            Some(pick(&mut self.rng, &all))
         } else {
             None
         };
@@ -325,7 +326,7 @@ impl Maker {
         self.signs = self.chance(25);
         let prefix = if self.chance(70) { ["A", "B", "C"][at] } else { "L" };
         let body = self.body(prefix, &inside);
-        let fairness = *pick(&mut self.rng, &["", "", "fair ", "fair+ "]);
+        let fairness = pick(&mut self.rng, &["", "", "fair ", "fair+ "]);
         Process { name: PROCESSES[at], fairness, id, variables, body }
     }
 
@@ -337,7 +338,7 @@ impl Maker {
         let mut targets: Vec<String> = self.placed.clone();
         targets.push("Done".to_owned());
         let rng = &mut self.rng;
-        aim(&mut statements, &mut |to: &mut String| to.clone_from(pick(rng, &targets)));
+        aim(&mut statements, &mut |to: &mut String| *to = pick(rng, &targets));
         statements
     }
 
@@ -348,7 +349,7 @@ impl Maker {
             format!("{}{}", self.prefix, self.placed.len())
         };
         self.placed.push(name.clone());
-        let sign = if self.signs && self.chance(40) { *pick(&mut self.rng, &["+", "-"]) } else { "" };
+        let sign = if self.signs && self.chance(40) { pick(&mut self.rng, &["+", "-"]) } else { "" };
         format!("{name}:{sign}")
     }
 
@@ -390,7 +391,7 @@ impl Maker {
         let kind = match self.rng.u32(0..if simple { 55 } else { 100 }) {
             0..30 => self.assignment(scope, before, &mut done),
             30..34 => Kind::Skip,
-            34..40 => Kind::Says(*pick(&mut self.rng, &["await", "when"]), self.expression(scope, 3)),
+            34..40 => Kind::Says(pick(&mut self.rng, &["await", "when"]), self.expression(scope, 3)),
             40..43 => Kind::Says("assert", self.expression(scope, 2)),
             43..45 => Kind::Says("print", self.expression(scope, 2)),
             45..49 => self.macro_call(scope, &mut done),
@@ -419,9 +420,9 @@ impl Maker {
             _ => {
                 let mut inside = Scope { in_with: true, ..deeper };
                 let mut bindings = Vec::new();
-                for _ in 0..*pick(&mut self.rng, &[1, 1, 1, 2, 3]) {
+                for _ in 0..pick(&mut self.rng, &[1, 1, 1, 2, 3]) {
                     let Some(name) = BOUND.iter().find(|b| !inside.bound.contains(b)) else { break };
-                    let binding = *pick(&mut self.rng, &["\\in", "="]);
+                    let binding = pick(&mut self.rng, &["\\in", "="]);
                     let value = if binding == "=" { self.expression(&inside, 2) } else { self.set(&inside) };
                     bindings.push((*name, binding, value));
                     inside.bound.push(name);
@@ -441,14 +442,14 @@ impl Maker {
     }
 
     fn branch(&mut self, scope: &Scope, before: &Step, done: &mut Step) -> Vec<Statement> {
-        let length = *pick(&mut self.rng, &[1, 1, 1, 2, 3]);
+        let length = pick(&mut self.rng, &[1, 1, 1, 2, 3]);
         let (statements, inner) = self.statements(scope, length, before);
         done.join(&inner);
         statements
     }
 
     fn assignment(&mut self, scope: &Scope, before: &Step, done: &mut Step) -> Kind {
-        let count = *pick(&mut self.rng, &[1, 1, 1, 1, 2, 3]);
+        let count = pick(&mut self.rng, &[1, 1, 1, 1, 2, 3]);
         let mut made: Vec<(String, String)> = Vec::new();
         let mut parts: Vec<&'static str> = Vec::new();
         for _ in 0..count {
@@ -459,7 +460,7 @@ impl Maker {
             if free.is_empty() {
                 break;
             }
-            let name = *pick(&mut self.rng, &free);
+            let name = pick(&mut self.rng, &free);
             let part = self.chance(35);
             let again = done.assigned.iter().any(|a| a == name);
             if again && !(part && parts.contains(&name)) && self.chance(99) {
@@ -488,7 +489,7 @@ impl Maker {
         if self.macros.is_empty() {
             return Kind::Skip;
         }
-        let called = pick(&mut self.rng, &self.macros).clone();
+        let called = pick(&mut self.rng, &self.macros);
         let mut assigned = Vec::new();
         assigned_in(&called.body, &mut assigned);
         let mut arguments = Vec::new();
@@ -498,7 +499,7 @@ impl Maker {
                 if scope.assignable.is_empty() {
                     return Kind::Skip;
                 }
-                (*pick(&mut self.rng, &scope.assignable)).to_owned()
+                pick(&mut self.rng, &scope.assignable).to_owned()
             } else {
                 self.expression(scope, 2)
             };
@@ -517,7 +518,7 @@ impl Maker {
         }
         match self.rng.u32(0..3) {
             0 if !self.procedures.is_empty() => {
-                let (name, count, names) = pick(&mut self.rng, &self.procedures).clone();
+                let (name, count, names) = pick(&mut self.rng, &self.procedures);
                 let count = if self.chance(98) { count } else { count + 1 };
                 let arguments = (0..count).map(|_| self.expression(scope, 2)).collect();
                 done.over = true;
@@ -537,171 +538,6 @@ impl Maker {
             _ => Kind::Skip,
         }
     }
-
-    fn set(&mut self, scope: &Scope) -> String {
-        match self.rng.u32(0..6) {
-            0 => format!("1..{}", self.rng.u32(2..5)),
-            1 => format!("{{{}, {}}}", self.expression(scope, 1), self.expression(scope, 1)),
-            2 => "BOOLEAN".to_owned(),
-            3 => {
-                let name = self.fresh(scope);
-                format!("{{{name} \\in {} : {}}}", self.name(scope), self.expression(&with(scope, name), 1))
-            }
-            4 => format!("SUBSET {}", self.name(scope)),
-            _ => self.name(scope),
-        }
-    }
-
-    fn name(&mut self, scope: &Scope) -> String {
-        if scope.readable.is_empty() { "1".to_owned() } else { pick(&mut self.rng, &scope.readable).clone() }
-    }
-
-    /// A name to bind; rarely that of a variable.
-    fn fresh(&mut self, scope: &Scope) -> &'static str {
-        if self.chance(5) && !scope.assignable.is_empty() {
-            *pick(&mut self.rng, &scope.assignable)
-        } else {
-            *pick(&mut self.rng, &["q", "r", "s"])
-        }
-    }
-
-    fn expression(&mut self, scope: &Scope, depth: usize) -> String {
-        if depth == 0 || self.chance(25) {
-            return self.atom(scope);
-        }
-        let inner = depth - 1;
-        match self.rng.u32(0..26) {
-            0..7 => {
-                let all = [
-                    "+", "-", "*", "=", "#", "<", ">=", "\\in", "\\cup", "\\o", "..", "/\\", "\\/", "=>", "%", "\\div",
-                ];
-                let operator = *pick(&mut self.rng, &all);
-                let space = if self.chance(85) { " " } else { "" };
-                let space = if operator.starts_with('\\') { " " } else { space };
-                let (left, right) = (self.operand(scope, inner), self.operand(scope, inner));
-                lay(&[&left, space, operator, space, &right])
-            }
-            7 => lay(&["~", &self.operand(scope, inner)]),
-            8 => lay(&["(", &self.expression(scope, inner), ")"]),
-            9 => lay(&[&self.name(scope), "[", &self.expression(scope, inner), "]"]),
-            10 => lay(&[&self.name(scope), ".", *pick(&mut self.rng, &["field", "x", "t", "a.b"])]),
-            11 => lay(&["<<", &self.expression(scope, inner), ", ", &self.expression(scope, inner), ">>"]),
-            12 => lay(&["{", &self.expression(scope, inner), "}"]),
-            13 => {
-                let field = *pick(&mut self.rng, &["field", "x", "t"]);
-                lay(&[
-                    "[",
-                    field,
-                    " |-> ",
-                    &self.expression(scope, inner),
-                    ", other |-> ",
-                    &self.expression(scope, inner),
-                    "]",
-                ])
-            }
-            14 => {
-                let name = self.fresh(scope);
-                lay(&["[", name, " \\in ", &self.set(scope), " |-> ", &self.expression(&with(scope, name), inner), "]"])
-            }
-            15 => {
-                let (f, at, value) = (self.name(scope), self.expression(scope, inner), self.expression(scope, inner));
-                lay(&["[", &f, " EXCEPT ![", &at, "] = ", &value, ", !.field = @]"])
-            }
-            16 => {
-                let test = self.expression(scope, inner);
-                let (then, otherwise) = (self.expression(scope, inner), self.expression(scope, inner));
-                if self.chance(40) {
-                    let lines = [lay(&["IF ", &test]), lay(&["   THEN ", &then]), lay(&["   ELSE ", &otherwise])];
-                    lines.join("\n")
-                } else {
-                    lay(&["IF ", &test, " THEN ", &then, " ELSE ", &otherwise])
-                }
-            }
-            17 => lay(&["LET v1 == ", &self.expression(scope, inner), " IN v1 = ", &self.operand(scope, inner)]),
-            18 | 19 => {
-                let (name, quantifier) = (self.fresh(scope), *pick(&mut self.rng, &["\\A", "\\E", "CHOOSE"]));
-                let set = self.set(scope);
-                lay(&[
-                    "(",
-                    quantifier,
-                    " ",
-                    name,
-                    " \\in ",
-                    &set,
-                    " : ",
-                    &self.expression(&with(scope, name), inner),
-                    ")",
-                ])
-            }
-            20 | 21 => self.list(scope, inner),
-            22 if !self.define.is_empty() => {
-                let name = *pick(&mut self.rng, &self.define);
-                lay(&[name, "(", &self.expression(scope, inner), ", ", &self.expression(scope, inner), ")"])
-            }
-            23 => {
-                lay(&[*pick(&mut self.rng, &["Len", "Head", "Cardinality"]), "(", &self.expression(scope, inner), ")"])
-            }
-            24 if scope.process => lay(&["pc[", &self.expression(scope, inner), "]"]),
-            _ => lay(&[
-                "CASE ",
-                &self.operand(scope, inner),
-                " -> ",
-                &self.operand(scope, inner),
-                " [] OTHER -> ",
-                &self.atom(scope),
-            ]),
-        }
-    }
-
-    /// A bulleted list, one item a line.
-    fn list(&mut self, scope: &Scope, depth: usize) -> String {
-        let bullet = *pick(&mut self.rng, &["/\\", "\\/"]);
-        let items: Vec<String> = (0..self.rng.usize(2..=3))
-            .map(|_| {
-                let item = self.expression(scope, depth);
-                lay(&[bullet, " ", &item])
-            })
-            .collect();
-        items.join("\n")
-    }
-
-    /// A multi-line expression would lose its columns inside another one.
-    fn operand(&mut self, scope: &Scope, depth: usize) -> String {
-        let made = self.expression(scope, depth);
-        let simple = made.chars().all(|c| c.is_alphanumeric() || "_.[]\"".contains(c));
-        if simple {
-            made
-        } else if made.contains('\n') {
-            self.atom(scope)
-        } else {
-            lay(&["(", &made, ")"])
-        }
-    }
-
-    fn atom(&mut self, scope: &Scope) -> String {
-        match self.rng.u32(0..10) {
-            0..6 => self.name(scope),
-            6 | 7 => self.rng.u32(0..20).to_string(),
-            8 => (*pick(&mut self.rng, &["TRUE", "FALSE", "{}", "<<>>"])).to_owned(),
-            _ => (*pick(&mut self.rng, &["\"idle\"", "\"a := b; (x)\"", "\"\"", "\"L1\""])).to_owned(),
-        }
-    }
-}
-
-/// Parts one after the other; lines of a part stay below its first.
-fn lay(parts: &[&str]) -> String {
-    let mut out = String::new();
-    for part in parts {
-        let column = out.chars().rev().take_while(|c| *c != '\n').count();
-        out.push_str(&part.replace('\n', &format!("\n{}", " ".repeat(column))));
-    }
-    out
-}
-
-fn with(scope: &Scope, name: &str) -> Scope {
-    let mut scope = scope.clone();
-    scope.readable.extend([name.to_owned(), name.to_owned()]);
-    scope
 }
 
 /// Gives each `goto` its target.
@@ -716,7 +552,8 @@ fn aim(statements: &mut [Statement], give: &mut dyn FnMut(&mut String)) {
     }
 }
 
-fn inner_mut(kind: &mut Kind) -> Vec<&mut Vec<Statement>> {
+/// The lists of statements inside.
+pub fn inner_mut(kind: &mut Kind) -> Vec<&mut Vec<Statement>> {
     match kind {
         Kind::If(branches, otherwise) => {
             branches.iter_mut().map(|(_, body)| body).chain(otherwise.iter_mut()).collect()
@@ -737,181 +574,4 @@ fn assigned_in(statements: &[Statement], names: &mut Vec<String>) {
             assigned_in(inner, names);
         }
     }
-}
-
-impl Algorithm {
-    /// Algorithms with one thing less, the larger cuts first.
-    pub fn smaller(&self) -> Vec<Algorithm> {
-        let mut found = Vec::new();
-        let mut cut = |change: &dyn Fn(&mut Algorithm)| {
-            let mut copy = self.clone();
-            change(&mut copy);
-            found.push(copy);
-        };
-        for at in 0..self.processes.len() {
-            if self.processes.len() > 1 {
-                cut(&|a| drop(a.processes.remove(at)));
-            }
-            if !self.processes[at].fairness.is_empty() {
-                cut(&|a| a.processes[at].fairness = "");
-            }
-        }
-        for at in 0..self.procedures.len() {
-            cut(&|a| drop(a.procedures.remove(at)));
-        }
-        for at in 0..self.macros.len() {
-            cut(&|a| drop(a.macros.remove(at)));
-        }
-        let skip = || vec![Statement { label: None, kind: Kind::Skip }];
-        let empty = |body: &[Statement]| matches!(body, [Statement { label: None, kind: Kind::Skip }]);
-        for at in 0..self.clone().bodies_mut().len() {
-            if !empty(self.clone().bodies_mut()[at]) {
-                cut(&|a| *a.bodies_mut()[at] = skip());
-            }
-        }
-        for list in 0..self.clone().variables_mut().len() {
-            if !self.clone().variables_mut()[list].is_empty() {
-                cut(&|a| a.variables_mut()[list].clear());
-            }
-        }
-        if !self.define.is_empty() {
-            cut(&|a| a.define.clear());
-        }
-        if self.option.is_some() {
-            cut(&|a| a.option = None);
-        }
-        if self.fair {
-            cut(&|a| a.fair = false);
-        }
-        if self.layout != 0 {
-            cut(&|a| a.layout = 0);
-        }
-        for list in 0..self.clone().variables_mut().len() {
-            for at in 0..self.clone().variables_mut()[list].len() {
-                cut(&|a| drop(a.variables_mut()[list].remove(at)));
-                let plain = Some(("=", "0".to_owned()));
-                if self.clone().variables_mut()[list][at].value != plain {
-                    cut(&|a| a.variables_mut()[list][at].value.clone_from(&plain));
-                }
-            }
-        }
-        for body in 0..self.clone().bodies_mut().len() {
-            for (at, _) in places(self.clone().bodies_mut()[body]).iter().enumerate() {
-                for way in 0..5 {
-                    let mut copy = self.clone();
-                    let list = places(copy.bodies_mut()[body])[at].clone();
-                    if shrink_at(copy.bodies_mut()[body], &list, way) {
-                        found.push(copy);
-                    }
-                }
-            }
-            let texts = texts_mut(self.clone().bodies_mut()[body]).len();
-            for at in 0..texts {
-                let mut copy = self.clone();
-                let mut bodies = copy.bodies_mut();
-                let mut all = texts_mut(bodies[body]);
-                if all[at].len() > 1 {
-                    *all[at] = "1".to_owned();
-                    drop(all);
-                    found.push(copy);
-                }
-            }
-        }
-        found
-    }
-
-    fn variables_mut(&mut self) -> Vec<&mut Vec<Variable>> {
-        let mut all = vec![&mut self.variables];
-        for procedure in &mut self.procedures {
-            all.push(&mut procedure.parameters);
-            all.push(&mut procedure.variables);
-        }
-        all.extend(self.processes.iter_mut().map(|p| &mut p.variables));
-        all
-    }
-
-    fn bodies_mut(&mut self) -> Vec<&mut Vec<Statement>> {
-        let mut all: Vec<_> = self.macros.iter_mut().map(|m| &mut m.body).collect();
-        all.extend(self.procedures.iter_mut().map(|p| &mut p.body));
-        all.extend(self.processes.iter_mut().map(|p| &mut p.body));
-        all.push(&mut self.body);
-        all
-    }
-}
-
-/// The way to each statement: its place in its list, the number of the list inside, and so on.
-fn places(body: &mut Vec<Statement>) -> Vec<Vec<usize>> {
-    let mut found = Vec::new();
-    for at in 0..body.len() {
-        found.push(vec![at]);
-        for (list, inner) in inner_mut(&mut body[at].kind).into_iter().enumerate() {
-            found.extend(places(inner).into_iter().map(|rest| [vec![at, list], rest].concat()));
-        }
-    }
-    found
-}
-
-fn shrink_at(body: &mut Vec<Statement>, way: &[usize], how: usize) -> bool {
-    if let [at, list, rest @ ..] = way {
-        return shrink_at(inner_mut(&mut body[*at].kind)[*list], rest, how);
-    }
-    let at = way[0];
-    let label = body[at].label.clone();
-    match how {
-        0 if body.len() > 1 => drop(body.remove(at)),
-        1 if inner_mut(&mut body[at].kind).len() > 1 || !inner_mut(&mut body[at].kind).is_empty() => {
-            let mut inside = std::mem::take(inner_mut(&mut body[at].kind)[0]);
-            if let (Some(first), Some(label)) = (inside.first_mut(), label) {
-                first.label.get_or_insert(label);
-            }
-            body.splice(at..=at, inside);
-        }
-        2 => match &mut body[at].kind {
-            Kind::If(branches, otherwise) => {
-                if otherwise.take().is_none() && branches.len() > 1 {
-                    branches.pop();
-                } else {
-                    return false;
-                }
-            }
-            Kind::Either(branches) if branches.len() > 2 => drop(branches.pop()),
-            Kind::Assign(parts) if parts.len() > 1 => drop(parts.pop()),
-            Kind::With(bindings, _) if bindings.len() > 1 => drop(bindings.pop()),
-            _ => return false,
-        },
-        3 if !matches!(body[at].kind, Kind::Skip) => body[at].kind = Kind::Skip,
-        4 if label.is_some() => body[at].label = None,
-        _ => return false,
-    }
-    true
-}
-
-/// Every expression.
-fn texts_mut(body: &mut [Statement]) -> Vec<&mut String> {
-    let mut all = Vec::new();
-    for statement in body {
-        match &mut statement.kind {
-            Kind::Assign(parts) => all.extend(parts.iter_mut().map(|(_, right)| right)),
-            Kind::Says(_, text) => all.push(text),
-            Kind::Call(_, arguments) | Kind::Macro(_, arguments) => all.extend(arguments),
-            Kind::If(branches, otherwise) => {
-                for (test, body) in branches {
-                    all.push(test);
-                    all.extend(texts_mut(body));
-                }
-                all.extend(otherwise.iter_mut().flat_map(|body| texts_mut(body)));
-            }
-            Kind::Either(branches) => all.extend(branches.iter_mut().flat_map(|body| texts_mut(body))),
-            Kind::While(text, body) => {
-                all.push(text);
-                all.extend(texts_mut(body));
-            }
-            Kind::With(bindings, body) => {
-                all.extend(bindings.iter_mut().map(|(_, _, value)| value));
-                all.extend(texts_mut(body));
-            }
-            Kind::Skip | Kind::Return | Kind::Goto(_) => {}
-        }
-    }
-    all
 }

@@ -148,7 +148,7 @@ impl Text {
         for one in &algorithm.procedures {
             self.line(0);
             self.put(&format!("procedure {}", one.name));
-            self.list(&one.parameters, |text, p| text.declare(p));
+            self.list(&one.parameters, Text::declare);
             self.variables(&one.variables, 1);
             self.line(0);
             self.put("begin");
@@ -294,7 +294,7 @@ impl Text {
         for one in &algorithm.procedures {
             self.line(1);
             self.put(&format!("procedure {}", one.name));
-            self.list(&one.parameters, |text, p| text.declare(p));
+            self.list(&one.parameters, Text::declare);
             self.variables(&one.variables, 2);
             self.c_block(&one.body, 2);
         }
