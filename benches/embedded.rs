@@ -5,6 +5,8 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::unused_self,
     reason = "a benchmark prints, and fails where its preparation does"
 )]
 

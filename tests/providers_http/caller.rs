@@ -1,5 +1,7 @@
 //! The providers through the caller: what is tried again, how late, with which model, and what it costs.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 
 /// A clock that only counts.
@@ -131,9 +133,9 @@ fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
             );
             let dir = tempfile::tempdir().unwrap();
             let mut notes = Vec::new();
-            let (request, cancel) = (request(&dir), Cancel::new());
+            let (asked, cancel) = (request(&dir), Cancel::new());
             let mut note = |note| notes.push(note);
-            let called = runtime().block_on(caller.call(&request, Used::default(), &cancel, &mut note));
+            let called = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut note));
             assert_eq!(failure(called).kind, s.kind);
             let again = [Kind::RateLimit, Kind::Overloaded, Kind::Server, Kind::CutStream, Kind::Empty];
             let waits = match (again.contains(&s.kind), s.wait) {
@@ -169,32 +171,33 @@ fn a_server_that_is_not_there_is_not_waited_for_as_one_that_is_busy() {
             Arc::clone(&clock) as Arc<dyn Pace>,
         );
         let dir = tempfile::tempdir().unwrap();
-        let (request, cancel) = (request(&dir), Cancel::new());
-        let called = runtime().block_on(caller.call(&request, Used::default(), &cancel, &mut |_| {}));
+        let (asked, cancel) = (request(&dir), Cancel::new());
+        let called = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut |_| {}));
         assert_eq!(failure(called).kind, Kind::Connect);
         assert_eq!(*clock.waited.lock().unwrap(), [5.25, 10.5]);
     }
 }
 
+/// Counts the calls that are open, and the most that ever were.
+struct Slow(Arc<(AtomicUsize, AtomicUsize)>);
+impl Provider for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+    fn ask<'a>(&'a self, _: &'a Request, _: &'a Cancel) -> tlaforge::llm::Asking<'a> {
+        Box::pin(async {
+            let now = self.0.0.fetch_add(1, Ordering::SeqCst) + 1;
+            self.0.1.fetch_max(now, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            self.0.0.fetch_sub(1, Ordering::SeqCst);
+            Err(CallFailure::new(Kind::Auth, "no").into())
+        })
+    }
+}
+
 #[test]
 fn no_more_calls_are_open_than_the_limit_allows() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
     let open = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
-    struct Slow(Arc<(AtomicUsize, AtomicUsize)>);
-    impl Provider for Slow {
-        fn name(&self) -> &'static str {
-            "slow"
-        }
-        fn ask<'a>(&'a self, _: &'a Request, _: &'a Cancel) -> tlaforge::llm::Asking<'a> {
-            Box::pin(async {
-                let now = self.0.0.fetch_add(1, Ordering::SeqCst) + 1;
-                self.0.1.fetch_max(now, Ordering::SeqCst);
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                self.0.0.fetch_sub(1, Ordering::SeqCst);
-                Err(CallFailure::new(Kind::Auth, "no").into())
-            })
-        }
-    }
     let caller = Caller::new(
         Box::new(Slow(Arc::clone(&open))),
         Models::default(),
