@@ -392,6 +392,19 @@ fn a_large_module_takes_linear_time() {
     let analysis = check(&text);
     assert!(analysis.accepted(), "{:?}", analysis.errors.first());
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+    let chain = |inside: &str, outside: &str| {
+        let all = (1..5_000).fold(String::from("A0 == 1\n"), |mut text, index| {
+            writeln!(text, "A{index} == A{}", index - 1).unwrap();
+            text
+        });
+        check(&format!("{inside}{all}{outside}"))
+    };
+    assert!(chain("", "RECURSIVE F(_)\nF(n) == F(A4999)").accepted());
+    assert!(chain("B == LET ", "IN A4999").accepted());
+    assert!(chain("---- MODULE Inner ----\n", "====\nI == INSTANCE Inner\nB == I!A4999").accepted());
+    assert!(chain("", "---- MODULE Inner ----\nB == A4999\n====").accepted());
+    let undefined = (0..50_000).fold(String::from("A == {1"), |text, index| text + &format!(", b{index}")) + "}";
+    assert!(check(&undefined).rejected());
     let unfinished = format!("A == {}", "(1 + ".repeat(100_000));
     assert!(!check(&unfinished).accepted());
 }

@@ -64,7 +64,8 @@ pub(super) struct Symbol {
     pub(super) body: Option<NodeId>,
     /// Declared `RECURSIVE`, at this depth of LET.
     pub(super) recursive: Option<usize>,
-    /// Which run of definitions between a RECURSIVE declaration and its last definition it belongs to.
+    /// Which run of definitions between a RECURSIVE declaration and its last definition it belongs to, from 1 in its
+    /// module.
     pub(super) section: Option<usize>,
     /// How many arguments a function takes, where it is one.
     pub(super) function: Option<usize>,
@@ -144,13 +145,18 @@ impl Scope {
     }
 }
 
+/// What a module contains, to be checked in the order of the text: so nothing waits for what comes before it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part {
+    Definition(SymbolId),
+    Module(ModuleId),
+}
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct ModuleInfo {
     pub(super) name: Rc<str>,
     pub(super) scope: Scope,
-    /// Definitions in the order of the text, those of LET included.
-    pub(super) definitions: Vec<SymbolId>,
-    pub(super) inner: Vec<ModuleId>,
+    pub(super) parts: Vec<Part>,
     pub(super) assumptions: Vec<(NodeId, Place)>,
     /// Statements of theorems and formulas in proofs.
     pub(super) theorems: Vec<NodeId>,
@@ -184,6 +190,9 @@ pub(super) struct Graph {
     pub(super) modules: Vec<ModuleInfo>,
     pub(super) findings: Vec<Finding>,
 }
+
+/// More findings of one gravity help nobody.
+const ENOUGH: usize = 100;
 
 fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
@@ -236,7 +245,8 @@ impl Graph {
 
     pub(super) fn find(&mut self, gravity: Gravity, place: Place, message: String) {
         let finding = Finding { place, gravity, message };
-        if !self.findings.contains(&finding) {
+        let before = self.findings.iter().filter(|before| before.gravity == gravity).count();
+        if before < ENOUGH && !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
     }

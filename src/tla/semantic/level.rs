@@ -4,7 +4,7 @@
 //! level of an expression depends on what its free constants and parameters stand for; so each expression has, beside
 //! its level, the parameters that count for it, and the constraints that whatever replaces them must obey.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::builtin::{BUILT_INS, Row};
@@ -115,7 +115,13 @@ pub(super) struct Levels<'a> {
     bodies: HashMap<NodeId, Rc<Info>>,
     pub(super) modules: HashMap<super::graph::ModuleId, Rc<Info>>,
     pub(super) constant_modules: HashMap<super::graph::ModuleId, bool>,
+    /// Sections of recursive definitions that are known or being looked at, by module and number.
+    pub(super) sections: HashSet<(super::graph::ModuleId, usize)>,
+    depth: usize,
 }
+
+/// Definitions that wait for each other; an expression alone is never so deep.
+const MAX_WAITING: usize = 400;
 
 pub(super) fn level_name(level: Level) -> &'static str {
     match level {
@@ -134,6 +140,8 @@ impl<'a> Levels<'a> {
             bodies: HashMap::new(),
             modules: HashMap::new(),
             constant_modules: HashMap::new(),
+            sections: HashSet::new(),
+            depth: 0,
         }
     }
 
@@ -152,6 +160,11 @@ impl<'a> Levels<'a> {
 
     pub(super) fn signature(&mut self, symbol: SymbolId) -> Rc<Signature> {
         if let Some(known) = self.signatures.get(&symbol) {
+            return Rc::clone(known);
+        }
+        if self.opens_section(symbol)
+            && let Some(known) = self.signatures.get(&symbol)
+        {
             return Rc::clone(known);
         }
         let signature = match self.graph.symbol(symbol).kind {
@@ -239,6 +252,18 @@ impl<'a> Levels<'a> {
     }
 
     pub(super) fn info(&mut self, node: NodeId) -> Info {
+        if self.depth >= MAX_WAITING {
+            let message = "too many definitions depend on each other here to be analysed".to_owned();
+            self.graph.find(Gravity::NotAnalysed, self.graph.place(node), message);
+            return Info::default();
+        }
+        self.depth += 1;
+        let info = self.info_of(node);
+        self.depth -= 1;
+        info
+    }
+
+    fn info_of(&mut self, node: NodeId) -> Info {
         match self.graph.node(node).clone() {
             Node::Literal => Info::default(),
             Node::Apply(application) => self.application(&application, self.graph.place(node)),
@@ -252,12 +277,12 @@ impl<'a> Levels<'a> {
                 info
             }
             Node::Let { definitions, instances, body } => {
+                let signatures: Vec<Rc<Signature>> = definitions.iter().map(|id| self.signature(*id)).collect();
                 let mut info = self.info(body);
                 for instance in instances {
                     self.instance(instance);
                 }
-                for definition in definitions {
-                    let signature = self.signature(definition);
+                for signature in signatures {
                     for (symbol, level) in &signature.info.limits {
                         info.limit(*symbol, *level);
                     }

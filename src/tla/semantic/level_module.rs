@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::graph::{
-    ACTION, CONSTANT, Graph, Level, ModuleId, Node, NodeId, STATE, Substitution, SubstitutionId, SymbolId, SymbolKind,
+    ACTION, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Part, STATE, Substitution, SubstitutionId, SymbolId,
+    SymbolKind,
 };
 use super::level::{Info, Levels, level_name};
 
@@ -199,15 +200,21 @@ impl Levels<'_> {
             return Rc::clone(known);
         }
         self.modules.insert(module, Rc::new(Info::default()));
-        for section in self.graph.module(module).sections.clone() {
-            self.section(&section);
-        }
-        for inner in self.graph.module(module).inner.clone() {
-            self.module(inner);
-        }
         let info = self.graph.module(module).clone();
-        for definition in info.definitions {
-            self.signature(definition);
+        for part in info.parts {
+            match part {
+                Part::Definition(definition) => {
+                    self.signature(definition);
+                }
+                Part::Module(inner) => {
+                    self.module(inner);
+                }
+            }
+        }
+        for section in info.sections {
+            if let Some(first) = section.first() {
+                self.signature(*first);
+            }
         }
         for (assumption, place) in &info.assumptions {
             let level = self.body(*assumption).level;
@@ -257,6 +264,18 @@ impl Levels<'_> {
         let info = Rc::new(info);
         self.modules.insert(module, Rc::clone(&info));
         info
+    }
+
+    /// Looks at the section of recursive definitions that a symbol belongs to, if nobody has.
+    pub(super) fn opens_section(&mut self, symbol: SymbolId) -> bool {
+        let (home, section) = (self.graph.symbol(symbol).home, self.graph.symbol(symbol).section);
+        let Some(number) = section else { return false };
+        if !self.sections.insert((home, number)) {
+            return false;
+        }
+        let Some(members) = self.graph.module(home).sections.get(number.wrapping_sub(1)).cloned() else { return false };
+        self.section(&members);
+        true
     }
 
     /// Recursive definitions know each other's levels only after one round of supposing.

@@ -120,7 +120,7 @@ impl Resolver<'_> {
             let copy = self.graph.add_symbol(copy);
             self.declare(copy);
             self.in_section(copy);
-            self.graph.module_mut(self.home).definitions.push(copy);
+            self.contains(vec![copy]);
         }
         let instance = self.add_instance(InstanceOf { by, place });
         self.graph.module_mut(self.home).instances.push(instance);

@@ -220,7 +220,7 @@ impl Resolver<'_> {
     fn define(&mut self, units: &[Unit]) {
         for unit in units {
             let definitions = self.definition(unit).0;
-            self.graph.module_mut(self.home).definitions.extend(definitions);
+            self.contains(definitions);
         }
     }
 

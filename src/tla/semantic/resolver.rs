@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::graph::{
-    Finding, Graph, Gravity, InstanceOf, Label, ModuleId, ModuleInfo, Node, NodeId, Place, Scope, Symbol, SymbolId,
-    SymbolKind,
+    Finding, Graph, Gravity, InstanceOf, Label, ModuleId, ModuleInfo, Node, NodeId, Part, Place, Scope, Symbol,
+    SymbolId, SymbolKind,
 };
 use super::tree::{Declared, Definition, Expr, FunctionDefinition, Module, Name, Unit, Visibility};
 
@@ -30,7 +30,6 @@ pub(super) struct Resolver<'a> {
     let_depth: usize,
     /// Operators declared RECURSIVE and not yet defined, by depth of LET.
     unresolved: Vec<usize>,
-    sections: usize,
 }
 
 /// Resolves the module of one text.
@@ -54,7 +53,6 @@ pub(super) fn resolve(graph: &mut Graph, loaded: &HashMap<String, ModuleId>, fil
         frames: Vec::new(),
         let_depth: 0,
         unresolved: vec![0],
-        sections: 0,
     };
     resolver.module(module)
 }
@@ -263,7 +261,7 @@ impl Resolver<'_> {
                     let message = format!("there is a module {} already: choose another name", module.name.text);
                     return self.error(module.name.at, message);
                 }
-                self.graph.module_mut(self.home).inner.push(id);
+                self.graph.module_mut(self.home).parts.push(Part::Module(id));
                 self.top().modules.insert(module.name.text.as_str().into(), id);
             }
             Unit::Instance(instance, visibility) => self.instance(instance, *visibility),
@@ -273,7 +271,7 @@ impl Resolver<'_> {
             }
             _ => {
                 let definitions = self.definition(unit).0;
-                self.graph.module_mut(self.home).definitions.extend(definitions);
+                self.contains(definitions);
             }
         }
     }
@@ -328,7 +326,6 @@ impl Resolver<'_> {
 
     fn recursive(&mut self, all: &[Declared]) {
         if !self.open_sections() {
-            self.sections += 1;
             self.graph.module_mut(self.home).sections.push(Vec::new());
         }
         for declared in all {
@@ -346,10 +343,12 @@ impl Resolver<'_> {
     /// A definition made while a recursive one is open belongs to its section.
     pub(super) fn in_section(&mut self, id: SymbolId) {
         if self.open_sections() {
-            self.graph.symbol_mut(id).section = Some(self.sections);
-            if let Some(section) = self.graph.module_mut(self.home).sections.last_mut() {
+            let sections = &mut self.graph.module_mut(self.home).sections;
+            let number = sections.len();
+            if let Some(section) = sections.last_mut() {
                 section.push(id);
             }
+            self.graph.symbol_mut(id).section = Some(number);
         }
     }
 
@@ -368,7 +367,14 @@ impl Resolver<'_> {
                 message: format!("`{}` is declared RECURSIVE and not defined", symbol.name),
             })
             .collect();
-        self.graph.findings.extend(undefined);
+        for finding in undefined {
+            self.graph.find(finding.gravity, finding.place, finding.message);
+        }
+    }
+
+    /// These definitions are part of the module.
+    pub(super) fn contains(&mut self, definitions: Vec<SymbolId>) {
+        self.graph.module_mut(self.home).parts.extend(definitions.into_iter().map(Part::Definition));
     }
 
     /// Opens the definitions of a LET.
