@@ -135,8 +135,8 @@ fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
             let mut notes = Vec::new();
             let (asked, cancel) = (request(&dir), Cancel::new());
             let mut note = |note| notes.push(note);
-            let called = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut note));
-            assert_eq!(failure(called).kind, s.kind);
+            let ended = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut note));
+            assert_eq!(failure(ended).kind, s.kind);
             let again = [Kind::RateLimit, Kind::Overloaded, Kind::Server, Kind::CutStream, Kind::Empty];
             let waits = match (again.contains(&s.kind), s.wait) {
                 (false, _) => vec![],
@@ -172,8 +172,8 @@ fn a_server_that_is_not_there_is_not_waited_for_as_one_that_is_busy() {
         );
         let dir = tempfile::tempdir().unwrap();
         let (asked, cancel) = (request(&dir), Cancel::new());
-        let called = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut |_| {}));
-        assert_eq!(failure(called).kind, Kind::Connect);
+        let ended = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut |_| {}));
+        assert_eq!(failure(ended).kind, Kind::Connect);
         assert_eq!(*clock.waited.lock().unwrap(), [5.25, 10.5]);
     }
 }
