@@ -70,7 +70,10 @@ impl Confusion {
     }
 
     fn table(&self) -> String {
-        self.counts.iter().map(|((us, them), count)| format!("{us}, {them}: {count}\n")).collect()
+        self.counts.iter().fold(String::new(), |mut table, ((us, them), count)| {
+            writeln!(table, "{us}, {them}: {count}").unwrap();
+            table
+        })
     }
 }
 
@@ -199,8 +202,8 @@ fn words(text: &str) -> Vec<std::ops::Range<usize>> {
             let word = same(|char| char.is_ascii_alphanumeric() || char == '_');
             let length = if word > 0 {
                 word
-            } else if rest.starts_with('"') {
-                rest[1..].find('"').map_or(1, |end| end + 2)
+            } else if let Some(inside) = rest.strip_prefix('"') {
+                inside.find('"').map_or(1, |end| end + 2)
             } else {
                 let pairs =
                     ["/\\", "\\/", "<<", ">>", "==", "=>", "..", "->", "<-", "/=", "<>", "[]", "~>", "|->", "]_"];
