@@ -329,7 +329,7 @@ fn the_checker_that_was_chosen_is_in_the_outcome_and_others_are_refused() {
             assert_eq!(value["checker"], "tlc", "{value}");
         }
     }
-    bench.run(&["check", "M.tla", "--checker", "embedded"]).expect(2).says(&["embedded", "auto, tlc"]);
+    bench.run(&["check", "M.tla", "--checker", "alloy"]).expect(2).says(&["alloy", "auto, tlc, embedded, both"]);
 }
 
 #[test]

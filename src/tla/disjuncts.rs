@@ -272,7 +272,7 @@ mod tests {
             "T_1(p) ==\n  x' = p\nT_2(p) ==\n  (\n              /\\ x = 1\n              /\\ x' = x\n)\n"
         );
         assert_eq!(both.actions[1].formula, "(\\E q \\in P : (T_2(q)))");
-        assert_eq!(labels("x' = 1 \\/ x' = 2"), ["Next (line 10, column 9)", "Next (line 10, column 18)"]);
+        assert_eq!(labels("x' = 1 \\/ x' = 2"), ["Next (line 10, column 9)", "Next (line 10, column 19)"]);
     }
 
     #[test]
