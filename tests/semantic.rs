@@ -70,14 +70,10 @@ impl Confusion {
     }
 
     fn table(&self) -> String {
-<<<<<<< HEAD
-        self.counts.iter().fold(String::new(), |all, ((us, them), count)| all + &format!("{us}, {them}: {count}\n"))
-=======
         self.counts.iter().fold(String::new(), |mut table, ((us, them), count)| {
             writeln!(table, "{us}, {them}: {count}").unwrap();
             table
         })
->>>>>>> wt-sem
     }
 }
 
