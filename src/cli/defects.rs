@@ -35,7 +35,7 @@ impl Defects {
         let what = contradiction.lines.join("; ");
         match self.lay_out(contradiction) {
             Ok(folder) => {
-                advice(&format!("defect: the checkers contradict each other: {what}; see {}", folder.display()))
+                advice(&format!("defect: the checkers contradict each other: {what}; see {}", folder.display()));
             }
             Err(error) => advice(&format!(
                 "defect: the checkers contradict each other: {what}; the report could not be written to {}: {error}",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -83,11 +84,13 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                     format!("Java tools: {}\n{hints}", failure.message)
                 }
             };
-            text += &match &own {
-                Ok(info) => {
-                    format!("Embedded tools: they need no Java\n  checker:  {} (in {})\n", info.version, info.location)
-                }
-                Err(failure) => format!("Embedded tools: {}\n", failure.message),
+            let _ = match &own {
+                Ok(info) => writeln!(
+                    text,
+                    "Embedded tools: they need no Java\n  checker:  {} (in {})",
+                    info.version, info.location
+                ),
+                Err(failure) => writeln!(text, "Embedded tools: {}", failure.message),
             };
             text += match (&found, &own) {
                 (Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",

@@ -209,9 +209,8 @@ impl<'a> Walk<'a> {
         let listable = |bound: &Id| {
             let Some(set) = tree.field(*bound, "set") else { return false };
             let replaced = |name: &str| self.cfg.constants.contains_key(name);
-            let endless = |name: &&str| matches!(*name, "Nat" | "Int" | "Real" | "STRING") && !replaced(name);
-            let text = tree.text(set, source).trim();
-            is_constant(self.module, tree, set) && Some(text).filter(endless).is_none()
+            let endless = |name: &str| matches!(name, "Nat" | "Int" | "Real" | "STRING") && !replaced(name);
+            is_constant(self.module, tree, set) && !endless(tree.text(set, source).trim())
         };
         let range = tree.node(*bounds.first()?).start..tree.node(*bounds.last()?).end;
         let text = source.get(range)?;

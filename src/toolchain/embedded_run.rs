@@ -91,8 +91,8 @@ impl<'a> TlaMc<'a> {
             // It would write a checkpoint every half hour.
             ("-checkpoint", "0".to_owned()),
             // Beyond these it goes on on disk, which is slower and no failure.
-            ("-queue-mem", (memory / 8 >> 20).max(1).to_string()),
-            ("-fpmem", (memory / 4 >> 20).max(1).to_string()),
+            ("-queue-mem", ((memory / 8) >> 20).max(1).to_string()),
+            ("-fpmem", ((memory / 4) >> 20).max(1).to_string()),
             ("-config", format!("{main}.cfg")),
         ];
         let shown: Vec<String> = args.iter().map(|(flag, value)| format!("{flag} {value}")).collect();
@@ -130,7 +130,7 @@ impl<'a> TlaMc<'a> {
         let first = ToolContext { limits: &alone, ..*cx };
         let (explored, workers) = match self.explore(spec, plan, &first, &Cancel::new(), &mut |_| {}).await? {
             slow if slow.ended.status == Status::DeadlineExceeded && cx.limits.check > ALONE => {
-                let limits = Limits { check: cx.limits.check - ALONE, ..cx.limits.clone() };
+                let limits = Limits { check: cx.limits.check.saturating_sub(ALONE), ..cx.limits.clone() };
                 let rest = ToolContext { limits: &limits, ..*cx };
                 (self.explore(spec, plan, &rest, &Cancel::new(), &mut |_| {}).await?, workers)
             }
