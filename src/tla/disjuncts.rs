@@ -210,8 +210,7 @@ impl<'a> Walk<'a> {
             let Some(set) = tree.field(*bound, "set") else { return false };
             let replaced = |name: &str| self.cfg.constants.contains_key(name);
             let endless = |name: &str| matches!(name, "Nat" | "Int" | "Real" | "STRING") && !replaced(name);
-            let text = tree.text(set, source).trim();
-            is_constant(self.module, tree, set) && !endless(text)
+            is_constant(self.module, tree, set) && !endless(tree.text(set, source).trim())
         };
         let range = tree.node(*bounds.first()?).start..tree.node(*bounds.last()?).end;
         let text = source.get(range)?;

@@ -42,8 +42,8 @@ impl BothToolchains {
         let modules =
             std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
         let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
-        let report =
-            ("difference.md".to_owned(), lines.iter().fold(String::new(), |all, line| all + "- " + line + "\n"));
+        let report = lines.iter().fold(String::new(), |all, line| all + "- " + line + "\n");
+        let report = ("difference.md".to_owned(), report);
         let files = std::iter::once(report).chain(modules).chain(more).collect();
         (self.report)(&Contradiction { module: spec.name.clone(), lines, files });
     }
