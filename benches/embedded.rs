@@ -5,6 +5,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::cast_precision_loss,
     reason = "a benchmark prints, and fails where its preparation does"
 )]
 
@@ -54,7 +55,7 @@ struct Cost {
 }
 
 impl Bench {
-    fn embedded(&self) -> Command {
+    fn embedded() -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tlaforge"));
         command.args(["check", "Clients.tla", "--checker", "embedded", "--format", "json"]);
         command
@@ -138,7 +139,7 @@ fn main() {
     let bench = Bench { folder, jar: jar(), runs: AtomicUsize::new(0) };
     let (mut tlc, mut embedded) = (Vec::new(), Vec::new());
     for round in 0..11 {
-        let costs = (bench.measured(bench.tlc()), bench.measured(bench.embedded()));
+        let costs = (bench.measured(bench.tlc()), bench.measured(Bench::embedded()));
         // The first is for the caches.
         if round > 0 {
             tlc.push(costs.0);
@@ -147,7 +148,7 @@ fn main() {
     }
     ratio("one check (median of 10; mean CPU)", median(tlc), median(embedded), 30.0);
     let checks = std::env::var("EMBEDDED_BENCH_CHECKS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
-    let embedded = bench.row(checks, || bench.embedded());
+    let embedded = bench.row(checks, || Bench::embedded());
     let tlc = bench.row(checks, || bench.tlc());
     ratio(&format!("{checks} checks, two jobs"), tlc, embedded, 25.0);
 }
