@@ -54,7 +54,7 @@ struct Cost {
 }
 
 impl Bench {
-    fn embedded(&self) -> Command {
+    fn embedded() -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tlaforge"));
         command.args(["check", "Clients.tla", "--checker", "embedded", "--format", "json"]);
         command
@@ -121,7 +121,7 @@ fn ratio(what: &str, tlc: Cost, embedded: Cost, wanted: f64) {
 }
 
 fn median(mut costs: Vec<Cost>) -> Cost {
-    let cpu = costs.iter().map(|cost| cost.cpu).sum::<f64>() / costs.len() as f64;
+    let cpu = costs.iter().map(|cost| cost.cpu).sum::<f64>() / f64::from(u32::try_from(costs.len()).unwrap());
     costs.sort_by_key(|cost| cost.wall);
     Cost { wall: costs[costs.len() / 2].wall, cpu }
 }
@@ -138,7 +138,7 @@ fn main() {
     let bench = Bench { folder, jar: jar(), runs: AtomicUsize::new(0) };
     let (mut tlc, mut embedded) = (Vec::new(), Vec::new());
     for round in 0..11 {
-        let costs = (bench.measured(bench.tlc()), bench.measured(bench.embedded()));
+        let costs = (bench.measured(bench.tlc()), bench.measured(Bench::embedded()));
         // The first is for the caches.
         if round > 0 {
             tlc.push(costs.0);
@@ -147,7 +147,7 @@ fn main() {
     }
     ratio("one check (median of 10; mean CPU)", median(tlc), median(embedded), 30.0);
     let checks = std::env::var("EMBEDDED_BENCH_CHECKS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
-    let embedded = bench.row(checks, || bench.embedded());
+    let embedded = bench.row(checks, || Bench::embedded());
     let tlc = bench.row(checks, || bench.tlc());
     ratio(&format!("{checks} checks, two jobs"), tlc, embedded, 25.0);
 }
