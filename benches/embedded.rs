@@ -122,7 +122,7 @@ fn ratio(what: &str, tlc: Cost, embedded: Cost, wanted: f64) {
 }
 
 fn median(mut costs: Vec<Cost>) -> Cost {
-    let cpu = costs.iter().map(|cost| cost.cpu).sum::<f64>() / costs.len() as f64;
+    let cpu = costs.iter().map(|cost| cost.cpu).sum::<f64>() / f64::from(u32::try_from(costs.len()).unwrap());
     costs.sort_by_key(|cost| cost.wall);
     Cost { wall: costs[costs.len() / 2].wall, cpu }
 }

@@ -131,7 +131,7 @@ fn providers_and_defaults_are_as_the_readme_says() {
         .collect();
     assert_eq!(names, ["claude", "anthropic", "openai", "handoff", "replay"]);
     for name in names {
-        let done = bench.run(&["run", "docs", "--provider", name]);
+        let done = bench.run(&["run", "docs", "--checker", "tlc", "--provider", name]);
         assert!(!done.stderr.contains("unknown provider"), "{}", done.stderr);
     }
     let retry = RetryPolicy::default();
