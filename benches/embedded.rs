@@ -148,7 +148,7 @@ fn main() {
     }
     ratio("one check (median of 10; mean CPU)", median(tlc), median(embedded), 30.0);
     let checks = std::env::var("EMBEDDED_BENCH_CHECKS").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
-    let embedded = bench.row(checks, || Bench::embedded());
+    let embedded = bench.row(checks, Bench::embedded);
     let tlc = bench.row(checks, || bench.tlc());
     ratio(&format!("{checks} checks, two jobs"), tlc, embedded, 25.0);
 }
