@@ -54,6 +54,28 @@ fn without_java_the_embedded_checker_decides_and_every_output_says_so() {
     // Before any checker: a configuration that does not fit.
     put(&bench, COUNTER, "SPECIFICATION Spec\nCONSTANT N = 3\n");
     bench.run(&["check", "M.tla"]).expect(1).prints(&["invalid: ", NOTE]);
+    // The checker itself would take these.
+    for (cfg, word) in [
+        ("SPECIFICATION Spec\nINIT Init\nNEXT Next\nINVARIANT TypeOK\n", "both SPECIFICATION and INIT"),
+        ("SPECIFICATION Spec\nINVARIANT Nope\n", "does not define Nope"),
+        ("SPECIFICATION Spec\nINVARIANT TypeOK\nVIEW x\n", "does not define x"),
+        ("SPECIFICATION Spec\nINVARIANT TypeOK\nCONSTRAINT Nowhere\n", "does not define Nowhere"),
+    ] {
+        put(&bench, COUNTER, cfg);
+        bench.run(&["check", "M.tla"]).expect(1).prints(&["invalid: ", word, NOTE]);
+    }
+}
+
+#[test]
+fn the_demo_needs_no_java_and_nothing_that_it_leaves_speaks_of_sany() {
+    let bench = bare();
+    bench.run(&["demo", "--out", "specs"]).expect(0).prints(&[&format!("Outcome: approved ({NOTE})")]);
+    let finished = bench.journal("specs").pop().unwrap();
+    assert!(finished["data"]["why"].as_str().unwrap().ends_with(&format!("({NOTE})")), "{finished}");
+    let facts = bench.read("specs/workspace/facts.md");
+    assert!(facts.contains("static checks, not by SANY: yes"), "{facts}");
+    assert!(bench.read("specs/review.md").starts_with(&format!("# Review: approved ({NOTE})\n")));
+    assert!(bench.read("specs/history/rev_1/meta.json").contains(NOTE));
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn readme() -> String {
 fn help() -> String {
     let bench = Bench::without_tools();
     let mut all = bench.run(&["--help"]).expect(0).stdout;
-    for command in ["run", "demo", "resume", "check", "report", "doctor"] {
+    for command in ["run", "demo", "resume", "check", "translate", "report", "doctor"] {
         all += &bench.run(&[command, "--help"]).expect(0).stdout;
     }
     all

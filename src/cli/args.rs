@@ -291,10 +291,11 @@ pub(super) struct TranslateArgs {
     /// Whose translation the embedded translator follows where the two differ [default: today].
     #[arg(long, value_enum, value_name = "WHOSE")]
     pub compat: Option<Whose>,
-    #[command(flatten)]
-    pub tools: ToolArgs,
-    /// How the outcome is printed.
-    #[arg(long, value_enum, default_value = "text")]
+    /// tla2tools.jar, for --translator java [env: `TLA_TOOLS_JAR`, `TLA_JAR`].
+    #[arg(long, value_name = "JAR")]
+    pub tla_tools: Option<PathBuf>,
+    /// `json` prints one object: outcome, module, diagnostics, warnings.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
 }
 

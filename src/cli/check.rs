@@ -11,8 +11,8 @@ use super::progress::{Display, json_line, result};
 use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Statistics, Verdict, Violation,
-    ViolationKind, WITHOUT_JAVA, keyword_hint, outcome_text, unreached,
+    Bounds, Cfg, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA, keyword_hint,
+    outcome_text, unreached,
 };
 use crate::toolchain::{
     CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation, bounds,
@@ -67,7 +67,7 @@ async fn run(
     cx: &ToolContext<'_>,
 ) -> Result<Checked, Failure> {
     let invalid = |bounds, diagnostics| {
-        let outcome = invalid(tools.checker(), bounds, diagnostics);
+        let outcome = CheckOutcome::rejected(tools.checker(), bounds, diagnostics);
         Checked { outcome, output: String::new(), second: None }
     };
     let cfg = match Cfg::parse(&cfg_text) {
@@ -174,29 +174,6 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
         Some(found(name, format!("{name}, listed as {role}, is not defined in the module; {hint}")))
     });
     values.chain(witnesses).chain(keywords).collect()
-}
-
-/// The outcome of what never reached the checker.
-fn invalid(checker: Checker, bounds: Bounds, diagnostics: Vec<Diagnostic>) -> CheckOutcome {
-    let reason = diagnostics.first().map_or_else(|| "it was rejected".to_owned(), |d| d.message.clone());
-    CheckOutcome {
-        verdict: Verdict::Invalid {
-            violated: Violation { kind: ViolationKind::Parse, name: None },
-            reason,
-            diagnostics,
-        },
-        statistics: Statistics::default(),
-        bounds,
-        coverage: None,
-        trace: None,
-        invariants: Vec::new(),
-        properties: Vec::new(),
-        probes: None,
-        witnesses: Vec::new(),
-        warnings: Vec::new(),
-        checker,
-        version: String::new(),
-    }
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

@@ -10,6 +10,7 @@ use super::failure::{Fails, Failure};
 use super::forge::settings;
 use super::progress::{advice, json_line, result};
 use super::surroundings::{cancel_on_signals, discover, limits, tool_failure};
+use crate::config::Layer;
 use crate::exit::Exit;
 use crate::pluscal::{self, Compat, Options};
 use crate::tla::{Diagnostic, Module};
@@ -57,7 +58,7 @@ fn embedded(text: &str, whose: Option<Whose>) -> (Translation, Vec<String>) {
 async fn java(args: &TranslateArgs, text: String) -> Result<Translation, Failure> {
     let module = Module::parse(&text)
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
-    let settings = settings(args.tools.layer())?;
+    let settings = settings(Layer { tla_tools: args.tla_tools.clone(), ..Layer::default() })?;
     let tools = discover(&settings).map_err(|e| tool_failure(&e))?;
     let (limits, cancel) = (limits(&settings), cancel_on_signals());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };

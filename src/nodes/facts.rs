@@ -13,8 +13,8 @@ use crate::pipeline::{
 };
 use crate::prompt::{Document, changes};
 use crate::tla::{
-    ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, DEADLOCK, Larger, Module, Reached, TERMINATING, Verdict,
-    Violation, ViolationKind, WitnessOutcome, constantly_true_under, probe_lines, unlisted_actions,
+    ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, Checker, DEADLOCK, Larger, Module, Reached, TERMINATING,
+    Verdict, Violation, ViolationKind, WitnessOutcome, constantly_true_under, parsed_by, probe_lines, unlisted_actions,
 };
 
 /// Operators of the standard modules whose value depends on more than the state: on chance, on the clock, on how far the
@@ -278,7 +278,8 @@ impl<'a> Subject<'a> {
         let facts = self.approval(None, Vec::new());
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
-        let _ = writeln!(text, "- module accepted by the PlusCal translator and SANY: {}", yes(facts.module_accepted));
+        let by = parsed_by(self.fresh_check().map_or(Checker::Tlc, |check| check.checker));
+        let _ = writeln!(text, "- module accepted by {by}: {}", yes(facts.module_accepted));
         let _ = writeln!(text, "- merged with its properties and accepted again: {}", yes(facts.merged_accepted));
         let _ = writeln!(text, "- checked as it stands: {}", yes(facts.check_is_fresh));
         if let Some(flaw) = self.view.confirmed_before().filter(|_| !self.view.state.repaired) {

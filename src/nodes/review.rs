@@ -71,7 +71,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             let review = as_read(attempt, review)?;
             let mut product = judge(&subject, review, unread, &documents(view, attempt)?, artifacts);
             if let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts {
-                let text = review_text(review, approval, flaw.as_deref(), quotes);
+                let text = review_text(review, approval, flaw.as_deref(), quotes, view.fresh_check());
                 product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&text)?);
             }
             Ok(product)

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::pipeline::{ApprovalFacts, FlawFacts, Issue, Quotes, Review, ReviewVerdict, approval, flaw};
 use crate::prompt::{Document, line_of};
+use crate::tla::{CheckOutcome, with_checker};
 
 /// Characters of a quoted line.
 const QUOTED: usize = 160;
@@ -56,8 +57,10 @@ pub(super) fn review_text(
     facts: &ApprovalFacts,
     claim: Option<&FlawFacts>,
     quotes: &Quotes,
+    check: Option<&CheckOutcome>,
 ) -> String {
-    let mut text = format!("# Review: {}\n\n{}\n", heading(review, facts, claim), review.summary.trim());
+    let heading = with_checker(heading(review, facts, claim), check);
+    let mut text = format!("# Review: {heading}\n\n{}\n", review.summary.trim());
     if !review.issues.is_empty() {
         text.push_str("\n## Issues\n\n");
         for issue in &review.issues {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::desk::{Desk, current, diagnostics_text, recall_inspection, record_inspection, tool_trouble};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::tla::parsed_by;
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
@@ -31,7 +32,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             artifacts: BTreeMap::new(),
             feedback: vec![Feedback {
                 station: Station::Formalize,
-                from: "PlusCal translator and SANY".into(),
+                from: parsed_by(desk.toolchain.checker()).trim_start_matches("the ").into(),
                 text: format!(
                     "The module was rejected. Lines and columns refer to the module with its translation.\n\n{}",
                     diagnostics_text(&inspection.diagnostics)

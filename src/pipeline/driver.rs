@@ -14,6 +14,7 @@ use super::run::{Attempt, Run, RunError, record, to_value};
 use super::station::Station;
 use super::view::RunView;
 use crate::journal::Kind;
+use crate::tla::with_checker;
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +120,7 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
     let mut group = vec![here(Kind::Send, "attempt_finished", to_value(product))];
     group.extend(guards(product).into_iter().map(|data| here(Kind::Choice, "guard_evaluated", data)));
     let to = destination(&t);
-    let why = why(&t, product, &after);
+    let why = with_checker(why(&t, product, &after), after.fresh_check());
     group.push(here(
         Kind::Choice,
         "routed",

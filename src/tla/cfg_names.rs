@@ -19,8 +19,7 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
     let defined =
         |name: &str| elsewhere || module.definition(name).is_some() || (algorithm && TRANSLATED.contains(&name));
     for (role, name) in cfg.listed() {
-        let is_variable = role == "VIEW" && module.variable_names().contains(name);
-        if !defined(name) && !is_variable {
+        if !defined(name) {
             let hint = keyword_hint(name).map_or_else(String::new, |hint| format!("; {hint}"));
             say(format!("{role} {name}: the module does not define {name}{hint}"));
         } else if let Some(definition) = module.definition(name) {

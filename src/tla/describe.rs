@@ -47,6 +47,22 @@ impl Violation {
 /// Said beside every verdict that the reference tools had no part in.
 pub const WITHOUT_JAVA: &str = "checked without SANY and TLC";
 
+/// What translated and parsed the module, beside this checker.
+pub fn parsed_by(checker: Checker) -> &'static str {
+    match checker {
+        Checker::Tlc => "the PlusCal translator and SANY",
+        Checker::Embedded => "the embedded translator and static checks, not by SANY",
+    }
+}
+
+/// A text that tells an outcome, with [`WITHOUT_JAVA`] where that is so.
+pub fn with_checker(text: String, outcome: Option<&CheckOutcome>) -> String {
+    match outcome {
+        Some(CheckOutcome { checker: Checker::Embedded, .. }) => format!("{text} ({WITHOUT_JAVA})"),
+        _ => text,
+    }
+}
+
 /// The verdict as one sentence.
 pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
     let sentence = sentence(outcome);

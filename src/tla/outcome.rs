@@ -257,6 +257,29 @@ pub struct CheckOutcome {
 }
 
 impl CheckOutcome {
+    /// The outcome of what never reached the checker.
+    pub fn rejected(checker: Checker, bounds: Bounds, diagnostics: Vec<Diagnostic>) -> Self {
+        let reason = diagnostics.first().map_or_else(|| "it was rejected".to_owned(), |d| d.message.clone());
+        Self {
+            verdict: Verdict::Invalid {
+                violated: Violation { kind: ViolationKind::Parse, name: None },
+                reason,
+                diagnostics,
+            },
+            statistics: Statistics::default(),
+            bounds,
+            coverage: None,
+            trace: None,
+            invariants: Vec::new(),
+            properties: Vec::new(),
+            probes: None,
+            witnesses: Vec::new(),
+            warnings: Vec::new(),
+            checker,
+            version: String::new(),
+        }
+    }
+
     /// Whether the main exploration ran to its end: nothing left on the queue.
     pub fn complete(&self) -> bool {
         self.statistics.left_on_queue == Some(0)

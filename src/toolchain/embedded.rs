@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use crate::pluscal;
 use crate::tla::semantic::analyze;
-use crate::tla::{CheckOutcome, Checker};
+use crate::tla::{CheckOutcome, Checker, Module, check_cfg_names};
 
 use super::embedded_child::VERSION;
 use super::embedded_run::TlaMc;
 use super::lint::lint_spec;
 use super::{
     BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, ToolPaths, Toolchain,
-    ToolchainInfo, Translation, check, probe,
+    ToolchainInfo, Translation, bounds, check, probe,
 };
 
 /// Translator, static checks and checker without Java.
@@ -86,7 +86,16 @@ impl Toolchain for EmbeddedToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(async move { check::check(&TlaMc::new(self)?, request, cx).await })
+        Box::pin(async move {
+            // The checker takes what TLC rejects: names that are not there, two kinds of initial predicates.
+            let spec = Module::parse(&request.spec.text);
+            let unfit = spec.map(|spec| check_cfg_names(&spec, &request.cfg)).unwrap_or_default();
+            if !unfit.is_empty() {
+                let outcome = CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), unfit);
+                return Ok(Checked { outcome, output: String::new(), second: None });
+            }
+            check::check(&TlaMc::new(self)?, request, cx).await
+        })
     }
 
     fn probe<'a>(
