@@ -231,7 +231,9 @@ impl ApprovalClause {
                  be as the documents say: {}",
                 facts.changed_steps.join("; ")
             ),
-            ApprovalClause::ModuleAccepted => "the module was not accepted by the PlusCal translator and the parser".into(),
+            ApprovalClause::ModuleAccepted => {
+                "the module was not accepted by the PlusCal translator and the parser".into()
+            }
             ApprovalClause::MergedAccepted => {
                 "the module merged with its properties, or its configuration, was not accepted".into()
             }
