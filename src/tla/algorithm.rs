@@ -57,6 +57,8 @@ pub struct Algorithm {
     /// The asserted expressions, `assert` with them, comments and layout dropped.
     pub assertions: Vec<String>,
     pub(crate) has_procedures: bool,
+    /// Of the whole algorithm; positions are those of the module's text.
+    pub(crate) tree: Tree,
 }
 
 /// The algorithm inside this comment, if it holds one: `--algorithm` or `--fair algorithm`, a name, and the start of a
@@ -99,6 +101,7 @@ pub(crate) fn find(
         fairness: Vec::new(),
         assertions: Vec::new(),
         has_procedures: false,
+        tree: Tree::default(),
     };
     if let Some((block, inner)) = define_block(source, tokens, syntax) {
         algorithm.define = Some(tokens[block.start].start..tokens[block.end - 1].end);
@@ -109,6 +112,7 @@ pub(crate) fn find(
         }
     }
     algorithm.read_tree(source, &tree, lines, tokens);
+    algorithm.tree = tree;
     Some(algorithm)
 }
 

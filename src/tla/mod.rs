@@ -50,6 +50,7 @@ pub use outcome::{
 };
 pub use probe::{ASSERTION, Again, DEADLOCK, Larger, Probes, UnderFairness, probe_lines, unprobed};
 pub use show::{DEFAULT_WIDTH, UNCUT, step_lines, trace_table};
+pub(crate) use syntax::{Id, Node, Tree};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{Found, find_modules};
