@@ -8,6 +8,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::config::{CheckerChoice, Draft, Layer};
 use crate::exit::Exit;
+use crate::mutation::Shard;
 
 /// The page of exit statuses, from their one home.
 fn exit_statuses() -> String {
@@ -38,6 +39,8 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Translate the `PlusCal` algorithm of a module to TLA+.
     Translate(TranslateArgs),
+    /// Make deliberate flaws in a specification, and see whether its properties notice them.
+    Mutate(MutateArgs),
     /// Print the report of a run.
     Report(ReportArgs),
     /// Show which tools were found, and how to get what is missing.
@@ -257,6 +260,58 @@ pub(super) struct CheckArgs {
     /// How the outcome is printed.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct MutateArgs {
+    /// The module. It is never edited.
+    pub spec: PathBuf,
+    /// The configuration [default: the .cfg of the same name beside the module].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The folder of the results; mutants judged in it before are not judged again.
+    #[arg(long, value_name = "DIR", default_value = "mutants.out")]
+    pub out: PathBuf,
+    /// Mutants judged at a time [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// List the mutants and judge none.
+    #[arg(long)]
+    pub list: bool,
+    /// Mutants of this operator alone; may be given several times.
+    #[arg(long, value_name = "OPERATOR")]
+    pub operator: Vec<String>,
+    /// Mutants alone that touch lines which this unified diff adds or changes.
+    #[arg(long, value_name = "FILE")]
+    pub in_diff: Option<PathBuf>,
+    /// So many mutants, drawn at random.
+    #[arg(long, value_name = "K")]
+    pub sample: Option<NonZeroUsize>,
+    /// What the draw begins with; the same seed draws the same mutants [default: 0].
+    #[arg(long, value_name = "N", requires = "sample")]
+    pub seed: Option<u64>,
+    /// The k-th of n parts of the mutants, for several machines.
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
+    /// Seconds for each run on a mutant [default: ten times what the specification itself took, at least 5].
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<NonZeroU64>,
+    /// Write the result in the schema of mutation testing elements, which viewers read.
+    #[arg(long, value_name = "FILE")]
+    pub stryker: Option<PathBuf>,
+    /// End with status 1 where the score, from 0 to 1, is below this.
+    #[arg(long, value_name = "SCORE", value_parser = share)]
+    pub fail_under: Option<f64>,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "it must be from 0 to 1".to_owned())
 }
 
 /// What translates.

@@ -176,12 +176,12 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     values.chain(witnesses).chain(keywords).collect()
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+pub(super) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
 }
 
 /// Modules in the same folder that the module names, and those that they name.
-fn beside(spec: &Path, module: &Module) -> Vec<(String, String)> {
+pub(super) fn beside(spec: &Path, module: &Module) -> Vec<(String, String)> {
     let dir = spec.parent().unwrap_or(Path::new("."));
     let mut found: Vec<(String, String)> = Vec::new();
     let mut wanted = needs(module);
@@ -213,7 +213,7 @@ fn needs(module: &Module) -> Vec<String> {
 }
 
 /// The object that others build on (design, section 9).
-fn json_of(outcome: &CheckOutcome) -> Value {
+pub(super) fn json_of(outcome: &CheckOutcome) -> Value {
     let (violated, reason) = match &outcome.verdict {
         Verdict::Holds => (None, unreached(outcome)),
         Verdict::Violated { violated } => (Some(violated), None),

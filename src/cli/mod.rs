@@ -11,6 +11,7 @@ mod doctor_providers;
 mod failure;
 mod forge;
 mod program;
+mod mutate;
 mod progress;
 mod provider;
 mod report;

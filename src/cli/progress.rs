@@ -24,8 +24,7 @@ pub(super) struct Display {
 
 impl Display {
     pub(super) fn new(format: Format) -> Self {
-        let terminal = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
-        let bar = terminal.then(|| {
+        let bar = terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -182,6 +181,11 @@ impl Display {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Whether somebody watches.
+pub(super) fn terminal() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }
 
 /// A result for a person. A reader that went away is no error.

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::journal::{Clock, Crash};
 use crate::process::Cancel;
 use crate::toolchain::{
-    BothToolchains, EmbeddedToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths, Toolchain,
+    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths, Toolchain,
 };
 
 /// UTC, to the millisecond.
@@ -59,6 +59,21 @@ pub(super) fn toolchain(settings: &Settings, defects: &Path) -> Result<Tools, Fa
         }
     };
     Ok(Tools { toolchain, choice, defects: reports })
+}
+
+/// The tools that judge mutants: with `auto`, what the program carries, and the Java tools, where they are found, for
+/// what that refuses.
+pub(super) fn judging_tools(settings: &Settings) -> Result<Tools, Failure> {
+    if settings.checker != CheckerChoice::Auto {
+        return toolchain(settings, Path::new(DEFECTS));
+    }
+    let ours = Box::new(embedded(settings)?);
+    let toolchain: Box<dyn Toolchain> = match discover(settings) {
+        Ok(java) => Box::new(FallbackToolchain::new(ours, Box::new(java))),
+        Err(missing) if names_a_jar(settings) => return Err(tool_failure(&missing)),
+        Err(_) => ours,
+    };
+    Ok(Tools { toolchain, choice: CheckerChoice::Auto, defects: Arc::new(Defects::new(Path::new(DEFECTS))) })
 }
 
 /// Whether the settings or the environment name a jar.

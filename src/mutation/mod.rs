@@ -1,7 +1,18 @@
 //! Deliberate flaws: made by operators on the text of a specification, and judged by its own properties.
 
+mod inclusion;
+mod judge;
+mod judgement;
 mod mutant;
 mod operator;
+mod requirements;
+mod results;
+mod selection;
 
+pub use judge::{BaselineError, Judge, Subject, limits_of_one};
+pub use judgement::{Judgement, Outcome, Summary};
 pub use mutant::{Edit, Mutant};
-pub use operator::Operator;
+pub use operator::{Operator, mutants};
+pub use requirements::requirements_touched;
+pub use results::{Results, ResultsError, listed};
+pub use selection::{Selection, Shard, changed_lines};

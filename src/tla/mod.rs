@@ -4,6 +4,7 @@
 mod actions;
 mod algorithm;
 mod audit;
+mod behaviour;
 mod cfg;
 mod cfg_keyword;
 mod cfg_names;
@@ -29,6 +30,7 @@ mod units;
 pub use actions::unlisted_actions;
 pub use algorithm::{Algorithm, Label, Syntax};
 pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING, asserting, covers_key};
+pub use behaviour::{Behaviour, FairAction, Fairness};
 pub use cfg::Cfg;
 pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;

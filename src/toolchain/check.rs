@@ -7,9 +7,9 @@ use crate::tla::{
     Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
 
-use super::explorer::{AtOnce, Explorer, Learned, Run};
+use super::explorer::{AtOnce, Explorer, Learned, Reading, Run};
 use super::lint::{lint_cfg, lint_spec};
-use super::plan::{self, RunPlan, Symmetry, processors};
+use super::plan::{self, Order, RunPlan, Symmetry, processors};
 use super::{BoxFuture, CheckRequest, Checked, ToolContext, ToolError};
 
 /// Checks a module against its configuration.
@@ -18,16 +18,10 @@ pub(crate) async fn check(
     request: &CheckRequest,
     cx: &ToolContext<'_>,
 ) -> Result<Checked, ToolError> {
+    if let Some(rejected) = refused(explorer, request, cx) {
+        return Ok(rejected);
+    }
     let cfg = &request.cfg;
-    let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
-    refused.extend(lint_cfg(cfg, &request.spec));
-    if !refused.is_empty() {
-        return Ok(rejected(explorer, request, "it was refused before any tool ran", refused));
-    }
-    let unknown = explorer.unknown_keywords(request);
-    if !unknown.is_empty() {
-        return Ok(rejected(explorer, request, "this TLC does not know a keyword of the configuration", unknown));
-    }
     let mut session = Session { explorer, request, cx, output: String::new() };
     let mut warnings = Vec::new();
     let (at_once, mut safety) = match explorer.at_once(request, cx).await? {
@@ -62,6 +56,53 @@ pub(crate) async fn check(
         outcome.coverage = session.learn(covered, &mut outcome.warnings);
     }
     Ok(Checked { outcome, output: session.output, second: None })
+}
+
+/// The verdict alone, in as few runs of one thread as it takes.
+pub(crate) async fn decide(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    cx: &ToolContext<'_>,
+) -> Result<Checked, ToolError> {
+    if let Some(rejected) = refused(explorer, request, cx) {
+        return Ok(rejected);
+    }
+    let cfg = &request.cfg;
+    let mut session = Session { explorer, request, cx, output: String::new() };
+    let mut warnings = Vec::new();
+    let one_run = cfg.properties.is_empty() || (cfg.symmetry.is_empty() && cfg.view.is_none());
+    let plan = if one_run { plan::whole(cfg) } else { plan::safety(cfg) };
+    let mut safety = session.run(&RunPlan { coverage: false, order: Order::Fixed, ..plan }).await?;
+    let temporal = match kind_of(&safety.verdict) {
+        _ if cfg.properties.is_empty() => None,
+        None if safety.verdict != Verdict::Holds => None,
+        None if one_run => {
+            let read = Reading { liveness: safety.read.liveness, ..Reading::default() };
+            let held = Run { verdict: Verdict::Holds, read, seconds: safety.seconds, workers: 1 };
+            Some(session.temporal(Some(held), &mut warnings).await?)
+        }
+        None => Some(session.temporal(None, &mut warnings).await?),
+        Some(ViolationKind::Property | ViolationKind::ActionProperty) if is_violated(&safety.verdict) => {
+            let read = Reading { statistics: safety.read.statistics.clone(), ..Reading::default() };
+            let held = Run { verdict: Verdict::Holds, read, seconds: safety.seconds, workers: 1 };
+            Some(session.temporal(Some(std::mem::replace(&mut safety, held)), &mut warnings).await?)
+        }
+        Some(_) => None,
+    };
+    let outcome = finish(explorer, request, safety, temporal, Vec::new(), warnings);
+    Ok(Checked { outcome, output: session.output, second: None })
+}
+
+/// What is not handed to any checker.
+fn refused(explorer: &dyn Explorer, request: &CheckRequest, cx: &ToolContext<'_>) -> Option<Checked> {
+    let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
+    refused.extend(lint_cfg(&request.cfg, &request.spec));
+    if !refused.is_empty() {
+        return Some(rejected(explorer, request, "it was refused before any tool ran", refused));
+    }
+    let unknown = explorer.unknown_keywords(request);
+    (!unknown.is_empty())
+        .then(|| rejected(explorer, request, "this TLC does not know a keyword of the configuration", unknown))
 }
 
 fn rejected(explorer: &dyn Explorer, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {

@@ -219,6 +219,16 @@ pub trait Toolchain: Send + Sync {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>>;
 
+    /// The verdict alone, in as few runs of one thread as it takes: no witnesses, no coverage, and the steps of a trace
+    /// have names only where the checker gives them by itself.
+    fn decide<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+        self.check(request, cx)
+    }
+
     /// Checks again what an outcome says is violated: under weak fairness of every action where the trace is an infinite
     /// behaviour, and with each numeric constant plus one. All runs together take the time of one run of the checker;
     /// what does not end within it is undecided. `None` where nothing is violated that could be checked again.

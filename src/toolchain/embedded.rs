@@ -87,14 +87,23 @@ impl Toolchain for EmbeddedToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
         Box::pin(async move {
-            // The checker takes what TLC rejects: names that are not there, two kinds of initial predicates.
-            let spec = Module::parse(&request.spec.text);
-            let unfit = spec.map(|spec| check_cfg_names(&spec, &request.cfg)).unwrap_or_default();
-            if !unfit.is_empty() {
-                let outcome = CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), unfit);
-                return Ok(Checked { outcome, output: String::new(), second: None });
+            match unfit(request) {
+                Some(rejected) => Ok(rejected),
+                None => check::check(&TlaMc::new(self)?, request, cx).await,
             }
-            check::check(&TlaMc::new(self)?, request, cx).await
+        })
+    }
+
+    fn decide<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+        Box::pin(async move {
+            match unfit(request) {
+                Some(rejected) => Ok(rejected),
+                None => check::decide(&TlaMc::new(self)?, request, cx).await,
+            }
         })
     }
 
@@ -118,4 +127,15 @@ impl Toolchain for EmbeddedToolchain {
             Ok(ToolchainInfo { runtime: "none needed".to_owned(), location, version: said })
         })
     }
+}
+
+/// The checker takes what TLC rejects: names that are not there, two kinds of initial predicates.
+fn unfit(request: &CheckRequest) -> Option<Checked> {
+    let spec = Module::parse(&request.spec.text).ok()?;
+    let unfit = check_cfg_names(&spec, &request.cfg);
+    (!unfit.is_empty()).then(|| Checked {
+        outcome: CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), unfit),
+        output: String::new(),
+        second: None,
+    })
 }

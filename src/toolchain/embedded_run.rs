@@ -126,10 +126,11 @@ impl<'a> TlaMc<'a> {
         cx: &ToolContext<'_>,
     ) -> Result<(Run, String), ToolError> {
         let workers = plan.order.workers(cx.limits);
-        let alone = Limits { check: ALONE.min(cx.limits.check), workers: Some(1), ..cx.limits.clone() };
+        let first = if workers > 1 { ALONE.min(cx.limits.check) } else { cx.limits.check };
+        let alone = Limits { check: first, workers: Some(1), ..cx.limits.clone() };
         let first = ToolContext { limits: &alone, ..*cx };
         let (explored, workers) = match self.explore(spec, plan, &first, &Cancel::new(), &mut |_| {}).await? {
-            slow if slow.ended.status == Status::DeadlineExceeded && cx.limits.check > ALONE => {
+            slow if slow.ended.status == Status::DeadlineExceeded && cx.limits.check > alone.check => {
                 let limits = Limits { check: cx.limits.check.saturating_sub(ALONE), ..cx.limits.clone() };
                 let rest = ToolContext { limits: &limits, ..*cx };
                 (self.explore(spec, plan, &rest, &Cancel::new(), &mut |_| {}).await?, workers)

@@ -114,6 +114,14 @@ impl Toolchain for JavaToolchain {
         Box::pin(async move { check::check(&Tlc::of(self, cx).await?, request, cx).await })
     }
 
+    fn decide<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+        Box::pin(async move { check::decide(&Tlc::of(self, cx).await?, request, cx).await })
+    }
+
     fn probe<'a>(
         &'a self,
         request: &'a CheckRequest,

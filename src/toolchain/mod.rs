@@ -10,6 +10,7 @@ mod embedded_child;
 mod embedded_output;
 mod embedded_run;
 mod explorer;
+mod fallback;
 mod fetch;
 mod installation;
 mod java;
@@ -32,6 +33,7 @@ pub use contract::{
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::{CHECKER_MARKER, become_checker};
+pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;
 pub use lint::{lint_cfg, lint_spec};

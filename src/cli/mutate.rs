@@ -1,0 +1,204 @@
+//! `tlaforge mutate`: deliberate flaws in a specification, and whether its properties notice them.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, stream};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::args::{Format, MutateArgs};
+use super::check::{beside, json_of, read};
+use super::failure::{Fails, Failure};
+use super::forge::settings;
+use super::progress::{advice, json_line, result, terminal};
+use super::surroundings::{Tools, cancel_on_signals, clock, judging_tools, limits, tool_failure};
+use crate::exit::Exit;
+use crate::journal::{RunLock, write_atomically};
+use crate::mutation::{
+    BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Subject, Summary, changed_lines,
+    limits_of_one, listed, mutants,
+};
+use crate::report::{counted, mutant_line, mutation_json, mutation_text, stryker};
+use crate::tla::{Cfg, Module, outcome_text};
+use crate::toolchain::{Limits, SpecText, ToolContext, ToolError};
+
+pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
+    let text = read(&args.spec)?;
+    let module = Module::parse(&text)
+        .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
+    let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
+    let cfg_text = read(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
+    let cfg = Cfg::parse(&cfg_text).map_err(|d| Failure::usage(format!("{}: {d}", cfg_path.display())))?;
+    let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let chosen = selection(&args, &file)?.of(mutants(&module, &cfg), &text);
+    if args.list {
+        list(&args, &chosen, &file, &text);
+        return Ok(Exit::Ok);
+    }
+    let settings = settings(args.tools.layer())?;
+    let Tools { toolchain, defects, choice } = judging_tools(&settings)?;
+    let limits = limits(&settings);
+    let cancel = cancel_on_signals();
+    let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
+    let spec = SpecText { name: module.name.clone(), beside: beside(&args.spec, &module), text: text.clone() };
+
+    advice(&format!("checking {} itself \u{2026}", args.spec.display()));
+    let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;
+    let (subject, baseline) = prepared.map_err(|error| unfit(&error, &args.spec))?;
+
+    std::fs::create_dir_all(&args.out).map_err(|e| Failure::usage(format!("{}: {e}", args.out.display())))?;
+    let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
+    let mut results = Results::open(&args.out).fails(Exit::Usage)?;
+    results.plan(&file, &text, &chosen).fails(Exit::Usage)?;
+    let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
+    let version = format!("{} {choice:?}", env!("CARGO_PKG_VERSION"));
+    let judge = Judge { tools: &*toolchain, subject: &subject, version: &version };
+    let limits = limits_of_one(&limits, deadline);
+    let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
+
+    let whole = mutation_json(json_of(&baseline), &judgements);
+    results.finish(&whole, &judgements).fails(Exit::Usage)?;
+    if let Some(path) = &args.stryker {
+        let text = format!("{:#}\n", stryker(&subject, &judgements));
+        write_atomically(path, text.as_bytes())
+            .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
+    }
+    match args.format {
+        Format::Text => result(&mutation_text(&subject, &baseline, &judgements)),
+        Format::Json => json_line(&whole),
+    }
+    advice(&format!("results: {}", args.out.display()));
+    if defects.any() {
+        return Ok(Exit::Defect);
+    }
+    Ok(verdict(&args, &Summary::of(&judgements)))
+}
+
+/// Without a threshold a finished run is a good one.
+fn verdict(args: &MutateArgs, summary: &Summary) -> Exit {
+    match args.fail_under {
+        Some(least) if summary.score.is_none_or(|score| score < least) => Exit::Negative,
+        _ => Exit::Ok,
+    }
+}
+
+fn selection(args: &MutateArgs, file: &str) -> Result<Selection, Failure> {
+    let mut operators = Vec::new();
+    for id in &args.operator {
+        operators.push(Operator::from_id(id).ok_or_else(|| {
+            let known: Vec<&str> = Operator::ALL.iter().map(|operator| operator.id()).collect();
+            Failure::usage(format!("there is no mutation operator {id:?}"))
+                .hint(format!("one of: {}", known.join(", ")))
+        })?);
+    }
+    let lines = match &args.in_diff {
+        Some(path) => Some(changed_lines(&read(path)?, file).ok_or_else(|| {
+            Failure::usage(format!("{} changes no file named {file}", path.display()))
+                .hint("give a unified diff, such as `git diff` writes it")
+        })?),
+        None => None,
+    };
+    let seed = args.seed.unwrap_or(0);
+    Ok(Selection { operators, lines, sample: args.sample.map(std::num::NonZeroUsize::get), seed, shard: args.shard })
+}
+
+fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
+    match args.format {
+        Format::Json => {
+            let all: Vec<_> = chosen.iter().map(|mutant| listed(mutant, file, source)).collect();
+            json_line(&json!({"schema": 1, "mutants": all}));
+        }
+        Format::Text => {
+            let lines = chosen.iter().map(|m| format!("{}: `{}` {}\n", m.name(file), m.definition, m.what));
+            result(&lines.collect::<String>());
+        }
+    }
+}
+
+fn unfit(error: &BaselineError, spec: &Path) -> Failure {
+    match error {
+        BaselineError::Tool(error) => tool_failure(error),
+        BaselineError::Bad { reason, outcome } => {
+            if let Some(outcome) = outcome {
+                advice(&outcome_text(outcome, crate::tla::DEFAULT_WIDTH));
+            }
+            Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display()))
+                .hint(format!("mutants are judged by what holds: mend it first (tlaforge check {})", spec.display()))
+        }
+        other => Failure::new(Exit::Baseline, other.to_string()),
+    }
+}
+
+/// Judges what was not judged before, several at a time. What is judged is on disk before the next one is shown.
+async fn judged(
+    judge: &Judge<'_>,
+    chosen: &[Mutant],
+    results: &mut Results,
+    limits: &Limits,
+    args: &MutateArgs,
+    cancel: &crate::process::Cancel,
+) -> Result<Vec<Judgement>, Failure> {
+    let bar = bar(chosen.len());
+    // One that ran out of time is judged again where it gets more.
+    let again = |old: &Judgement| old.outcome == Outcome::Timeout && old.seconds < limits.check.as_secs_f64();
+    let mut all: Vec<Option<Judgement>> = Vec::new();
+    for mutant in chosen {
+        all.push(results.known(&judge.key(mutant)).filter(|old| !again(old)).cloned());
+    }
+    let known = all.iter().flatten().count();
+    if known > 0 {
+        advice(&format!("{} of {} were judged before", known, counted(chosen.len(), "mutant")));
+        bar.inc(known as u64);
+    }
+    let cx = ToolContext { limits, cancel, progress: &|_| {} };
+    let cx = &cx;
+    let open: Vec<usize> = (0..chosen.len()).filter(|at| all[*at].is_none()).collect();
+    let jobs = args.jobs.map_or_else(processors, std::num::NonZeroUsize::get);
+    let runs = open.into_iter().map(|at| async move { (at, judge.judge(&chosen[at], cx).await) });
+    let mut runs = stream::iter(runs).buffer_unordered(jobs);
+    let began = Instant::now();
+    let mut said = Instant::now();
+    while let Some((at, judged)) = runs.next().await {
+        let judgement = match judged {
+            Ok(judgement) => judgement,
+            Err(ToolError::Cancelled) => {
+                bar.finish_and_clear();
+                return Err(Failure::new(Exit::Interrupted, "interrupted").hint(format!(
+                    "what was judged is in {}; the same command goes on from there",
+                    args.out.display()
+                )));
+            }
+            Err(error) => return Err(tool_failure(&error)),
+        };
+        results.append(&judgement).fails(Exit::Usage)?;
+        bar.inc(1);
+        if judgement.outcome == Outcome::Survived {
+            bar.suspend(|| advice(&mutant_line(&judgement)));
+        }
+        all[at] = Some(judgement);
+        let done = all.iter().flatten().count();
+        // Where no bar moves, a line now and then, and one for the first.
+        if bar.is_hidden() && (done == known + 1 || said.elapsed() > Duration::from_secs(10)) {
+            said = Instant::now();
+            advice(&format!("{done} of {} judged ({:.1} s)", chosen.len(), began.elapsed().as_secs_f64()));
+        }
+    }
+    bar.finish_and_clear();
+    Ok(all.into_iter().flatten().collect())
+}
+
+fn bar(mutants: usize) -> ProgressBar {
+    if !terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(mutants as u64);
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} mutants, {elapsed} so far, about {eta} to go");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

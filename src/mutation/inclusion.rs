@@ -1,0 +1,128 @@
+//! Whether everything that one specification does another one does as well: `O!Init /\ [][O!Next]_vars` as a property of
+//! the one, with the other instantiated under the same constants. Lamport, "Specifying Systems", section 10.8.
+//! Inclusion both ways means the same reachable states and, stuttering aside, the same steps.
+
+use std::fmt::Write as _;
+
+use crate::tla::{Behaviour, Cfg, FairAction, Module};
+use crate::toolchain::{CheckRequest, SpecText};
+
+/// A specification whose text is translated, taken apart.
+#[derive(Debug, Clone)]
+pub(super) struct Side {
+    pub(super) module: Module,
+    pub(super) behaviour: Behaviour,
+}
+
+/// Names that neither specification uses.
+const PREFIX: &str = "Tlaforge";
+
+/// What the requests are made with.
+pub(super) struct Inclusion<'a> {
+    pub(super) cfg: &'a Cfg,
+    pub(super) beside: &'a [(String, String)],
+    /// What `beside` and both texts do not contain.
+    prefix: String,
+}
+
+impl<'a> Inclusion<'a> {
+    /// An error says why the question cannot be put so.
+    pub(super) fn new(cfg: &'a Cfg, beside: &'a [(String, String)], sides: [&Side; 2]) -> Result<Self, String> {
+        let mut prefix = PREFIX.to_owned();
+        let texts = || sides.iter().map(|s| s.module.source.as_str()).chain(beside.iter().map(|(_, t)| t.as_str()));
+        while texts().any(|text| text.contains(&prefix)) {
+            prefix.push('_');
+        }
+        for side in sides {
+            let substituted = |name: &&String| !side.module.constants.iter().any(|c| c.name == **name);
+            let is_override = |(name, value): &(&String, &String)| value.starts_with("<-") && substituted(name);
+            if let Some((name, _)) = cfg.constants.iter().find(is_override) {
+                return Err(format!("the configuration puts another definition in the place of `{name}`"));
+            }
+            let lines = side.behaviour.init.iter().chain([&side.behaviour.next]);
+            if lines.into_iter().any(|text| text.contains('\n')) {
+                return Err("the initial predicate or the next-state relation is written out in the specification".to_owned());
+            }
+        }
+        let names = |side: &Side| {
+            let mut names: Vec<String> = side.module.variables.iter().map(|v| v.name.clone()).collect();
+            names.sort();
+            names
+        };
+        if names(sides[0]) != names(sides[1]) {
+            return Err("the two have different variables".to_owned());
+        }
+        Ok(Self { cfg, beside, prefix })
+    }
+
+    /// The check that holds where everything that `inner` does `outer` does as well.
+    pub(super) fn request(&self, inner: &Side, outer: &Side) -> CheckRequest {
+        let Self { prefix, .. } = self;
+        let formula = format!("{prefix}Other!{prefix}Init /\\ [][{prefix}Other!{prefix}Next]_{}", variables(inner));
+        self.with(inner, outer, &formula)
+    }
+
+    /// The check that holds where these actions are the same on every step of `inner`.
+    pub(super) fn same_actions(&self, inner: &Side, outer: &Side, actions: &[FairAction]) -> CheckRequest {
+        let Self { prefix, .. } = self;
+        let mut formula = "[][".to_owned();
+        for FairAction { bounds, action, arguments, .. } in actions {
+            // Writing to a string cannot fail.
+            let _ = write!(
+                formula,
+                " /\\ ({bounds} ({action}{arguments} <=> {prefix}Other!{action}{arguments}))"
+            );
+        }
+        let _ = write!(formula, "]_{}", variables(inner));
+        self.with(inner, outer, &formula)
+    }
+
+    fn with(&self, inner: &Side, outer: &Side, formula: &str) -> CheckRequest {
+        let Self { prefix, cfg, beside } = self;
+        let text = format!(
+            "---- MODULE {prefix}Inclusion ----\nEXTENDS {}\n{prefix}Other == INSTANCE {prefix}Original\n{prefix}Included == \
+             {formula}\n====\n",
+            inner.module.name
+        );
+        let property = vec![format!("{prefix}Included")];
+        let cfg = Cfg {
+            invariants: Vec::new(),
+            properties: property,
+            witnesses: Vec::new(),
+            symmetry: Vec::new(),
+            view: None,
+            alias: None,
+            postcondition: None,
+            check_deadlock: Some(false),
+            ..(*cfg).clone()
+        };
+        let mut all = beside.to_vec();
+        all.push((inner.module.name.clone(), inner.module.source.clone()));
+        all.push((format!("{prefix}Original"), self.renamed(outer)));
+        let spec = SpecText { name: format!("{prefix}Inclusion"), text, beside: all };
+        CheckRequest { spec, cfg_text: cfg.render(), cfg }
+    }
+
+    /// The other module under a name of its own, with names for its two parts.
+    fn renamed(&self, side: &Side) -> String {
+        let Self { prefix, .. } = self;
+        let Side { module, behaviour } = side;
+        let header = &module.source[module.header.clone()];
+        let name = header.rfind(&module.name).map_or(module.header.end, |at| module.header.start + at);
+        let end = module.terminator.as_ref().map_or(module.source.len(), |end| end.start);
+        let init: Vec<String> = behaviour.init.iter().map(|part| format!("({part})")).collect();
+        format!(
+            "{}{prefix}Original{}\n{prefix}Init == {}\n{prefix}Next == {}\n{}",
+            &module.source[..name],
+            &module.source[name + module.name.len()..end],
+            init.join(" /\\ "),
+            behaviour.next,
+            &module.source[end..],
+        )
+    }
+}
+
+fn variables(side: &Side) -> String {
+    let names: Vec<&str> = side.module.variables.iter().map(|v| v.name.as_str()).collect();
+    format!("<<{}>>", names.join(", "))
+}

@@ -1,0 +1,134 @@
+//! Which of all mutants are judged.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use super::{Mutant, Operator};
+
+/// One part of several: `2/8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    index: usize,
+    of: usize,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(k, n)| Some((k.trim().parse().ok()?, n.trim().parse().ok()?)));
+        match parts {
+            Some((index, of)) if 1 <= index && index <= of => Ok(Self { index, of }),
+            _ => Err(format!("`{text}` is not k/n with k from 1 to n, such as 1/4")),
+        }
+    }
+}
+
+/// What to judge.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// These operators alone; all where it is empty.
+    pub operators: Vec<Operator>,
+    /// Mutants on these lines alone.
+    pub lines: Option<BTreeSet<usize>>,
+    /// So many, drawn at random.
+    pub sample: Option<usize>,
+    /// What the draw begins with: the same seed draws the same mutants.
+    pub seed: u64,
+    /// One part of what is left.
+    pub shard: Option<Shard>,
+}
+
+impl Selection {
+    /// The chosen mutants, in their order.
+    pub fn of(&self, all: Vec<Mutant>, source: &str) -> Vec<Mutant> {
+        let wanted = |mutant: &Mutant| {
+            let operator = self.operators.is_empty() || self.operators.contains(&mutant.operator);
+            operator && self.lines.as_ref().is_none_or(|lines| touches(mutant, source, lines))
+        };
+        let mut chosen: Vec<Mutant> = all.into_iter().filter(wanted).collect();
+        if let Some(sample) = self.sample.filter(|sample| *sample < chosen.len()) {
+            let mut rng = fastrand::Rng::with_seed(self.seed);
+            let mut places: Vec<usize> = (0..chosen.len()).collect();
+            rng.shuffle(&mut places);
+            let drawn: BTreeSet<usize> = places.into_iter().take(sample).collect();
+            let mut place = 0..;
+            chosen.retain(|_| place.next().is_some_and(|at| drawn.contains(&at)));
+        }
+        match self.shard {
+            Some(Shard { index, of }) => chosen.into_iter().skip(index - 1).step_by(of).collect(),
+            None => chosen,
+        }
+    }
+}
+
+fn touches(mutant: &Mutant, source: &str, lines: &BTreeSet<usize>) -> bool {
+    let line = |at: usize| source[..at].matches('\n').count() + 1;
+    mutant.edits.iter().any(|edit| (line(edit.range.start)..=line(edit.range.end)).any(|at| lines.contains(&at)))
+}
+
+/// The lines of a file that a unified diff adds or changes. `None` where the diff does not speak of the file, which is
+/// found by the end of its path.
+pub fn changed_lines(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
+    let mut found: Option<BTreeSet<usize>> = None;
+    let (mut ours, mut line, mut left) = (false, 0, (0_usize, 0_usize));
+    for text in diff.lines() {
+        // Inside a hunk a line that begins with `+++` is an added line.
+        if left == (0, 0) {
+            if let Some(path) = text.strip_prefix("+++ ") {
+                let path = path.split('\t').next().unwrap_or(path).trim();
+                ours = path.rsplit('/').next() == file.rsplit('/').next();
+                if ours {
+                    found.get_or_insert_default();
+                }
+            } else if let Some(range) = text.strip_prefix("@@ -") {
+                let counts = |part: &str| {
+                    let (start, count) = part.split_once(',').unwrap_or((part, "1"));
+                    (start.parse().unwrap_or(0), count.parse().unwrap_or(0))
+                };
+                let mut parts = range.split_whitespace();
+                let old = counts(parts.next().unwrap_or(""));
+                let new: (usize, usize) = counts(parts.next().unwrap_or("").trim_start_matches('+'));
+                (line, left) = (new.0, (old.1, new.1));
+            }
+            continue;
+        }
+        match text.bytes().next() {
+            Some(b'+') => {
+                if ours && let Some(found) = &mut found {
+                    found.insert(line);
+                }
+                line += 1;
+                left.1 = left.1.saturating_sub(1);
+            }
+            Some(b'-') => left.0 = left.0.saturating_sub(1),
+            Some(b'\\') => {}
+            _ => {
+                line += 1;
+                left = (left.0.saturating_sub(1), left.1.saturating_sub(1));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_a_diff_are_those_of_the_new_file() {
+        let diff = "diff --git a/s/Spec.tla b/s/Spec.tla\n--- a/s/Spec.tla\n+++ b/s/Spec.tla\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n+C\n c\n@@ -10 +11,2 @@\n-x\n+++ y\n+z\n--- a/O.tla\n+++ b/O.tla\n@@ -1 +1 @@\n-1\n+2\n";
+        assert_eq!(changed_lines(diff, "Spec.tla"), Some(BTreeSet::from([2, 3, 11, 12])));
+        assert_eq!(changed_lines(diff, "O.tla"), Some(BTreeSet::from([1])));
+        assert_eq!(changed_lines(diff, "None.tla"), None);
+    }
+
+    #[test]
+    fn a_shard_is_k_of_n() {
+        assert_eq!("2/4".parse(), Ok(Shard { index: 2, of: 4 }));
+        for wrong in ["0/4", "5/4", "1", "a/b", "1/0", ""] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}

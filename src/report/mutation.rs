@@ -1,0 +1,212 @@
+//! The result of a mutation run as text, and in the schema that viewers of mutation tests read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::mutation::{Judgement, Outcome, Subject, Summary, requirements_touched};
+use crate::tla::{CheckOutcome, ViolationKind, bounds_sentence};
+
+use super::counted;
+
+/// What each class means, for the table.
+fn meaning(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Killed => "a property noticed it",
+        Outcome::Survived => "does something new, and no property notices",
+        Outcome::Restricting => "does less; no safety property can notice",
+        Outcome::Equivalent => "same reachable states and steps, same fairness",
+        Outcome::FairnessOnly => "same steps, other fairness; only liveness can notice",
+        Outcome::Invalid => "does not translate, parse or evaluate",
+        Outcome::Inconclusive => "not decided",
+        Outcome::Timeout => "did not end in time",
+    }
+}
+
+/// The report: counts, what killed, and what each survivor means. `judgements` in the order of the source.
+pub fn mutation_text(subject: &Subject, baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
+    let summary = Summary::of(judgements);
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "# Mutants of {}: {}\n", subject.file, judgements.len());
+    for outcome in Outcome::ALL {
+        let count = summary.count(outcome);
+        if count > 0 {
+            let _ = writeln!(out, "{count:>6}  {:<14} {}", outcome.words(), meaning(outcome));
+        }
+    }
+    let score = |score: Option<f64>, none: &str| score.map_or_else(|| none.to_owned(), |s| format!("{:.0} %", s * 100.0));
+    let _ = writeln!(
+        out,
+        "\nScore: {} (killed / (killed + survived))",
+        score(summary.score, "none, no mutant was killed or survived")
+    );
+    if summary.restricting > 0 {
+        let _ = writeln!(
+            out,
+            "Witnesses: {} of the restricting ones keep a witness from being reached",
+            score(summary.restricting_score, "none")
+        );
+    }
+    let _ = writeln!(out, "Bounds: {}", bounds_sentence(&baseline.bounds));
+    out.push_str(&killers(&summary, judgements));
+    out.push_str(&survivors(subject, judgements));
+    out.push_str(&others(judgements));
+    out
+}
+
+fn killers(summary: &Summary, judgements: &[Judgement]) -> String {
+    let mut by: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in judgements.iter().flat_map(|j| &j.killed_by) {
+        *by.entry(name).or_default() += 1;
+    }
+    if by.is_empty() {
+        return String::new();
+    }
+    let mut all: Vec<(&str, usize)> = by.into_iter().collect();
+    all.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    let mut out = String::from("\n## Killed by (what the checker found violated first)\n\n");
+    for (name, count) in all {
+        let _ = writeln!(out, "{count:>6}  {name}");
+    }
+    if summary.killed_by_deadlock > 0 {
+        let _ = writeln!(out, "\n{} by deadlock, which no property states.", counted(summary.killed_by_deadlock, "mutant"));
+    }
+    out
+}
+
+fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
+    let mut by: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
+    for judgement in judgements.iter().filter(|j| j.outcome == Outcome::Survived) {
+        by.entry(&judgement.definition).or_default().push(judgement);
+    }
+    let mut groups: Vec<(&str, Vec<&Judgement>)> = by.into_iter().collect();
+    groups.sort_by_key(|(_, all)| all.first().map_or(0, |j| j.line));
+    let mut out = String::new();
+    for (definition, all) in groups {
+        if out.is_empty() {
+            out.push_str("\n## Survivors\n");
+        }
+        let touched = requirements_touched(&subject.module, &subject.cfg, definition);
+        let touched = match touched.is_empty() {
+            true => "no covered requirement speaks of its variables".to_owned(),
+            false => format!("touches {}", touched.into_iter().collect::<Vec<_>>().join(", ")),
+        };
+        let _ = writeln!(out, "\n{definition} ({touched})");
+        for judgement in all {
+            let _ = writeln!(out, "- {}", judgement.name);
+            let _ = writeln!(out, "  no property notices when `{definition}` {}", judgement.what);
+            for line in judgement.diff.lines() {
+                let _ = writeln!(out, "    {line}");
+            }
+        }
+    }
+    out
+}
+
+/// What is neither killed nor survived, a line each; reasons where there are any.
+fn others(judgements: &[Judgement]) -> String {
+    let mut out = String::new();
+    for outcome in [Outcome::Restricting, Outcome::FairnessOnly, Outcome::Inconclusive, Outcome::Timeout] {
+        let all: Vec<&Judgement> = judgements.iter().filter(|j| j.outcome == outcome).collect();
+        if all.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\n## {}{}\n", outcome.words()[..1].to_uppercase(), &outcome.words()[1..]);
+        for judgement in all {
+            let _ = write!(out, "- {}: `{}` {}", judgement.name, judgement.definition, judgement.what);
+            if !judgement.noticed_by.is_empty() {
+                let _ = write!(out, " (not reached any more: {})", judgement.noticed_by.join(", "));
+            }
+            if let Some(reason) = judgement.reason.as_deref().filter(|_| outcome != Outcome::Restricting) {
+                let _ = write!(out, " ({})", reason.lines().next().unwrap_or(""));
+            }
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// One mutant as a line of progress.
+pub fn mutant_line(judgement: &Judgement) -> String {
+    let by = match judgement.killed_by.first() {
+        Some(name) => {
+            let steps = judgement.trace.as_ref().map_or(0, |trace| trace.steps.len());
+            let steps = if steps == 0 { String::new() } else { format!(", {}", counted(steps, "state")) };
+            format!(" by {name}{steps}")
+        }
+        None => String::new(),
+    };
+    format!("{:<14}{}{by}", judgement.outcome.words(), judgement.name)
+}
+
+/// The object that others build on (design, section 9).
+pub fn mutation_json(baseline: Value, judgements: &[Judgement]) -> Value {
+    json!({
+        "schema": 1,
+        "baseline": baseline,
+        "summary": Summary::of(judgements),
+        "mutants": judgements,
+    })
+}
+
+/// The report in the schema of mutation testing elements, version 2. What has no class there is told in its reason: a
+/// restricting mutant is `Ignored`, as is an equivalent one; one that was not decided is `Pending`.
+pub fn stryker(subject: &Subject, judgements: &[Judgement]) -> Value {
+    let end_of = |judgement: &Judgement| {
+        let line = subject.source.lines().nth(judgement.line.saturating_sub(1)).unwrap_or("");
+        json!({"line": judgement.line, "column": line.chars().count() + 1})
+    };
+    let replacement = |judgement: &Judgement| {
+        let new = judgement.diff.lines().filter_map(|line| line.split_once("+ ").filter(|_| line.contains('+')));
+        new.map(|(_, text)| text.trim()).collect::<Vec<_>>().join("\n")
+    };
+    let mutants = judgements.iter().enumerate().map(|(index, judgement)| {
+        let (status, reason) = stryker_status(judgement);
+        json!({
+            "id": index.to_string(),
+            "mutatorName": judgement.operator,
+            "description": format!("`{}` {}", judgement.definition, judgement.what),
+            "replacement": replacement(judgement),
+            "location": {
+                "start": {"line": judgement.line, "column": judgement.column},
+                "end": end_of(judgement),
+            },
+            "status": status,
+            "statusReason": reason,
+            "killedBy": judgement.killed_by,
+        })
+    });
+    let tests: BTreeSet<&String> = judgements.iter().flat_map(|j| &j.killed_by).collect();
+    let all: BTreeSet<&String> = subject.cfg.invariants.iter().chain(&subject.cfg.properties).chain(tests).collect();
+    let tests: Vec<Value> = all.into_iter().map(|name| json!({"id": name, "name": name})).collect();
+    let mut files = serde_json::Map::new();
+    files.insert(
+        subject.file.clone(),
+        json!({"language": "tla", "source": subject.source, "mutants": mutants.collect::<Vec<_>>()}),
+    );
+    let mut test_files = serde_json::Map::new();
+    test_files.insert(format!("{} (properties)", subject.file), json!({"tests": tests}));
+    json!({
+        "schemaVersion": "2",
+        "thresholds": {"high": 80, "low": 60},
+        "files": files,
+        "testFiles": test_files,
+    })
+}
+
+fn stryker_status(judgement: &Judgement) -> (&'static str, String) {
+    let reason = || judgement.reason.clone().unwrap_or_default();
+    match judgement.outcome {
+        Outcome::Killed if judgement.kind == Some(ViolationKind::Deadlock) => ("Killed", "deadlock".to_owned()),
+        Outcome::Killed => ("Killed", reason()),
+        Outcome::Survived => ("Survived", reason()),
+        Outcome::Restricting => ("Ignored", "it only does less: no safety property can notice".to_owned()),
+        Outcome::Equivalent => ("Ignored", format!("equivalent: {}", reason())),
+        Outcome::FairnessOnly => ("Ignored", "only its fairness differs".to_owned()),
+        Outcome::Invalid => ("CompileError", reason()),
+        Outcome::Inconclusive => ("Pending", format!("not decided: {}", reason())),
+        Outcome::Timeout => ("Timeout", reason()),
+    }
+}

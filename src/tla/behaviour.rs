@@ -1,0 +1,253 @@
+//! A specification's formula taken apart: initial predicate, next-state relation, and what it says of fairness.
+//! Lamport, "Specifying Systems", section 8.9.
+
+use super::cfg::Cfg;
+use super::definition::{Definition, DefinitionKind};
+use super::fairness::{bare, body, callee};
+use super::lexer::normalise;
+use super::module::Module;
+use super::syntax::{Id, Tree};
+
+/// `Init /\ [][Next]_vars /\ Fairness`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Behaviour {
+    /// The initial predicate; expressions, which are conjoined.
+    pub init: Vec<String>,
+    /// The next-state relation.
+    pub next: String,
+    /// The state function under its brackets.
+    pub subscript: String,
+    /// What else is conjoined: fairness, and whatever speaks of whole behaviours.
+    pub fairness: Vec<Fairness>,
+}
+
+/// One conjunct beside `Init /\ [][Next]_vars`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fairness {
+    /// Its text, comments and layout dropped.
+    pub normalised: String,
+    /// What it is made of, where it is nothing but fairness of named actions: `\A self \in S : WF_vars(A(self))`.
+    pub of: Option<Vec<FairAction>>,
+}
+
+/// Fairness of one action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FairAction {
+    /// The quantifiers before it, as they stand: `\A self \in Procs :`; empty where there is none.
+    pub bounds: String,
+    /// The name of the action.
+    pub action: String,
+    /// Its arguments in parentheses; empty where it has none.
+    pub arguments: String,
+    /// Strong or weak.
+    pub strong: bool,
+}
+
+impl Behaviour {
+    /// Takes the specification of a configuration apart. An error says what does not have this form.
+    pub fn of(module: &Module, cfg: &Cfg) -> Result<Self, String> {
+        let Some(specification) = &cfg.specification else {
+            let (Some(init), Some(next)) = (&cfg.init, &cfg.next) else {
+                return Err("the configuration names no specification".to_owned());
+            };
+            let variables: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
+            let subscript = format!("<<{}>>", variables.join(", "));
+            return Ok(Self { init: vec![init.clone()], next: next.clone(), subscript, fairness: Vec::new() });
+        };
+        let mut found = Found { module, init: Vec::new(), boxes: Vec::new(), fairness: Vec::new() };
+        found.definition(specification, 0)?;
+        match found.boxes.as_slice() {
+            [(next, subscript)] => Ok(Self {
+                init: found.init,
+                next: next.clone(),
+                subscript: subscript.clone(),
+                fairness: found.fairness,
+            }),
+            _ => Err(format!("`{specification}` does not show one next-state relation")),
+        }
+    }
+
+    /// Whether the relation's text is a disjunction in which an action of this name is one of the choices, so that each
+    /// of its steps is a step of the relation.
+    pub fn is_choice(&self, module: &Module, action: &str) -> bool {
+        let mut open = vec![self.next.clone()];
+        let mut seen: Vec<String> = Vec::new();
+        while let Some(name) = open.pop() {
+            if name == action {
+                return true;
+            }
+            if seen.contains(&name) {
+                continue;
+            }
+            if let Some(definition) = module.definition(&name).filter(|d| is_plain(d))
+                && let Some(root) = body(definition)
+            {
+                choices(&definition.tree, root, &module.source, &mut open);
+            }
+            seen.push(name);
+        }
+        false
+    }
+}
+
+fn is_plain(definition: &Definition) -> bool {
+    definition.kind == DefinitionKind::Operator && !definition.damaged
+}
+
+/// The names called where a disjunction, or a choice of a value, is all that stands around them.
+fn choices(tree: &Tree, root: Id, source: &str, names: &mut Vec<String>) {
+    let mut open = vec![root];
+    while let Some(id) = open.pop() {
+        let id = bare(tree, id);
+        let is = |field: &str, kind: &str| tree.field(id, field).is_some_and(|child| tree.node(child).kind == kind);
+        match tree.node(id).kind {
+            "disj_list" => open.extend(tree.children(id)),
+            "bound_infix_op" if is("symbol", "lor") => {
+                open.extend(tree.field(id, "lhs").into_iter().chain(tree.field(id, "rhs")));
+            }
+            "bounded_quantification" if is("quantifier", "exists") => open.extend(tree.field(id, "expression")),
+            _ => names.extend(callee(tree, id).map(|name| tree.text(name, source).to_owned())),
+        }
+    }
+}
+
+struct Found<'a> {
+    module: &'a Module,
+    init: Vec<String>,
+    boxes: Vec<(String, String)>,
+    fairness: Vec<Fairness>,
+}
+
+impl Found<'_> {
+    fn definition(&mut self, name: &str, depth: usize) -> Result<(), String> {
+        let module = self.module;
+        let definition = module.definition(name).filter(|d| is_plain(d) && d.params.is_empty());
+        let root = definition.and_then(body);
+        let (Some(definition), Some(root)) = (definition, root) else {
+            return Err(format!("`{name}` is no plain definition"));
+        };
+        if depth > 8 {
+            return Err(format!("`{name}` is defined through too many others"));
+        }
+        self.conjuncts(&definition.tree, root, depth)
+    }
+
+    fn conjuncts(&mut self, tree: &Tree, id: Id, depth: usize) -> Result<(), String> {
+        let id = bare(tree, id);
+        let is_land = tree.field(id, "symbol").is_some_and(|symbol| tree.node(symbol).kind == "land");
+        match tree.node(id).kind {
+            "conj_list" => {
+                for item in tree.children(id).filter(|item| tree.node(*item).kind == "conj_item") {
+                    self.conjuncts(tree, item, depth)?;
+                }
+                Ok(())
+            }
+            "bound_infix_op" if is_land => {
+                for side in [tree.field(id, "lhs"), tree.field(id, "rhs")].into_iter().flatten() {
+                    self.conjuncts(tree, side, depth)?;
+                }
+                Ok(())
+            }
+            _ => self.conjunct(tree, id, depth),
+        }
+    }
+
+    fn conjunct(&mut self, tree: &Tree, id: Id, depth: usize) -> Result<(), String> {
+        let source = &self.module.source;
+        let text = normalise(source, tree.node(id).start..tree.node(id).end, &[]);
+        if let Some(boxed) = boxed(tree, id, source) {
+            self.boxes.push(boxed);
+            return Ok(());
+        }
+        if let Some(called) = callee(tree, id).filter(|called| *called == id) {
+            let name = tree.text(called, source);
+            if !self.is_state(name) {
+                return self.definition(name, depth + 1);
+            }
+        }
+        if is_temporal(tree, id) || self.calls_temporal(&text) {
+            self.fairness.push(Fairness { normalised: text, of: fair_actions(tree, id, source) });
+        } else {
+            self.init.push(source[tree.node(id).start..tree.node(id).end].to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether a definition and all below it speak of one state alone.
+    fn is_state(&self, name: &str) -> bool {
+        let mut all = self.module.closure(name);
+        all.insert(name.to_owned());
+        all.iter()
+            .filter_map(|name| self.module.definition(name))
+            .all(|d| !d.damaged && !d.tree.ids().any(|id| TEMPORAL.contains(&d.tree.node(id).kind)))
+    }
+
+    fn calls_temporal(&self, text: &str) -> bool {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.filter(|word| self.module.definition(word).is_some()).any(|word| !self.is_state(word))
+    }
+}
+
+/// Nodes that no predicate on one state holds.
+const TEMPORAL: &[&str] =
+    &["fairness", "step_expr_or_stutter", "step_expr_no_stutter", "always", "eventually", "leads_to", "prime"];
+
+fn is_temporal(tree: &Tree, root: Id) -> bool {
+    let range = tree.node(root).start..tree.node(root).end;
+    tree.ids()
+        .map(|id| tree.node(id))
+        .any(|node| range.contains(&node.start) && node.end <= range.end && TEMPORAL.contains(&node.kind))
+}
+
+/// `[][A]_v`.
+fn boxed(tree: &Tree, id: Id, source: &str) -> Option<(String, String)> {
+    let is_always = tree.field(id, "symbol").is_some_and(|symbol| tree.node(symbol).kind == "always");
+    if !is_always {
+        return None;
+    }
+    let step = bare(tree, tree.field(id, "rhs")?);
+    if tree.node(step).kind != "step_expr_or_stutter" {
+        return None;
+    }
+    let children: Vec<Id> = tree.children(step).collect();
+    let text = |id: Id| source[tree.node(id).start..tree.node(id).end].trim().to_owned();
+    match children[..] {
+        [action, .., subscript] => Some((text(action), text(subscript))),
+        _ => None,
+    }
+}
+
+/// The fair actions of a conjunct that is nothing else.
+fn fair_actions(tree: &Tree, root: Id, source: &str) -> Option<Vec<FairAction>> {
+    let mut found = Vec::new();
+    let mut open = vec![(root, String::new())];
+    while let Some((id, bounds)) = open.pop() {
+        let id = bare(tree, id);
+        let node = tree.node(id);
+        let is = |field: &str, kind: &str| tree.field(id, field).is_some_and(|child| tree.node(child).kind == kind);
+        match node.kind {
+            "conj_list" => {
+                let items = tree.children(id).filter(|item| tree.node(*item).kind == "conj_item");
+                open.extend(items.map(|item| (item, bounds.clone())));
+            }
+            "bound_infix_op" if is("symbol", "land") => {
+                open.extend([tree.field(id, "lhs")?, tree.field(id, "rhs")?].map(|side| (side, bounds.clone())));
+            }
+            "bounded_quantification" if is("quantifier", "forall") => {
+                let inner = tree.field(id, "expression")?;
+                let head = source[node.start..tree.node(inner).start].trim();
+                open.push((inner, format!("{bounds} {head}").trim().to_owned()));
+            }
+            "fairness" => {
+                let strong = source[node.start..node.end].starts_with("SF_");
+                let action = bare(tree, tree.field(id, "expression").or_else(|| tree.children(id).last())?);
+                let called = callee(tree, action)?;
+                let arguments = source[tree.node(called).end..tree.node(action).end].trim().to_owned();
+                let action = tree.text(called, source).to_owned();
+                found.push(FairAction { bounds, action, arguments, strong });
+            }
+            _ => return None,
+        }
+    }
+    Some(found)
+}
