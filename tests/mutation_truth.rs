@@ -1,0 +1,236 @@
+//! What `mutate` says of mutants, against TLC: a mutant called equivalent has the same reachable states and steps, and
+//! a kill is a violation there too. A tenth of the sample here, all of it with `TLAFORGE_CAMPAIGN` (`scripts/campaign`).
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails where its own preparation does, and tells its counts")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use serde_json::Value;
+use support::{Bench, jar, java, project};
+use tlaforge::mutation::{Mutant, mutants};
+use tlaforge::pluscal;
+use tlaforge::tla::{Cfg, Module};
+
+fn specs() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for root in ["exemplars", "evals"] {
+        for entry in walkdir::WalkDir::new(project().join(root)).into_iter().map(Result::unwrap) {
+            let path = entry.path();
+            let wanted = root == "exemplars" || path.parent().is_some_and(|p| p.ends_with("expected"));
+            if wanted && path.extension().is_some_and(|x| x == "tla") {
+                found.push(path.to_owned());
+            }
+        }
+    }
+    found.sort();
+    assert!(found.len() > 6, "{found:?}");
+    found
+}
+
+/// A mutant with what `mutate` said of it.
+struct Judged {
+    spec: PathBuf,
+    mutant: Mutant,
+    source: String,
+    cfg: Cfg,
+    said: Value,
+}
+
+fn judged(class: &str, wanted: usize) -> Vec<Judged> {
+    let specs = specs();
+    let each = wanted.div_ceil(specs.len()).max(1) * 8;
+    let mut found = Vec::new();
+    for (number, spec) in specs.iter().enumerate() {
+        let bench = Bench::without_tools();
+        let (sample, seed) = (each.to_string(), number.to_string());
+        let path = spec.to_str().unwrap();
+        let mut args = vec!["mutate", path, "--format", "json", "--checker", "embedded", "--timeout", "60"];
+        if !campaign() {
+            args.extend(["--sample", &sample, "--seed", &seed]);
+        }
+        let done = bench.run(&args).expect(0);
+        let said: Value = serde_json::from_str(&done.stdout).unwrap();
+        let source = std::fs::read_to_string(spec).unwrap();
+        let cfg = Cfg::parse(&std::fs::read_to_string(spec.with_extension("cfg")).unwrap()).unwrap();
+        let file = spec.file_name().unwrap().to_str().unwrap();
+        let all: BTreeMap<String, Mutant> =
+            mutants(&Module::parse(&source).unwrap(), &cfg).into_iter().map(|m| (m.name(file), m)).collect();
+        for one in said["mutants"].as_array().unwrap().iter().filter(|one| one["outcome"] == class) {
+            let mutant = all[one["name"].as_str().unwrap()].clone();
+            let (source, cfg, said) = (source.clone(), cfg.clone(), one.clone());
+            found.push(Judged { spec: spec.clone(), mutant, source, cfg, said });
+        }
+    }
+    // From each specification in turn.
+    if !campaign() {
+        let step = (found.len() / wanted.max(1)).max(1);
+        found = found.into_iter().step_by(step).take(wanted).collect();
+    }
+    found
+}
+
+fn campaign() -> bool {
+    std::env::var_os("TLAFORGE_CAMPAIGN").is_some()
+}
+
+fn translated(text: &str) -> String {
+    match pluscal::translate(text, &pluscal::Options::default()) {
+        Ok(Some(translated)) => translated.text,
+        _ => text.to_owned(),
+    }
+}
+
+/// Reachable states, initial ones marked, and steps without stuttering, as TLC prints them.
+type Graph = (BTreeSet<(bool, String)>, BTreeSet<(String, String)>);
+
+fn tlc(dir: &Path, module: &str, text: &str, cfg: &str, more: &[&str]) -> String {
+    std::fs::write(dir.join(format!("{module}.tla")), text).unwrap();
+    std::fs::write(dir.join(format!("{module}.cfg")), cfg).unwrap();
+    let output = Command::new(java())
+        .args(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
+        .arg(format!("-Djava.io.tmpdir={}", dir.display()))
+        .arg("-cp")
+        .arg(jar())
+        .args(["tlc2.TLC", "-workers", "1", "-metadir"])
+        .arg(dir.join("meta"))
+        .args(more)
+        .arg(format!("{module}.tla"))
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn graph(source: &str, cfg: &Cfg) -> Graph {
+    let dir = tempfile::tempdir().unwrap();
+    let text = translated(source);
+    let name = Module::parse(&text).unwrap().name;
+    let cfg = Cfg {
+        invariants: Vec::new(),
+        properties: Vec::new(),
+        symmetry: Vec::new(),
+        witnesses: Vec::new(),
+        check_deadlock: None,
+        ..cfg.clone()
+    };
+    let out = tlc(dir.path(), &name, &text, &cfg.render(), &["-deadlock", "-dump", "dot", "graph"]);
+    assert!(out.contains("No error has been found"), "{out}");
+    read_dot(&std::fs::read_to_string(dir.path().join("graph.dot")).unwrap())
+}
+
+/// Node and edge lines begin with a number; labels are quoted strings that may hold anything.
+fn read_dot(dot: &str) -> Graph {
+    let number = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
+        text[..end].parse::<i64>().ok().map(|n| (n, text[end..].to_owned()))
+    };
+    let (mut labels, mut edges, mut initial) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+    for line in dot.lines() {
+        let Some((node, rest)) = number(line) else { continue };
+        if let Some(to) = rest.strip_prefix(" -> ") {
+            edges.push((node, number(to).unwrap().0));
+        } else if let Some(label) = rest.strip_prefix(" [label=\"") {
+            let end = label.rfind('"').unwrap();
+            labels.entry(node).or_insert_with(|| label[..end].to_owned());
+            if rest.contains("style = filled") {
+                initial.insert(node);
+            }
+        }
+    }
+    assert!(!labels.is_empty() && !initial.is_empty(), "{}", &dot[..dot.len().min(500)]);
+    let states = labels.iter().map(|(node, label)| (initial.contains(node), label.clone())).collect();
+    let steps = edges.iter().filter(|(a, b)| a != b).map(|(a, b)| (labels[a].clone(), labels[b].clone())).collect();
+    (states, steps)
+}
+
+/// Two at a time.
+fn side_by_side<T: Send + Sync>(all: &[T], each: impl Fn(&T) + Sync) {
+    let next = Mutex::new(all.iter());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let one = next.lock().unwrap().next();
+                    let Some(one) = one else { return };
+                    each(one);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_mutant_called_equivalent_has_the_same_states_and_steps_in_tlc() {
+    let wanted = if campaign() { 200 } else { 20 };
+    let found = judged("equivalent", wanted);
+    assert!(found.len() >= wanted, "{} equivalent mutants", found.len());
+    let originals = Mutex::new(BTreeMap::<PathBuf, Graph>::new());
+    side_by_side(&found, |one| {
+        let known = originals.lock().unwrap().get(&one.spec).cloned();
+        let original = known.unwrap_or_else(|| {
+            let graph = graph(&one.source, &one.cfg);
+            originals.lock().unwrap().insert(one.spec.clone(), graph.clone());
+            graph
+        });
+        assert!(graph(&one.mutant.apply(&one.source), &one.cfg) == original, "not equivalent: {:#}", one.said);
+    });
+    println!("{} equivalent mutants: the same graph in TLC", found.len());
+}
+
+/// The comparison itself: it has to see what survived, and what restricts, as different.
+#[test]
+fn the_comparison_of_graphs_sees_a_difference() {
+    for class in ["survived", "restricting"] {
+        let found = judged(class, 3);
+        assert!(!found.is_empty(), "{class}");
+        side_by_side(&found[..found.len().min(3)], |one| {
+            let (ours, theirs) = (graph(&one.mutant.apply(&one.source), &one.cfg), graph(&one.source, &one.cfg));
+            assert!(ours != theirs, "{class}: {:#}", one.said);
+            if class == "restricting" {
+                assert!(ours.0.is_subset(&theirs.0) && ours.1.is_subset(&theirs.1), "{:#}", one.said);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_kill_is_a_violation_in_tlc() {
+    let wanted = if campaign() { 100 } else { 10 };
+    let found = judged("killed", wanted);
+    assert!(found.len() >= wanted, "{} killed mutants", found.len());
+    side_by_side(&found, |one| {
+        let dir = tempfile::tempdir().unwrap();
+        let text = translated(&one.mutant.apply(&one.source));
+        let name = Module::parse(&text).unwrap().name;
+        let by = one.said["killed_by"][0].as_str().unwrap();
+        let property = |all: &[String]| all.iter().filter(|name| *name == by).cloned().collect::<Vec<_>>();
+        // That property alone, so that TLC cannot find another one first.
+        let cfg = Cfg {
+            invariants: property(&one.cfg.invariants),
+            properties: property(&one.cfg.properties),
+            symmetry: Vec::new(),
+            witnesses: Vec::new(),
+            check_deadlock: None,
+            ..one.cfg.clone()
+        };
+        let deadlock = by == "Deadlock";
+        let more: &[&str] = if deadlock { &[] } else { &["-deadlock"] };
+        let out = tlc(dir.path(), &name, &text, &cfg.render(), more);
+        let violated = match one.said["kind"].as_str().unwrap() {
+            "invariant" => out.contains(&format!("Invariant {by} is violated")),
+            "property" => out.contains("Temporal properties were violated"),
+            "action_property" => {
+                out.contains("Action property") || out.contains("Temporal properties were violated") || out.contains("violated by the initial state")
+            }
+            "deadlock" => out.contains("Deadlock reached"),
+            "assertion" => out.contains("The first argument of Assert evaluated to FALSE"),
+            other => panic!("{other}"),
+        };
+        assert!(violated, "TLC does not agree: {:#}\n{out}", one.said);
+    });
+    println!("{} kills confirmed by TLC", found.len());
+}
