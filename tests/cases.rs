@@ -55,8 +55,9 @@ fn modules(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// The outcome of a module under a configuration, whatever it is.
-fn outcome(bench: &Bench, module: &Path, cfg: &Path) -> Value {
-    let done = bench.run(&["check", module.to_str().unwrap(), "--config", cfg.to_str().unwrap(), "--format", "json"]);
+fn outcome(bench: &Bench, checker: &str, module: &Path, cfg: &Path) -> Value {
+    let (spec, config) = (module.to_str().unwrap(), cfg.to_str().unwrap());
+    let done = bench.run(&["check", spec, "--config", config, "--checker", checker, "--format", "json"]);
     serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{}: {e}\n{}", module.display(), done.stderr))
 }
 
@@ -106,7 +107,7 @@ fn every_reference_holds_within_the_limits_of_its_case_and_says_what_is_required
         let checklist = checklist(&case);
         for module in modules(&case.join("expected")) {
             references += 1;
-            let value = outcome(&bench, &module, &module.with_extension("cfg"));
+            let value = outcome(&bench, "tlc", &module, &module.with_extension("cfg"));
             let at = module.display();
             assert_eq!(value["verdict"], "holds", "{at}: {}", value["reason"]);
             let distinct = value["statistics"]["distinct"].as_u64().unwrap();
@@ -140,7 +141,7 @@ fn every_known_bug_runs_to_its_end_on_its_own() {
             let own = module.with_extension("cfg");
             let shared = case.join("known_bugs/Spec.cfg");
             let cfg = if own.exists() { own } else { shared };
-            let value = outcome(&bench, &module, &cfg);
+            let value = outcome(&bench, "embedded", &module, &cfg);
             let at = module.display();
             assert!(value["statistics"]["distinct"].as_u64().is_some_and(|n| n > 1), "{at}: {value}");
             // One that brings no property of its own shows its bug only to those that are carried over to it.

@@ -69,7 +69,12 @@ fn every_mutant_is_judged_and_told() {
         assert_eq!(all["summary"][class], by_class(class).len(), "{class}");
     }
     // Whoever does not raise the one raises the other alone.
-    let dropped = mutants.iter().find(|m| m["diff"].as_str().unwrap().contains("- ") && m["what"].as_str().unwrap().contains("raised[self] + 1")).unwrap();
+    let dropped = mutants
+        .iter()
+        .find(|m| {
+            m["diff"].as_str().unwrap().contains("- ") && m["what"].as_str().unwrap().contains("raised[self] + 1")
+        })
+        .unwrap();
     assert_eq!(dropped["outcome"], "killed", "{dropped:#}");
     for killed in by_class("killed") {
         assert!(!killed["killed_by"].as_array().unwrap().is_empty(), "{killed:#}");
@@ -86,7 +91,11 @@ fn every_mutant_is_judged_and_told() {
     let survivor = by_class("survived");
     for one in survivor {
         assert!(text.stdout.contains(one["name"].as_str().unwrap()));
-        let sentence = format!("no property notices when `{}` {}", one["definition"].as_str().unwrap(), one["what"].as_str().unwrap());
+        let sentence = format!(
+            "no property notices when `{}` {}",
+            one["definition"].as_str().unwrap(),
+            one["what"].as_str().unwrap()
+        );
         assert!(text.stdout.contains(&sentence), "{sentence}\n{}", text.stdout);
     }
     for file in ["mutants.json", "outcomes.jsonl", "outcomes.json", "killed.txt", "survived.txt", "timed_out.txt"] {
@@ -133,7 +142,10 @@ fn shards_and_operators_and_samples_choose() {
         format!("--- a/x/Counter.tla\n+++ b/x/Counter.tla\n@@ -{line},1 +{line},1 @@\n-      await TRUE;\n+      await count < Max;\n"),
     );
     let touched = list(&["--in-diff", "change.diff"]);
-    assert!(!touched.is_empty() && touched.iter().all(|name| name.starts_with(&format!("Counter.tla:{line}:"))), "{touched:?}");
+    assert!(
+        !touched.is_empty() && touched.iter().all(|name| name.starts_with(&format!("Counter.tla:{line}:"))),
+        "{touched:?}"
+    );
 }
 
 trait Together {
@@ -149,10 +161,18 @@ impl Together for Vec<BTreeSet<String>> {
 #[test]
 fn what_cannot_be_judged_is_status_6_with_its_reason() {
     let cases = [
-        (COUNTER.to_owned(), CFG.replace("InRange Together", "InRange").replace("CHECK_DEADLOCK FALSE", ""), "itself violates Deadlock"),
+        (
+            COUNTER.to_owned(),
+            CFG.replace("InRange Together", "InRange").replace("CHECK_DEADLOCK FALSE", ""),
+            "itself violates Deadlock",
+        ),
         (COUNTER.replace("0..Max", "0..1"), CFG.to_owned(), "itself violates InRange"),
         (COUNTER.to_owned(), CFG.replace("INVARIANTS InRange Together\n", ""), "lists no invariant and no property"),
-        (COUNTER.replace("WitnessFull == count = Max", "WitnessFull == count > Max"), CFG.to_owned(), "WitnessFull is not reachable"),
+        (
+            COUNTER.replace("WitnessFull == count = Max", "WitnessFull == count > Max"),
+            CFG.to_owned(),
+            "WitnessFull is not reachable",
+        ),
         (COUNTER.replace("end while", "end whil"), CFG.to_owned(), "PlusCal"),
         (COUNTER.replace("raised[1] + raised[2]", "raised[1] + raisd[2]"), CFG.to_owned(), "raisd"),
     ];

@@ -1,6 +1,10 @@
 //! What `mutate` says of mutants, against TLC: a mutant called equivalent has the same reachable states and steps, and
 //! a kill is a violation there too. A tenth of the sample here, all of it with `TLAFORGE_CAMPAIGN` (`scripts/campaign`).
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails where its own preparation does, and tells its counts")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails where its own preparation does, and tells its counts"
+)]
 
 mod support;
 
@@ -224,7 +228,9 @@ fn a_kill_is_a_violation_in_tlc() {
             "invariant" => out.contains(&format!("Invariant {by} is violated")),
             "property" => out.contains("Temporal properties were violated"),
             "action_property" => {
-                out.contains("Action property") || out.contains("Temporal properties were violated") || out.contains("violated by the initial state")
+                out.contains("Action property")
+                    || out.contains("Temporal properties were violated")
+                    || out.contains("violated by the initial state")
             }
             "deadlock" => out.contains("Deadlock reached"),
             "assertion" => out.contains("The first argument of Assert evaluated to FALSE"),

@@ -41,7 +41,9 @@ impl<'a> Inclusion<'a> {
             }
             let lines = side.behaviour.init.iter().chain([&side.behaviour.next]);
             if lines.into_iter().any(|text| text.contains('\n')) {
-                return Err("the initial predicate or the next-state relation is written out in the specification".to_owned());
+                return Err(
+                    "the initial predicate or the next-state relation is written out in the specification".to_owned()
+                );
             }
         }
         let names = |side: &Side| {
@@ -68,10 +70,7 @@ impl<'a> Inclusion<'a> {
         let mut formula = "[][".to_owned();
         for FairAction { bounds, action, arguments, .. } in actions {
             // Writing to a string cannot fail.
-            let _ = write!(
-                formula,
-                " /\\ ({bounds} ({action}{arguments} <=> {prefix}Other!{action}{arguments}))"
-            );
+            let _ = write!(formula, " /\\ ({bounds} ({action}{arguments} <=> {prefix}Other!{action}{arguments}))");
         }
         let _ = write!(formula, "]_{}", variables(inner));
         self.with(inner, outer, &formula)

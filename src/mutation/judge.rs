@@ -301,7 +301,9 @@ impl Judge<'_> {
             return Ok(Found::because(Outcome::Inconclusive, undecided));
         }
         Ok(match self.holds(&inclusion.same_actions(ours, theirs, &actions), cx).await? {
-            Ok(true) => Found::because(Outcome::Equivalent, format!("{by_steps}, and the same steps of each fair action")),
+            Ok(true) => {
+                Found::because(Outcome::Equivalent, format!("{by_steps}, and the same steps of each fair action"))
+            }
             Ok(false) => Found { outcome: Some(Outcome::FairnessOnly), ..Found::default() },
             Err(why) => Found::because(Outcome::Inconclusive, format!("{undecided}: {why}")),
         })
@@ -329,8 +331,7 @@ impl Judge<'_> {
             while spec.text.contains(&name) {
                 name.push('_');
             }
-            let text =
-                format!("---- MODULE {name} ----\nEXTENDS {}\n{name}Never == ~({witness})\n====\n", spec.name);
+            let text = format!("---- MODULE {name} ----\nEXTENDS {}\n{name}Never == ~({witness})\n====\n", spec.name);
             let mut beside = spec.beside.clone();
             beside.push((spec.name.clone(), spec.text.clone()));
             let cfg = Cfg {

@@ -36,7 +36,8 @@ pub fn mutation_text(subject: &Subject, baseline: &CheckOutcome, judgements: &[J
             let _ = writeln!(out, "{count:>6}  {:<14} {}", outcome.words(), meaning(outcome));
         }
     }
-    let score = |score: Option<f64>, none: &str| score.map_or_else(|| none.to_owned(), |s| format!("{:.0} %", s * 100.0));
+    let score =
+        |score: Option<f64>, none: &str| score.map_or_else(|| none.to_owned(), |s| format!("{:.0} %", s * 100.0));
     let _ = writeln!(
         out,
         "\nScore: {} (killed / (killed + survived))",
@@ -71,7 +72,8 @@ fn killers(summary: &Summary, judgements: &[Judgement]) -> String {
         let _ = writeln!(out, "{count:>6}  {name}");
     }
     if summary.killed_by_deadlock > 0 {
-        let _ = writeln!(out, "\n{} by deadlock, which no property states.", counted(summary.killed_by_deadlock, "mutant"));
+        let _ =
+            writeln!(out, "\n{} by deadlock, which no property states.", counted(summary.killed_by_deadlock, "mutant"));
     }
     out
 }
