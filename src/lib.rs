@@ -8,6 +8,7 @@ pub mod config;
 pub mod exit;
 pub mod journal;
 pub mod llm;
+pub mod mutation;
 pub mod nodes;
 pub mod pipeline;
 pub mod pluscal;

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 /// Each module's floor, as in `docs/architecture.md`.
-const FLOORS: [(&str, u8); 15] = [
+const FLOORS: [(&str, u8); 16] = [
     ("tla", 0),
     ("exit", 0),
     ("process", 1),
@@ -15,6 +15,7 @@ const FLOORS: [(&str, u8); 15] = [
     ("prompt", 1),
     ("toolchain", 2),
     ("llm", 2),
+    ("mutation", 3),
     ("pipeline", 4),
     ("nodes", 5),
     ("report", 7),
