@@ -43,6 +43,7 @@ pub use describe::{
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};
 pub use fairness::WeakFairness;
+pub(crate) use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};
 pub(crate) use outcome::part_of;
@@ -51,8 +52,9 @@ pub use outcome::{
     Verdict, Violation, ViolationKind, WitnessOutcome,
 };
 pub use probe::{ASSERTION, Again, DEADLOCK, Larger, Probes, UnderFairness, probe_lines, unprobed};
+pub(crate) use references::{References, references};
 pub use show::{DEFAULT_WIDTH, UNCUT, step_lines, trace_table};
-pub(crate) use syntax::{Id, Node, Tree};
+pub(crate) use syntax::{Id, MAX_DEPTH, Tree};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{Found, find_modules};

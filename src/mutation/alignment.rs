@@ -1,0 +1,102 @@
+//! Bulleted lists live by their columns: what shifts the first bullet of a list shifts the lines below it as well.
+
+use std::ops::Range;
+
+use super::mutant::Edit;
+use crate::tla::Lines;
+
+/// The edits, with blanks added so that every bulleted list of several lines keeps its bullets below each other. `lists`
+/// are the ranges of such lists, in order of the text; the edits are in order and do not overlap.
+pub(super) fn aligned(source: &str, lists: &[Range<usize>], mut edits: Vec<Edit>) -> Vec<Edit> {
+    let lines = Lines::of(source);
+    for list in lists {
+        let touched = edits.iter().any(|edit| edit.range.start < list.start && list.start < edit.range.end);
+        let shift = shift(source, &lines, &edits, list.start);
+        if touched || shift == 0 {
+            continue;
+        }
+        let below = line_starts(source, list);
+        let lagging: Vec<(usize, isize)> =
+            below.into_iter().map(|start| (start, shift - self::shift(source, &lines, &edits, indent(source, start)))).collect();
+        if lagging.iter().all(|(_, lag)| *lag == 0) {
+            continue;
+        }
+        let before = edits.iter().rposition(|edit| edit.range.end <= list.start);
+        if let (true, Some(before)) = (shift < 0, before) {
+            edits[before].text.push_str(&" ".repeat(shift.unsigned_abs()));
+            continue;
+        }
+        for (start, lag) in lagging {
+            let inside = edits.iter().any(|edit| edit.range.start <= start && start < edit.range.end);
+            if lag > 0 && !inside {
+                let at = edits.partition_point(|edit| edit.range.start <= start);
+                edits.insert(at, Edit { range: start..start, text: " ".repeat(lag.unsigned_abs()) });
+            }
+        }
+    }
+    edits
+}
+
+/// By how many columns an offset moves, within its line.
+fn shift(source: &str, lines: &Lines, edits: &[Edit], offset: usize) -> isize {
+    let start = lines.start_of_line(offset);
+    let width = |text: &str| text.chars().count().cast_signed();
+    let mut shift = 0;
+    for edit in edits.iter().filter(|edit| edit.range.end <= offset && edit.range.end >= start) {
+        let old = &source[edit.range.clone()];
+        let column = |at: usize| width(&source[lines.start_of_line(at)..at]);
+        shift = match (edit.text.rsplit_once('\n'), old.contains('\n')) {
+            (Some((_, last)), _) => width(last) - column(edit.range.end),
+            (None, false) => shift + width(&edit.text) - width(old),
+            (None, true) => {
+                let moved = self::shift(source, lines, before(edits, edit), edit.range.start);
+                column(edit.range.start) + moved + width(&edit.text) - column(edit.range.end)
+            }
+        };
+    }
+    shift
+}
+
+fn before<'a>(edits: &'a [Edit], edit: &Edit) -> &'a [Edit] {
+    &edits[..edits.partition_point(|other| other.range.start < edit.range.start)]
+}
+
+/// Starts of the lines that a list continues on, blank ones left out.
+fn line_starts(source: &str, list: &Range<usize>) -> Vec<usize> {
+    let newlines = source[list.clone()].match_indices('\n').map(|(at, _)| list.start + at + 1);
+    newlines.filter(|start| !source[*start..].lines().next().unwrap_or("").trim().is_empty()).collect()
+}
+
+/// Where the text of a line begins.
+fn indent(source: &str, start: usize) -> usize {
+    start + source[start..].bytes().take_while(|byte| *byte == b' ').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(source: &str, edits: &[(&str, &str)]) -> String {
+        let edits = edits.iter().map(|(old, new)| {
+            let start = source.find(old).expect("it is there");
+            Edit { range: start..start + old.len(), text: (*new).to_owned() }
+        });
+        let start = source.find("/\\").expect("a list");
+        let list = start..source.rfind('d').expect("its end") + 1;
+        let mut out = source.to_owned();
+        for edit in aligned(source, &[list], edits.collect()).into_iter().rev() {
+            out.replace_range(edit.range, &edit.text);
+        }
+        out
+    }
+
+    #[test]
+    fn a_list_behind_an_edit_stays_in_line() {
+        let source = "IF a < b THEN /\\ c\n              /\\ d\n";
+        assert_eq!(after(source, &[("<", "<=")]), "IF a <= b THEN /\\ c\n               /\\ d\n");
+        assert_eq!(after(source, &[("a < b", "a")]), "IF a     THEN /\\ c\n              /\\ d\n");
+        assert_eq!(after(source, &[("a", "b"), ("b", "c")]), "IF b < c THEN /\\ c\n              /\\ d\n");
+        assert_eq!(after(source, &[("c\n", "e\n")]), "IF a < b THEN /\\ e\n              /\\ d\n");
+        assert_eq!(after("a\nb /\\ c\n  /\\ d", &[("a\n", "a ")]), "a b /\\ c\n    /\\ d");
+    }
+}

@@ -1,0 +1,229 @@
+//! The walk over expressions that say nothing of the next state.
+
+use super::guard::Without;
+use super::operator::Operator;
+use super::walk::{Bound, Role, Walk, shown};
+use crate::tla::Id;
+
+/// Of strings in place of another one, so many.
+const MOST_STRINGS: usize = 2;
+
+impl Walk<'_> {
+    /// An expression and all that is in it.
+    pub(super) fn visit(&mut self, id: Id) {
+        self.deeper(|walk| walk.visit_here(id));
+    }
+
+    fn visit_here(&mut self, id: Id) {
+        let tree = self.tree;
+        match self.kind(id) {
+            "bound_infix_op" => self.infix(id),
+            "conj_list" => self.conjunction(id),
+            "disj_list" => self.children(id).into_iter().filter_map(|item| tree.children(item).last()).for_each(|c| self.visit(c)),
+            "bound_prefix_op" => self.prefix(id),
+            "bounded_quantification" => {
+                self.quantifier(id);
+                self.binder(id, Self::visit, Self::visit);
+            }
+            "set_filter" | "set_map" | "function_literal" => self.binder(id, Self::visit, Self::visit),
+            "unbounded_quantification" | "choose" | "lambda" => self.names(id),
+            "let_in" => self.let_in(id, Self::visit),
+            "except" => self.except(id),
+            "if_then_else" => self.if_then_else(id, Self::visit),
+            "case_arm" => {
+                let parts = self.children(id);
+                if let [condition, .., value] = parts[..] {
+                    self.guard(condition, Without::True);
+                    self.visit(value);
+                }
+            }
+            "nat_number" => self.number(id),
+            "boolean" => self.boolean(id),
+            "string" => self.string(id),
+            "identifier_ref" => self.wrong_variable(id, Operator::WrongVariable),
+            "bound_op" => self.children(id).into_iter().skip(1).for_each(|argument| self.visit(argument)),
+            "record_value" => self.children(id).into_iter().take(1).for_each(|record| self.visit(record)),
+            "label" => tree.field(id, "expression").into_iter().for_each(|inner| self.visit(inner)),
+            // What is primed is another state's; the rest names no value of this module.
+            "bound_postfix_op" | "prefixed_op" | "subexpression" | "fairness" | "step_expr_or_stutter"
+            | "step_expr_no_stutter" | "instance" | "bound_nonfix_op" => {}
+            _ => self.children(id).into_iter().for_each(|child| self.visit(child)),
+        }
+    }
+
+    fn prefix(&mut self, id: Id) {
+        let (Some(symbol), Some(operand)) = (self.tree.field(id, "symbol"), self.tree.field(id, "rhs")) else { return };
+        match self.kind(symbol) {
+            "lnot" if !self.speaks(id) => {
+                let what = format!("no longer negates {}", self.quoted(self.range(operand)));
+                let range = self.range(symbol).start..self.range(operand).start;
+                self.edit(Operator::Logical, range.start, "~ dropped", what, range, "");
+            }
+            "unchanged" | "enabled" | "always" | "eventually" => return,
+            _ => {}
+        }
+        self.visit(operand);
+    }
+
+    fn quantifier(&mut self, id: Id) {
+        let Some(quantifier) = self.tree.field(id, "quantifier") else { return };
+        if self.speaks(id) {
+            return;
+        }
+        let (old, new) = if self.kind(quantifier) == "forall" { ("\\A", "\\E") } else { ("\\E", "\\A") };
+        let what = format!("uses `{new}` where `{old}` stood in {}", self.quoted(self.range(id)));
+        let range = self.range(quantifier);
+        self.edit(Operator::Quantifier, range.start, &format!("{old} to {new}"), what, range, new);
+    }
+
+    /// What binds names from sets: the sets by `set`, the rest by `rest`.
+    pub(super) fn binder(&mut self, id: Id, set: impl Fn(&mut Self, Id), rest: impl Fn(&mut Self, Id)) {
+        let tree = self.tree;
+        let (bounds, others): (Vec<Id>, Vec<Id>) =
+            self.children(id).into_iter().partition(|child| self.kind(*child) == "quantifier_bound");
+        let mut names = Vec::new();
+        for bound in bounds {
+            let of = tree.field(bound, "set");
+            names.extend(self.introduced(bound));
+            of.into_iter().for_each(|of| set(self, of));
+        }
+        let is_sign = |kind: &str| matches!(kind, "all_map_to" | "forall" | "exists" | "identifier" | "def_eq");
+        self.bound(names, |walk| {
+            others.into_iter().filter(|child| !is_sign(tree.node(*child).kind)).for_each(|child| rest(walk, child));
+        });
+    }
+
+    /// The names of `x, y \in S`.
+    pub(super) fn introduced(&self, bound: Id) -> Vec<Bound> {
+        let set = self.tree.field(bound, "set").map(|set| shown(self.text(set), usize::MAX));
+        let children = self.children(bound);
+        let tuples = children.iter().filter(|child| self.kind(**child) == "tuple_of_identifiers");
+        let inner: Vec<Id> = tuples.flat_map(|tuple| self.children(*tuple)).collect();
+        let plain = children.iter().map(|child| (*child, set.clone())).chain(inner.into_iter().map(|child| (child, None)));
+        let names = plain.filter(|(child, _)| self.kind(*child) == "identifier");
+        names.map(|(child, set)| Bound { name: self.text(child).to_owned(), set }).collect()
+    }
+
+    /// What binds names from no set, or from one that nothing is drawn from.
+    fn names(&mut self, id: Id) {
+        let tree = self.tree;
+        let set = tree.field(id, "set");
+        set.into_iter().for_each(|set| self.visit(set));
+        let names = self.introduced(id);
+        let sign = |kind: &str| matches!(kind, "identifier" | "tuple_of_identifiers" | "set_in" | "forall" | "exists");
+        let rest: Vec<Id> = self.children(id).into_iter().filter(|c| Some(*c) != set && !sign(tree.node(*c).kind)).collect();
+        self.bound(names, |walk| rest.into_iter().for_each(|child| walk.visit(child)));
+    }
+
+    /// `LET … IN e`, with `e` by `inner`.
+    pub(super) fn let_in(&mut self, id: Id, inner: impl Fn(&mut Self, Id)) {
+        let tree = self.tree;
+        let mut names = Vec::new();
+        for definition in self.children(id) {
+            if let Some(name) = tree.field(definition, "name") {
+                names.push(Bound { name: self.text(name).to_owned(), set: None });
+            }
+        }
+        self.bound(names, |walk| {
+            for definition in walk.children(id) {
+                let Some(body) = tree.field(definition, "definition") else { continue };
+                let parameters = walk.children(definition).into_iter().filter(|c| walk.kind(*c) == "identifier");
+                let mut own: Vec<Bound> =
+                    parameters.map(|name| Bound { name: walk.text(name).to_owned(), set: None }).collect();
+                let bounds = walk.children(definition).into_iter().filter(|c| walk.kind(*c) == "quantifier_bound");
+                own.extend(bounds.flat_map(|bound| walk.introduced(bound)).collect::<Vec<_>>());
+                walk.bound(own, |walk| walk.visit(body));
+            }
+            tree.field(id, "expression").into_iter().for_each(|body| inner(walk, body));
+        });
+    }
+
+    pub(super) fn if_then_else(&mut self, id: Id, branch: impl Fn(&mut Self, Id)) {
+        let tree = self.tree;
+        tree.field(id, "if").into_iter().for_each(|condition| self.guard(condition, Without::True));
+        for side in ["then", "else"] {
+            tree.field(id, side).into_iter().for_each(|side| branch(self, side));
+        }
+    }
+
+    fn except(&mut self, id: Id) {
+        let tree = self.tree;
+        for child in self.children(id) {
+            if self.kind(child) != "except_update" {
+                // The function that is updated stays the one that is assigned.
+                if self.kind(child) != "identifier_ref" {
+                    self.visit(child);
+                }
+                continue;
+            }
+            let specifier = tree.field(child, "update_specifier");
+            let applied = specifier.into_iter().flat_map(|specifier| self.children(specifier));
+            let indices: Vec<Id> = applied.filter(|part| self.kind(*part) == "except_update_fn_appl").collect();
+            let indices: Vec<Id> = indices.into_iter().flat_map(|part| self.children(part)).collect();
+            for index in indices {
+                self.index(index);
+            }
+            tree.field(child, "new_val").into_iter().for_each(|value| self.visit(value));
+        }
+    }
+
+    /// The index of what is updated.
+    pub(super) fn index(&mut self, index: Id) {
+        match self.kind(index) {
+            "identifier_ref" => self.wrong_variable(index, Operator::ExceptIndex),
+            _ => self.visit(index),
+        }
+    }
+
+    fn number(&mut self, id: Id) {
+        let old = self.text(id);
+        let Ok(number) = old.parse::<u64>() else { return };
+        let range = self.range(id);
+        for new in [number.checked_sub(1), number.checked_add(1)].into_iter().flatten() {
+            let what = format!("uses {new} where {old} stood in {}", self.quoted(self.around(id)));
+            self.edit(Operator::Constant, range.start, &format!("{old} to {new}"), what, range.clone(), new.to_string());
+        }
+    }
+
+    fn boolean(&mut self, id: Id) {
+        let (old, range) = (self.text(id), self.range(id));
+        let new = if old == "TRUE" { "FALSE" } else { "TRUE" };
+        let (operator, what) = if self.role == Role::Initial {
+            (Operator::InitialValue, format!("starts with {new} where {old} stood in {}", self.quoted(self.around(id))))
+        } else {
+            (Operator::Constant, format!("uses {new} where {old} stood in {}", self.quoted(self.around(id))))
+        };
+        self.edit(operator, range.start, &format!("{old} to {new}"), what, range, new);
+    }
+
+    fn string(&mut self, id: Id) {
+        let (old, range) = (self.text(id), self.range(id));
+        let others = self.facts.others(self.tree, &self.parents, id);
+        for new in others.into_iter().take(MOST_STRINGS) {
+            let around = self.quoted(self.around(id));
+            let (operator, verb) = match self.role {
+                Role::Initial => (Operator::InitialValue, "starts with"),
+                _ => (Operator::StringSwap, "uses"),
+            };
+            let what = format!("{verb} {new} where {old} stood in {around}");
+            self.edit(operator, range.start, &format!("{old} to {new}"), what, range.clone(), new);
+        }
+    }
+
+    /// The smallest part of the text around an expression that says something.
+    pub(super) fn around(&self, id: Id) -> std::ops::Range<usize> {
+        let mut at = id;
+        while let Some(parent) = self.parents[at] {
+            let kind = self.kind(parent);
+            if kind.starts_with("pcal_") && !matches!(kind, "pcal_assign" | "pcal_await" | "pcal_var_decl" | "pcal_lhs") {
+                break;
+            }
+            let done = matches!(kind, "source_file" | "operator_definition" | "conj_item" | "disj_item" | "let_in");
+            if done || self.range(parent).len() > 60 {
+                break;
+            }
+            at = parent;
+        }
+        self.range(at)
+    }
+}

@@ -1,0 +1,313 @@
+//! What the operators have to know of the whole module: which definitions speak of the next state, which variables and
+//! parameters are of one kind, which strings a variable takes.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::walk::{parents, shown};
+use crate::tla::{Cfg, Definition, Id, Kind, Module, References, Tree, lex, references};
+
+/// Facts of a module.
+pub(super) struct Facts<'a> {
+    pub(super) module: &'a Module,
+    pub(super) cfg: &'a Cfg,
+    /// Global variables with the shape of their first value, in order.
+    pub(super) globals: Vec<(String, String)>,
+    speaking: BTreeSet<String>,
+    /// By definition and place of the parameter: the set that it is always from.
+    params: BTreeMap<(String, usize), Option<String>>,
+    strings: BTreeMap<String, Vec<String>>,
+    words: OnceCell<BTreeSet<&'a str>>,
+}
+
+impl<'a> Facts<'a> {
+    /// `initial` and `used` are the definitions of the initial states and all those that may be mutated.
+    pub(super) fn of(module: &'a Module, cfg: &'a Cfg, initial: &[&Definition], used: &[&Definition]) -> Self {
+        let mut facts = Self {
+            module,
+            cfg,
+            globals: Vec::new(),
+            speaking: BTreeSet::new(),
+            params: BTreeMap::new(),
+            strings: BTreeMap::new(),
+            words: OnceCell::new(),
+        };
+        let primes = |definition: &&&Definition| definition.damaged || has_prime(&definition.tree);
+        let by_name = module.definitions_by_name();
+        let direct: BTreeSet<&str> = by_name.values().filter(primes).map(|definition| definition.name.as_str()).collect();
+        let speaks = |name: &&&str| direct.contains(**name) || module.closure(name).iter().any(|n| direct.contains(n.as_str()));
+        facts.speaking = by_name.keys().filter(speaks).map(|name| (*name).to_owned()).collect();
+        facts.globals = match &module.algorithm {
+            Some(algorithm) => facts.declared(&algorithm.tree, global_declarations(&algorithm.tree)),
+            None => initial.iter().flat_map(|definition| facts.initial_values(&definition.tree)).collect(),
+        };
+        let trees = used.iter().map(|definition| &definition.tree).chain(module.algorithm.as_ref().map(|a| &a.tree));
+        for tree in trees.clone() {
+            facts.note_strings(tree);
+        }
+        for _ in 0..3 {
+            for definition in used {
+                facts.note_arguments(&definition.tree, Some(definition));
+            }
+        }
+        facts
+    }
+
+    /// Whether a part of a tree speaks of the next state.
+    pub(super) fn speaks(&self, tree: &Tree, id: Id) -> bool {
+        let refers = references(tree, &self.module.source, id, &[]);
+        primes_below(tree, id) || refers.names.iter().any(|name| self.speaking.contains(name))
+    }
+
+    /// Whether a definition does.
+    pub(super) fn is_action(&self, name: &str) -> bool {
+        self.speaking.contains(name)
+    }
+
+    /// A name that the module does not have.
+    pub(super) fn fresh(&self, root: &str) -> String {
+        let source = self.module.source.as_str();
+        let words = self.words.get_or_init(|| {
+            let tokens = lex(source, 0..source.len());
+            let inside = tokens.iter().filter(|token| token.kind == Kind::BlockComment);
+            let inside = inside.flat_map(|token| lex(source, token.start + 2..token.end));
+            tokens.iter().copied().chain(inside).filter(|t| t.kind == Kind::Word).map(|t| t.text(source)).collect()
+        });
+        let numbered = (2..).map(|number| format!("{root}{number}"));
+        let mut names = std::iter::once(root.to_owned()).chain(numbered);
+        names.find(|name| !words.contains(name.as_str())).unwrap_or_default()
+    }
+
+    /// The set that a parameter is always from.
+    pub(super) fn parameter(&self, definition: &str, index: usize) -> Option<String> {
+        self.params.get(&(definition.to_owned(), index)).cloned().flatten()
+    }
+
+    /// Strings that what is compared with or assigned this one has elsewhere.
+    pub(super) fn others(&self, tree: &Tree, parents: &[Option<Id>], string: Id) -> Vec<&str> {
+        let own = tree.text(string, &self.module.source);
+        let key = self.key_of_string(tree, parents, string);
+        let known = key.and_then(|key| self.strings.get(&key)).map_or(&[][..], Vec::as_slice);
+        known.iter().map(String::as_str).filter(|other| *other != own).collect()
+    }
+
+    /// Variables of a declaration with their shapes.
+    pub(super) fn declared(&self, tree: &Tree, declarations: Vec<Id>) -> Vec<(String, String)> {
+        let source = &self.module.source;
+        let of = |id: Id| {
+            let parts: Vec<Id> = tree.children(id).collect();
+            let (name, value) = (*parts.first()?, *parts.last()?);
+            let is_in = parts.iter().any(|part| tree.node(*part).kind == "set_in");
+            let shape = if parts.len() < 2 { return None } else { self.shape(tree, value, is_in) };
+            Some((tree.text(name, source).to_owned(), shape?))
+        };
+        declarations.into_iter().filter_map(of).collect()
+    }
+
+    /// `x = e` and `x \in S` of a formula of the initial states.
+    fn initial_values(&self, tree: &Tree) -> Vec<(String, String)> {
+        let source = &self.module.source;
+        let of = |id: Id| {
+            let symbol = tree.node(tree.field(id, "symbol")?).kind;
+            let (left, right) = (tree.field(id, "lhs")?, tree.field(id, "rhs")?);
+            let name = tree.text(left, source);
+            let is_variable = self.module.variables.iter().any(|variable| variable.name == name);
+            (is_variable && matches!(symbol, "eq" | "in"))
+                .then(|| Some((name.to_owned(), self.shape(tree, right, symbol == "in")?)))?
+        };
+        let mut found: Vec<(String, String)> = Vec::new();
+        for (name, shape) in tree.ids().filter(|id| tree.node(*id).kind == "bound_infix_op").filter_map(of) {
+            if !found.iter().any(|(known, _)| *known == name) {
+                found.push((name, shape));
+            }
+        }
+        found
+    }
+
+    /// What kind of value an expression is, as far as that can be seen.
+    fn shape(&self, tree: &Tree, id: Id, element: bool) -> Option<String> {
+        let node = tree.node(id);
+        let text = shown(tree.text(id, &self.module.source), usize::MAX);
+        let symbol = tree.field(id, "symbol").map_or("", |symbol| tree.node(symbol).kind);
+        Some(match (node.kind, symbol) {
+            (_, "dots_2") if element => "number".to_owned(),
+            ("boolean_set", _) if element => "boolean".to_owned(),
+            ("set_of_functions", _) | ("finite_set_literal", _) | (_, "powerset") if element => format!("from {text}"),
+            _ if element => format!("from {text}"),
+            ("parentheses", _) => self.shape(tree, tree.children(id).next()?, element)?,
+            ("nat_number", _) | (_, "plus" | "minus" | "mul" | "div" | "mod" | "negative") => "number".to_owned(),
+            ("boolean", _) => "boolean".to_owned(),
+            ("string", _) => "string".to_owned(),
+            ("finite_set_literal", _) => "set".to_owned(),
+            ("tuple_literal", _) => "sequence".to_owned(),
+            ("function_literal", _) => {
+                let children: Vec<Id> = tree.children(id).collect();
+                let set = tree.field(*children.first()?, "set")?;
+                let of = self.shape(tree, *children.last()?, false)?;
+                format!("{} to {of}", shown(tree.text(set, &self.module.source), usize::MAX))
+            }
+            ("identifier_ref", _) => match self.cfg.constants.get(&text) {
+                Some(value) if value.parse::<i64>().is_ok() => "number".to_owned(),
+                Some(value) if value.starts_with('"') => "string".to_owned(),
+                Some(value) if value.starts_with('{') => "set".to_owned(),
+                _ => text,
+            },
+            _ => text,
+        })
+    }
+
+    fn note_strings(&mut self, tree: &Tree) {
+        let parents = parents(tree);
+        for id in tree.ids().filter(|id| tree.node(*id).kind == "string") {
+            if let Some(key) = self.key_of_string(tree, &parents, id) {
+                let text = tree.text(id, &self.module.source).to_owned();
+                let known = self.strings.entry(key).or_default();
+                if !known.contains(&text) {
+                    known.push(text);
+                }
+            }
+        }
+    }
+
+    /// The variable, or `.field`, that a string is assigned to or compared with.
+    fn key_of_string(&self, tree: &Tree, parents: &[Option<Id>], string: Id) -> Option<String> {
+        let source = &self.module.source;
+        let mut at = string;
+        loop {
+            let parent = parents[at]?;
+            let node = tree.node(parent);
+            match node.kind {
+                "parentheses" | "case_arm" | "other_arm" | "finite_set_literal" => {}
+                "if_then_else" if tree.node(at).field != Some("if") => {}
+                "function_literal" if tree.node(at).kind != "quantifier_bound" => {}
+                "except" => return self.key(tree, tree.field(parent, "expr_to_update")?),
+                "except_update" => {
+                    let specifier = tree.field(parent, "update_specifier")?;
+                    let last = tree.children(specifier).last()?;
+                    if tree.node(last).kind == "except_update_record_field" {
+                        return Some(format!(".{}", tree.text(tree.children(last).next()?, source)));
+                    }
+                }
+                "record_literal" | "set_of_records" => {
+                    let before: Vec<Id> = tree.children(parent).take_while(|child| *child != at).collect();
+                    let name = before.iter().rfind(|child| tree.node(**child).kind == "identifier")?;
+                    return Some(format!(".{}", tree.text(*name, source)));
+                }
+                "bound_infix_op" => {
+                    let symbol = tree.node(tree.field(parent, "symbol")?).kind;
+                    let (left, right) = (tree.field(parent, "lhs")?, tree.field(parent, "rhs")?);
+                    if !matches!(symbol, "eq" | "neq" | "in" | "notin") {
+                        return None;
+                    }
+                    return self.key(tree, if left == at { right } else { left });
+                }
+                "pcal_assign" => {
+                    let before: Vec<Id> = tree.children(parent).take_while(|child| *child != at).collect();
+                    return self.key(tree, *before.iter().rfind(|child| tree.node(**child).kind == "pcal_lhs")?);
+                }
+                "pcal_var_decl" | "pcal_proc_var_decl" => {
+                    return Some(tree.text(tree.children(parent).next()?, source).to_owned());
+                }
+                _ => return None,
+            }
+            at = parent;
+        }
+    }
+
+    /// The variable that an expression reads, or the last field.
+    fn key(&self, tree: &Tree, id: Id) -> Option<String> {
+        let source = &self.module.source;
+        let node = tree.node(id);
+        let first = tree.children(id).next();
+        match node.kind {
+            "identifier_ref" => Some(tree.text(id, source).to_owned()),
+            "function_evaluation" | "parentheses" | "bound_postfix_op" => self.key(tree, first?),
+            "record_value" => Some(format!(".{}", tree.text(tree.children(id).last()?, source))),
+            "pcal_lhs" => {
+                let last = tree.children(id).last()?;
+                let field = tree.node(last).kind == "identifier";
+                Some(if field { format!(".{}", tree.text(last, source)) } else { tree.text(first?, source).to_owned() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The sets that the arguments of calls are from.
+    fn note_arguments(&mut self, tree: &Tree, within: Option<&Definition>) {
+        let parents = parents(tree);
+        for id in tree.ids().filter(|id| tree.node(*id).kind == "bound_op") {
+            let source = &self.module.source;
+            let children: Vec<Id> = tree.children(id).collect();
+            let Some((name, arguments)) = children.split_first() else { continue };
+            let name = tree.text(*name, source).to_owned();
+            for (index, argument) in arguments.iter().enumerate() {
+                let set = self.set_of(tree, &parents, *argument, within);
+                let known = self.params.entry((name.clone(), index)).or_insert_with(|| set.clone());
+                // The kinds of the caller's own parameters may become known later.
+                if known.is_none() && within.is_some_and(|d| d.params.iter().any(|p| p.name == tree.text(*argument, &self.module.source))) {
+                    *known = set;
+                } else if *known != set {
+                    *known = None;
+                }
+            }
+        }
+    }
+
+    /// The set that binds an identifier where it stands.
+    fn set_of(&self, tree: &Tree, parents: &[Option<Id>], id: Id, within: Option<&Definition>) -> Option<String> {
+        let source = &self.module.source;
+        let name = tree.text(id, source);
+        if tree.node(id).kind != "identifier_ref" {
+            return None;
+        }
+        let mut at = parents[id];
+        while let Some(binder) = at {
+            for bound in tree.children(binder).filter(|child| tree.node(*child).kind == "quantifier_bound") {
+                if tree.children(bound).any(|c| tree.node(c).kind == "identifier" && tree.text(c, source) == name) {
+                    return tree.field(bound, "set").map(|set| shown(tree.text(set, source), usize::MAX));
+                }
+            }
+            at = parents[binder];
+        }
+        let within = within?;
+        let index = within.params.iter().position(|param| param.name == name)?;
+        self.parameter(&within.name, index)
+    }
+
+    /// The names that these references reach, those of the definitions below included.
+    pub(super) fn reached(&self, refers: &References) -> BTreeSet<String> {
+        let mut names = refers.names.clone();
+        for name in self.module.closure_of([refers]) {
+            if let Some(definition) = self.module.definition(&name) {
+                names.extend(definition.refers_to().iter().cloned());
+            }
+        }
+        names
+    }
+}
+
+/// The declarations of global variables.
+pub(super) fn global_declarations(tree: &Tree) -> Vec<Id> {
+    let algorithm = tree.ids().find(|id| tree.node(*id).kind == "pcal_algorithm");
+    let blocks = algorithm.into_iter().flat_map(|id| tree.children(id)).filter(|id| tree.node(*id).kind == "pcal_var_decls");
+    blocks.flat_map(|block| tree.children(block)).collect()
+}
+
+fn is_prime(tree: &Tree, id: Id) -> bool {
+    matches!(tree.node(id).kind, "prime" | "unchanged")
+}
+
+fn has_prime(tree: &Tree) -> bool {
+    tree.ids().any(|id| is_prime(tree, id))
+}
+
+fn primes_below(tree: &Tree, root: Id) -> bool {
+    let mut open = vec![root];
+    while let Some(id) = open.pop() {
+        if is_prime(tree, id) {
+            return true;
+        }
+        open.extend(tree.children(id));
+    }
+    false
+}

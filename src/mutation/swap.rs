@@ -1,0 +1,37 @@
+//! Two neighbouring statements that change places.
+
+use super::mutant::Edit;
+use super::operator::Operator;
+use super::outline::Statement;
+use super::statement::Steps;
+
+impl Steps<'_, '_> {
+    /// The texts of two statements change places, under the labels that they have. In one step the order matters only
+    /// where one assigns what the other reads.
+    pub(super) fn swap(&mut self, first: &Statement, second: &Statement, before: &[Statement]) {
+        let movable = |s: &Statement| matches!(s.kind, "pcal_assign" | "pcal_await" | "pcal_macro_call");
+        let walk = &self.walk;
+        let one_line = |s: &Statement| !walk.source[s.range.clone()].contains('\n');
+        if ![first, second].into_iter().all(|s| movable(s) && one_line(s)) {
+            return;
+        }
+        let (a, b) = (self.assigned(first), self.assigned(second));
+        if second.label.is_none() {
+            if self.touched(first).is_disjoint(&b) && self.touched(second).is_disjoint(&a) {
+                return;
+            }
+        } else {
+            let start = if first.label.is_some() { before.len() } else { before.iter().rposition(|s| s.label.is_some()).unwrap_or(0) };
+            if before[start..].iter().any(|earlier| !self.assigned(earlier).is_disjoint(&b)) {
+                return;
+            }
+        }
+        let text = |s: &Statement| walk.source[s.range.clone()].to_owned();
+        let edits = vec![
+            Edit { range: first.range.clone(), text: text(second) },
+            Edit { range: second.range.clone(), text: text(first) },
+        ];
+        let what = format!("does {} before {}", walk.quoted(second.range.clone()), walk.quoted(first.range.clone()));
+        self.walk.add(Operator::SwapStatements, first.range.start, "", what, edits);
+    }
+}

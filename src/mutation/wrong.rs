@@ -1,0 +1,38 @@
+//! Another name of the same kind where one is read.
+
+use super::operator::Operator;
+use super::walk::Walk;
+use crate::tla::Id;
+
+impl Walk<'_> {
+    /// A name that is read: the next one of its kind instead.
+    pub(super) fn wrong_variable(&mut self, id: Id, operator: Operator) {
+        let old = self.text(id);
+        let Some(new) = self.other_of_kind(old) else { return };
+        let range = self.range(id);
+        let what = match operator {
+            Operator::ExceptIndex => format!("updates the element `{new}` where `{old}` stood in {}", self.quoted(self.around(id))),
+            _ => format!("reads `{new}` where `{old}` stood in {}", self.quoted(self.around(id))),
+        };
+        self.edit(operator, range.start, &format!("{old} to {new}"), what, range, new);
+    }
+
+    fn other_of_kind(&self, name: &str) -> Option<String> {
+        if let Some(own) = self.scope.iter().rposition(|bound| bound.name == name) {
+            let set = self.scope[own].set.as_ref()?;
+            let seen = |at: usize| !self.scope[at + 1..].iter().any(|later| later.name == self.scope[at].name);
+            let others = (0..self.scope.len()).filter(|at| *at != own && self.scope[*at].set.as_ref() == Some(set) && seen(*at));
+            let after = others.clone().find(|at| *at > own);
+            return after.or_else(|| others.clone().next()).map(|at| self.scope[at].name.clone());
+        }
+        let own = self.visible.iter().position(|(variable, _)| variable == name)?;
+        let shape = &self.visible[own].1;
+        let hidden = |variable: &str| self.scope.iter().any(|bound| bound.name == variable);
+        let same = |at: &usize| {
+            let (variable, other) = &self.visible[*at];
+            *at != own && other == shape && !hidden(variable)
+        };
+        let others = (own + 1..self.visible.len()).chain(0..own);
+        others.into_iter().find(same).map(|at| self.visible[at].0.clone())
+    }
+}
