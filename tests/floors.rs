@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 /// Each module's floor, as in `docs/architecture.md`.
-const FLOORS: [(&str, u8); 15] = [
+const FLOORS: [(&str, u8); 16] = [
     ("tla", 0),
     ("exit", 0),
     ("process", 1),
@@ -17,6 +17,7 @@ const FLOORS: [(&str, u8); 15] = [
     ("llm", 2),
     ("pipeline", 4),
     ("nodes", 5),
+    ("eval", 6),
     ("report", 7),
     ("cli", 8),
     ("lib", 9),

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::journal::{Clock, Crash};
 use crate::process::Cancel;
 use crate::toolchain::{
-    BothToolchains, EmbeddedToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths, Toolchain,
+    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths, Toolchain,
 };
 
 /// UTC, to the millisecond.
@@ -59,6 +59,19 @@ pub(super) fn toolchain(settings: &Settings, defects: &Path) -> Result<Tools, Fa
         }
     };
     Ok(Tools { toolchain, choice, defects: reports })
+}
+
+/// The tools for many small checks: where nobody chose, what the program carries goes first, and the Java tools are asked
+/// for whatever it refuses.
+pub(super) fn quick_toolchain(settings: &Settings, defects: &Path) -> Result<Tools, Failure> {
+    if settings.checker == CheckerChoice::Auto
+        && let Ok(java) = discover(settings)
+    {
+        let toolchain = Box::new(FallbackToolchain::new(Box::new(embedded(settings)?), Box::new(java)));
+        let defects = Arc::new(Defects::new(defects));
+        return Ok(Tools { toolchain, choice: CheckerChoice::Tlc, defects });
+    }
+    toolchain(settings, defects)
 }
 
 /// Whether the settings or the environment name a jar.
