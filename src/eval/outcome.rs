@@ -92,6 +92,8 @@ impl Tier1 {
 /// Measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Tier2 {
+    /// Whether the exploration was complete; where a violation ended it, the counts are those at its end.
+    pub complete: bool,
     /// Distinct states.
     pub distinct: Option<u64>,
     /// States generated.

@@ -28,9 +28,9 @@ pub struct Row {
     pub vacuous: bool,
     /// The second tier, from 0 to 1.
     pub efficiency: f64,
-    /// Distinct states.
+    /// Distinct states of a complete exploration; how many there were when a violation ended it varies.
     pub distinct: Option<u64>,
-    /// Depth of the state graph.
+    /// Depth of its state graph.
     pub depth: Option<u64>,
     /// Invariants listed.
     pub invariants: usize,
@@ -65,8 +65,8 @@ impl Row {
             passed: tier1.passed(),
             vacuous: !tier1.vacuous.is_empty(),
             efficiency: tier2.efficiency,
-            distinct: tier2.distinct,
-            depth: tier2.depth,
+            distinct: tier2.distinct.filter(|_| tier2.complete),
+            depth: tier2.depth.filter(|_| tier2.complete),
             invariants: tier2.invariants,
             properties: tier2.properties,
             revisions: tier2.revisions,

@@ -52,6 +52,7 @@ pub(super) async fn look(
     };
     let required = case.checklist.required_invariants.iter().map(|wanted| wanted.name.as_str()).filter(listed);
     let tier2 = Tier2 {
+        complete: outcome.complete(),
         distinct: statistics.distinct,
         generated: statistics.generated,
         depth: statistics.depth,

@@ -6,9 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::definition::Definition;
 use super::syntax::{Id, Tree};
 
-/// Names after these are fields of records, or names of another module.
-const FIELDS: &[&str] = &["record_literal", "set_of_records", "except_update_record_field", "except_update_specifier"];
-
 impl Definition {
     /// Every name that the definition binds somewhere inside: parameters, bound names, names of a LET.
     pub fn bound_names(&self, source: &str) -> BTreeSet<String> {
@@ -63,7 +60,7 @@ impl Definition {
 
 /// The children whose identifiers are of this module.
 fn own_children(tree: &Tree, id: Id) -> Vec<Id> {
-    let is_name = |child: &Id| matches!(tree.node(*child).kind, "identifier" | "identifier_ref");
+    let is_field = |child: &Id| tree.node(*child).kind == "identifier";
     match tree.node(id).kind {
         "record_value" => tree.children(id).take(1).collect(),
         // `M!Op(x)`: the operator is the other module's, its arguments are ours.
@@ -76,7 +73,8 @@ fn own_children(tree: &Tree, id: Id) -> Vec<Id> {
             tree.children(id).flat_map(of_op).collect()
         }
         "instance" | "substitution" => tree.children(id).skip(1).collect(),
-        kind if FIELDS.contains(&kind) => tree.children(id).filter(|child| !is_name(child)).collect(),
+        "record_literal" | "set_of_records" => tree.children(id).filter(|child| !is_field(child)).collect(),
+        "except_update_record_field" => Vec::new(),
         _ => tree.children(id).collect(),
     }
 }
