@@ -5,6 +5,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod eval;
 pub mod exit;
 pub mod journal;
 pub mod llm;

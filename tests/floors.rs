@@ -18,6 +18,7 @@ const FLOORS: [(&str, u8); 16] = [
     ("mutation", 3),
     ("pipeline", 4),
     ("nodes", 5),
+    ("eval", 6),
     ("report", 7),
     ("cli", 8),
     ("lib", 9),

@@ -41,6 +41,8 @@ pub(super) enum Command {
     Translate(TranslateArgs),
     /// Make deliberate flaws in a specification, and see whether its properties notice them.
     Mutate(MutateArgs),
+    /// Score a specification against a case of known bugs, or a whole suite of cases.
+    Eval(EvalArgs),
     /// Print the report of a run.
     Report(ReportArgs),
     /// Show which tools were found, and how to get what is missing.
@@ -351,6 +353,44 @@ pub(super) struct TranslateArgs {
     pub tla_tools: Option<PathBuf>,
     /// `json` prints one object: outcome, module, diagnostics, warnings.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    pub format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct EvalArgs {
+    /// A run folder, or any folder with Spec.tla and Spec.cfg; `eval_report.json` is written into it.
+    #[arg(required_unless_present = "suite", conflicts_with = "suite", requires = "case")]
+    pub specs: Option<PathBuf>,
+    /// The case.
+    pub case: Option<PathBuf>,
+    /// A folder of cases: each that has a recording is replayed, or its run is taken from --runs.
+    #[arg(long, value_name = "DIR")]
+    pub suite: Option<PathBuf>,
+    /// A folder of runs, each in a folder of its case's name.
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    pub runs: Option<PathBuf>,
+    /// This case of the suite alone, in full.
+    #[arg(long, value_name = "CASE", requires = "suite")]
+    pub show_one: Option<String>,
+    /// Cases (of one case: mutants) at a time [default: one for each processor].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// The score, from 0 to 1, below which the status is 1; of a suite, the mean of its scores.
+    #[arg(long, value_name = "SCORE")]
+    pub fail_under: Option<f64>,
+    /// Results of before: the status is 1 where anything has dropped, and what has is named.
+    #[arg(long, value_name = "FILE", requires = "suite")]
+    pub compare: Option<PathBuf>,
+    /// Write the results as a table (CSV, sorted by case, without times).
+    #[arg(long, value_name = "FILE", requires = "suite")]
+    pub results: Option<PathBuf>,
+    /// Write the results as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub tools: ToolArgs,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
 

@@ -7,9 +7,10 @@ use super::doctor;
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, make_absolute, settings};
 use super::progress::advice;
-use super::run::{Docs, NewRun, begin, interface_of};
+use super::run::{Docs, NewRun, begin};
 use super::surroundings::{discover, tool_failure};
 use crate::config::{CheckerChoice, Layer};
+use crate::eval::Checklist;
 use crate::exit::Exit;
 use crate::llm::Recording;
 use crate::pipeline::Run;
@@ -46,7 +47,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let job = NewRun {
         out,
         docs: Docs::Read(Documents { files, skipped: Vec::new() }),
-        interface: interface_of(CHECKLIST).fails(Exit::Defect)?,
+        interface: Checklist::parse(CHECKLIST).fails(Exit::Defect)?.interface,
         answers: Answers::Built(recording()?),
     };
     begin(job, settings, args.format).await

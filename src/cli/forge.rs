@@ -8,13 +8,14 @@ use super::args::Format;
 use super::failure::{Fails, Failure};
 use super::progress::{Display, result};
 use super::provider::{caller, refuse_secrets, set};
-use super::surroundings::{Defects, Tools, cancel_on_signals, clock, crash_point, env, limits, toolchain};
+use super::surroundings::{Defects, Tools, clock, crash_point, env, limits, toolchain};
 use crate::config::{CheckerChoice, FILE_NAME, Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::{Recording, host_elsewhere};
 use crate::nodes::{Crew, Desk, Shelf};
 use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, drive};
+use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
 
@@ -85,8 +86,8 @@ pub(super) async fn desk(
     answers: Answers,
     out: &Path,
     display: &Arc<Display>,
+    cancel: Cancel,
 ) -> Result<Equipment, Failure> {
-    let cancel = cancel_on_signals();
     let caller = caller(settings, answers, out, &cancel).await?;
     let prompts_dir = match &settings.given.prompts {
         Some(dir) => Some(dir.clone()),

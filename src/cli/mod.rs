@@ -8,6 +8,8 @@ mod defects;
 mod demo;
 mod doctor;
 mod doctor_providers;
+mod eval;
+mod eval_suite;
 mod failure;
 mod forge;
 mod mutate;

@@ -8,11 +8,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::args::{Format, MutateArgs};
-use super::check::{beside, json_of, read};
+use super::check::{json_of, read};
 use super::failure::{Fails, Failure};
 use super::forge::settings;
 use super::progress::{advice, json_line, result, terminal};
-use super::surroundings::{Tools, cancel_on_signals, clock, judging_tools, limits, tool_failure};
+use super::surroundings::{DEFECTS, Tools, cancel_on_signals, clock, limits, quick_toolchain, tool_failure};
 use crate::exit::Exit;
 use crate::journal::{RunLock, write_atomically};
 use crate::mutation::{
@@ -21,7 +21,7 @@ use crate::mutation::{
 };
 use crate::report::{counted, mutant_line, mutation_json, mutation_text, stryker};
 use crate::tla::{Cfg, Module, outcome_text};
-use crate::toolchain::{Limits, SpecText, ToolContext, ToolError};
+use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, beside};
 
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -37,7 +37,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let settings = settings(args.tools.layer())?;
-    let Tools { toolchain, defects, choice } = judging_tools(&settings)?;
+    let Tools { toolchain, defects, .. } = quick_toolchain(&settings, Path::new(DEFECTS))?;
     let limits = limits(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
@@ -52,7 +52,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let mut results = Results::open(&args.out).fails(Exit::Usage)?;
     results.plan(&file, &text, &chosen).fails(Exit::Usage)?;
     let deadline = args.timeout.map_or_else(|| Subject::deadline(&baseline), |s| Duration::from_secs(s.get()));
-    let version = format!("{} {choice:?}", env!("CARGO_PKG_VERSION"));
+    let version = format!("{} {:?}", env!("CARGO_PKG_VERSION"), settings.checker);
     let judge = Judge { tools: &*toolchain, subject: &subject, version: &version };
     let limits = limits_of_one(&limits, deadline);
     let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
@@ -126,7 +126,6 @@ fn unfit(error: &BaselineError, spec: &Path) -> Failure {
             Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display()))
                 .hint(format!("mutants are judged by what holds: mend it first (tlaforge check {})", spec.display()))
         }
-        other => Failure::new(Exit::Baseline, other.to_string()),
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Parser;
 use super::args::{Args, Command};
 use super::failure::Failure;
 use super::provider::refuse_secrets;
-use super::{check, demo, doctor, mutate, report, resume, run, translate};
+use super::{check, demo, doctor, eval, mutate, report, resume, run, translate};
 use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
 
@@ -51,6 +51,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
             Command::Check(args) => check::check(args).await,
             Command::Translate(args) => translate::translate(args).await,
             Command::Mutate(args) => mutate::mutate(args).await,
+            Command::Eval(args) => eval::eval(args).await,
             Command::Report(args) => report::report(&args),
             Command::Doctor(args) => doctor::doctor(args).await,
         }

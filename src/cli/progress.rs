@@ -14,9 +14,17 @@ use crate::report::counted;
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
+/// Whether a display says anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speech {
+    Aloud,
+    Silent,
+}
+
 /// The display of one run.
 pub(super) struct Display {
     format: Format,
+    speech: Speech,
     bar: Option<ProgressBar>,
     last: Mutex<Instant>,
     width: usize,
@@ -30,7 +38,13 @@ impl Display {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar
         });
-        Self { format, bar, last: Mutex::new(Instant::now()), width: DEFAULT_WIDTH }
+        Self { format, speech: Speech::Aloud, bar, last: Mutex::new(Instant::now()), width: DEFAULT_WIDTH }
+    }
+
+    /// One that says nothing: of a run that is a part of something larger.
+    pub(super) fn silent() -> Self {
+        let (last, width) = (Mutex::new(Instant::now()), DEFAULT_WIDTH);
+        Self { format: Format::Text, speech: Speech::Silent, bar: None, last, width }
     }
 
     /// Columns for tables.
@@ -41,6 +55,7 @@ impl Display {
     /// A line of progress or advice.
     pub(super) fn note(&self, text: &str) {
         match &self.bar {
+            _ if self.speech == Speech::Silent => {}
             Some(bar) => bar.suspend(|| advice(text)),
             None => advice(text),
         }
@@ -56,7 +71,7 @@ impl Display {
 
     /// Something that may take long: a line of its own where no line moves.
     pub(super) fn begins(&self, what: &str) {
-        if self.bar.is_none() {
+        if self.bar.is_none() && self.speech == Speech::Aloud {
             advice(&format!("{what} \u{2026}"));
         }
     }
@@ -67,6 +82,11 @@ impl Display {
             "model_check, {}: {} states, {} distinct, {} on the queue",
             p.run, p.generated, p.distinct, p.queue
         ));
+    }
+
+    /// Something of several that go on side by side.
+    pub(super) fn working_on(&self, what: &str) {
+        self.doing(what);
     }
 
     /// One durable event.

@@ -14,7 +14,7 @@ use super::forge::{
 };
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
-use super::surroundings::env;
+use super::surroundings::{cancel_on_signals, env};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError};
@@ -44,7 +44,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         changed
     };
     if let Some(from) = &args.from {
-        let equipment = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
+        let answers = answers(&settings, &view.settings.surroundings)?;
+        let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
         let changed = changed(&equipment);
         let is_straight = branch::begin(&run, &equipment.desk, from, args.at.as_deref(), changed).await?;
         if let Some(path) = equipment.desk.record.as_ref().filter(|_| !is_straight) {
@@ -68,7 +69,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         ));
         return Ok(status(finished.outcome, finished.reason));
     }
-    let equipment = desk(&settings, answers(&settings, &view.settings.surroundings)?, run.root(), &display).await?;
+    let answers = answers(&settings, &view.settings.surroundings)?;
+    let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
     pipeline::resume(&run, &changed(&equipment)).map_err(|e| run_failure(&e))?;
     forge(&run, equipment, &display, format).await
 }

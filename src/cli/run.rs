@@ -10,10 +10,13 @@ use super::failure::{Fails, Failure};
 use super::forge::{Answers, Equipment, desk, forge, make_absolute, open, prompts_in_use, run_failure, settings};
 use super::progress::Display;
 use super::provider::refuse_secrets;
+use super::surroundings::cancel_on_signals;
 use crate::config::{Layer, Settings};
+use crate::eval::Checklist;
 use crate::exit::Exit;
 use crate::journal::RunLock;
-use crate::pipeline::{self, Outcome, Rules, Run, RunView};
+use crate::pipeline::{self, Interface, Outcome, Rules, Run, RunView};
+use crate::process::Cancel;
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
 
@@ -34,14 +37,18 @@ const EXEMPLARS: &[(&str, &str)] = &[
 ];
 
 pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
-    let flags = Layer { exemplars: args.exemplars.clone(), concern: args.concern.clone(), ..args.forge.layer() };
-    let mut settings = settings(flags)?;
-    make_absolute(&mut settings);
-    let (docs, interface) = match (&args.docs, &args.case) {
-        (Some(docs), _) => (docs.clone(), None),
-        (None, Some(case)) => (case.join("docs"), interface(case)?),
+    let (docs, interface, concern) = match (&args.docs, &args.case) {
+        (Some(docs), _) => (docs.clone(), Interface::default(), None),
+        (None, Some(case)) => {
+            let checklist = Checklist::read(case).map_err(|e| Failure::usage(e.to_string()).hint(e.remedy.clone()))?;
+            (case.join("docs"), checklist.interface, checklist.concern)
+        }
         (None, None) => return Err(Failure::usage("nothing to read: give a document or a folder")),
     };
+    let concern = args.concern.clone().or(concern);
+    let flags = Layer { exemplars: args.exemplars.clone(), concern, ..args.forge.layer() };
+    let mut settings = settings(flags)?;
+    make_absolute(&mut settings);
     let job = NewRun { out: args.out, docs: Docs::At(docs), interface, answers: Answers::AsSet };
     begin(job, settings, args.forge.format()).await
 }
@@ -58,12 +65,24 @@ pub(super) enum Docs {
 pub(super) struct NewRun {
     pub out: PathBuf,
     pub docs: Docs,
-    pub interface: Option<String>,
+    pub interface: Interface,
     pub answers: Answers,
 }
 
-/// Begins a run. Nothing is written before everything that can be known to be wrong has been looked at.
+/// Makes a run and drives it to its end.
 pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Result<Exit, Failure> {
+    let display = Arc::new(Display::new(format));
+    let (run, equipment) = set_up(job, &settings, &display, cancel_on_signals()).await?;
+    forge(&run, equipment, &display, format).await
+}
+
+/// Makes a run. Nothing is written before everything that can be known to be wrong has been looked at.
+pub(super) async fn set_up(
+    job: NewRun,
+    settings: &Settings,
+    display: &Arc<Display>,
+    cancel: Cancel,
+) -> Result<(Run, Equipment), Failure> {
     refuse_existing(&job.out)?;
     let documents = match job.docs {
         Docs::At(path) => read_documents(&path).fails(Exit::Usage)?,
@@ -72,9 +91,8 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
     for document in &documents.files {
         refuse_secrets(&document.path, &document.text)?;
     }
-    let exemplars = exemplars(&settings)?;
-    let display = Arc::new(Display::new(format));
-    let equipment = desk(&settings, job.answers, &job.out, &display).await?;
+    let exemplars = exemplars(settings)?;
+    let equipment = desk(settings, job.answers, &job.out, display, cancel).await?;
     let desk = &equipment.desk;
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);
@@ -83,7 +101,7 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
     if !own.is_empty() {
         display.note(&format!("prompts of your own: {}", own.join(", ")));
     }
-    let run = open(&job.out, &display)?;
+    let run = open(&job.out, display)?;
     // Between the look above and the lock another process may have begun a run here.
     if !run.events().is_empty() {
         return Err(occupied(&job.out, &run.view()));
@@ -93,12 +111,13 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
         rules: Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..Rules::default() },
         draft: settings.draft,
         concern: settings.given.concern.clone(),
-        interface: job.interface,
+        interface: job.interface.words(),
+        interface_names: job.interface,
         docs: Vec::new(),
         skipped: documents.skipped.clone(),
         exemplars: Vec::new(),
         prompts: prompts_in_use(&desk.prompts),
-        surroundings: surroundings(&settings, &equipment),
+        surroundings: surroundings(settings, &equipment),
     };
     for document in &documents.files {
         started.docs.push(keep(&document.path, &document.text)?);
@@ -107,7 +126,7 @@ pub(super) async fn begin(job: NewRun, settings: Settings, format: Format) -> Re
         started.exemplars.push(keep(name, text)?);
     }
     run.start(&started).map_err(|e| run_failure(&e))?;
-    forge(&run, equipment, &display, format).await
+    Ok((run, equipment))
 }
 
 /// What a resumed run needs to find again. Who was chosen goes on: another one would be paid by somebody else.
@@ -184,35 +203,4 @@ fn exemplars(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
         std::iter::once((format!("{}.tla", e.name), e.module)).chain(cfg)
     };
     Ok(read.into_iter().flat_map(files).collect())
-}
-
-/// The interface that a case's checklist asks for, in words.
-fn interface(case: &Path) -> Result<Option<String>, Failure> {
-    let path = case.join("checklist.json");
-    let text =
-        std::fs::read_to_string(&path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
-    interface_of(&text).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
-}
-
-/// The interface of a checklist, in words.
-pub(super) fn interface_of(checklist: &str) -> Result<Option<String>, serde_json::Error> {
-    let checklist: Value = serde_json::from_str(checklist)?;
-    let mut parts = Vec::new();
-    for (key, what) in [("constants", "constants"), ("variables", "variables")] {
-        let items: Vec<String> = checklist["interface"][key]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|item| match (item.as_str(), item["name"].as_str(), item["description"].as_str()) {
-                (Some(name), ..) => Some(format!("`{name}`")),
-                (_, Some(name), Some(description)) => Some(format!("`{name}` ({description})")),
-                (_, Some(name), None) => Some(format!("`{name}`")),
-                _ => None,
-            })
-            .collect();
-        if !items.is_empty() {
-            parts.push(format!("{what} {}", items.join(", ")));
-        }
-    }
-    Ok((!parts.is_empty()).then(|| parts.join("; ")))
 }

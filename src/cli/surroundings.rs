@@ -12,8 +12,7 @@ use crate::exit::Exit;
 use crate::journal::{Clock, Crash};
 use crate::process::Cancel;
 use crate::toolchain::{
-    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths,
-    Toolchain,
+    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths, Toolchain,
 };
 
 /// UTC, to the millisecond.
@@ -62,19 +61,20 @@ pub(super) fn toolchain(settings: &Settings, defects: &Path) -> Result<Tools, Fa
     Ok(Tools { toolchain, choice, defects: reports })
 }
 
-/// The tools that judge mutants: with `auto`, what the program carries, and the Java tools, where they are found, for
-/// what that refuses.
-pub(super) fn judging_tools(settings: &Settings) -> Result<Tools, Failure> {
-    if settings.checker != CheckerChoice::Auto {
-        return toolchain(settings, Path::new(DEFECTS));
+/// The tools for many small checks: where nobody chose, what the program carries goes first, and the Java tools are asked
+/// for whatever it refuses.
+pub(super) fn quick_toolchain(settings: &Settings, defects: &Path) -> Result<Tools, Failure> {
+    if settings.checker == CheckerChoice::Auto {
+        let java = match discover(settings) {
+            Err(missing) if names_a_jar(settings) => return Err(tool_failure(&missing)),
+            found => found.ok(),
+        };
+        if let Some(java) = java {
+            let toolchain = Box::new(FallbackToolchain::new(Box::new(embedded(settings)?), Box::new(java)));
+            return Ok(Tools { toolchain, choice: CheckerChoice::Tlc, defects: Arc::new(Defects::new(defects)) });
+        }
     }
-    let ours = Box::new(embedded(settings)?);
-    let toolchain: Box<dyn Toolchain> = match discover(settings) {
-        Ok(java) => Box::new(FallbackToolchain::new(ours, Box::new(java))),
-        Err(missing) if names_a_jar(settings) => return Err(tool_failure(&missing)),
-        Err(_) => ours,
-    };
-    Ok(Tools { toolchain, choice: CheckerChoice::Auto, defects: Arc::new(Defects::new(Path::new(DEFECTS))) })
+    toolchain(settings, defects)
 }
 
 /// Whether the settings or the environment name a jar.

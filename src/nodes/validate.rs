@@ -1,10 +1,10 @@
-//! The PlusCal translator and SANY.
+//! The PlusCal translator and SANY, and whether the module declares the names that it was asked for.
 
 use std::collections::BTreeMap;
 
 use super::desk::{Desk, current, diagnostics_text, recall_inspection, record_inspection, tool_trouble};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
-use crate::tla::parsed_by;
+use crate::tla::{Diagnostic, parsed_by};
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
@@ -16,7 +16,19 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             inspection
         }
     };
+    let missing = match &inspection.module {
+        Some(module) => desk.shelf.module(module).map(|m| view.settings.interface_names.missing(&m)).unwrap_or_default(),
+        None => Vec::new(),
+    };
     match inspection.module {
+        Some(_) if !missing.is_empty() => Ok(rejected(
+            "the interface of the specification",
+            &format!(
+                "The module is accepted, and lacks names that it was asked to declare.\n\n{}",
+                diagnostics_text(&missing)
+            ),
+            missing,
+        )),
         Some(module) => {
             let sha = attempt.keep(&module)?;
             let artifacts = BTreeMap::from([(file::VALIDATED.to_owned(), sha.clone()), (file::MODULE.to_owned(), sha)]);
@@ -27,18 +39,23 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
                 facts: Facts::Nothing,
             })
         }
-        None => Ok(Product {
-            event: Event::Validated(Acceptance::Rejected),
-            artifacts: BTreeMap::new(),
-            feedback: vec![Feedback {
-                station: Station::Formalize,
-                from: parsed_by(desk.toolchain.checker()).trim_start_matches("the ").into(),
-                text: format!(
-                    "The module was rejected. Lines and columns refer to the module with its translation.\n\n{}",
-                    diagnostics_text(&inspection.diagnostics)
-                ),
-            }],
-            facts: Facts::Rejected { diagnostics: inspection.diagnostics },
-        }),
+        None => Ok(rejected(
+            parsed_by(desk.toolchain.checker()).trim_start_matches("the "),
+            &format!(
+                "The module was rejected. Lines and columns refer to the module with its translation.\n\n{}",
+                diagnostics_text(&inspection.diagnostics)
+            ),
+            inspection.diagnostics,
+        )),
+    }
+}
+
+fn rejected(from: &str, text: &str, diagnostics: Vec<Diagnostic>) -> Product {
+    let (from, text) = (from.to_owned(), text.to_owned());
+    Product {
+        event: Event::Validated(Acceptance::Rejected),
+        artifacts: BTreeMap::new(),
+        feedback: vec![Feedback { station: Station::Formalize, from, text }],
+        facts: Facts::Rejected { diagnostics },
     }
 }

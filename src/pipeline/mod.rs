@@ -5,6 +5,7 @@
 mod driver;
 mod folder;
 mod guard;
+mod interface;
 mod machine;
 mod records;
 mod run;
@@ -16,6 +17,7 @@ pub use folder::{Kept, reconcile};
 pub use guard::{
     ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawClause, FlawFacts, WitnessState, approval, flaw,
 };
+pub use interface::{Interface, Name};
 pub use machine::{
     Acceptance, Carried, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Row, Rules, State, StopReason,
     Transition, transition,

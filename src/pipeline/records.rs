@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::guard::{ApprovalFacts, FlawFacts};
+use super::interface::Interface;
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
 use super::station::{Review, Station};
 use crate::config::Draft;
@@ -53,8 +54,11 @@ pub struct Settings {
     pub draft: Draft,
     /// The single concern, where the user fixes it.
     pub concern: Option<String>,
-    /// Variables and constants that the specification must expose.
+    /// Variables and constants that the specification must expose, in words.
     pub interface: Option<String>,
+    /// Their names.
+    #[serde(default, skip_serializing_if = "Interface::is_empty")]
+    pub interface_names: Interface,
     /// The documents.
     pub docs: Vec<Stored>,
     /// Files that were not taken as documents.

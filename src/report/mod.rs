@@ -1,7 +1,11 @@
-//! A run's journal as text. No IO: a view goes in, words come out.
+//! A run's journal, an evaluation and a mutation run as text. No IO: a value goes in, words come out.
 
+mod eval;
+mod junit;
 mod mutation;
 mod text;
 
+pub use eval::{Entry, Outcome, evaluation, suite};
+pub use junit::junit;
 pub use mutation::{mutant_line, mutation_json, mutation_text, stryker};
 pub use text::{counted, heading, report, skipped_lines, summary};

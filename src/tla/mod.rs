@@ -20,6 +20,7 @@ mod module;
 mod outcome;
 mod probe;
 mod references;
+mod rename;
 pub mod semantic;
 mod show;
 mod syntax;

@@ -266,6 +266,12 @@ impl Module {
             .any(|definition| definition.refers.names.iter().any(|name| variables.contains(name.as_str())))
     }
 
+    /// Where the list of its EXTENDS ends, if it has one.
+    pub fn extends_end(&self) -> Option<usize> {
+        let is_extends = |range: &&Range<usize>| self.source[(*range).clone()].starts_with("EXTENDS");
+        self.other_units.iter().find(is_extends).map(|range| range.end)
+    }
+
     /// Whether everything comes from this text and the standard modules, so that a name unknown here is unknown.
     pub fn is_self_contained(&self) -> bool {
         self.extends.iter().chain(&self.instances).all(|name| STANDARD.contains(&name.as_str()))

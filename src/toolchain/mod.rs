@@ -1,5 +1,6 @@
 //! `translate`, `parse` and `check` behind one trait.
 
+mod beside;
 mod both;
 mod check;
 mod contract;
@@ -9,6 +10,7 @@ mod embedded_actions;
 mod embedded_child;
 mod embedded_output;
 mod embedded_run;
+mod examine;
 mod explorer;
 mod fallback;
 mod fetch;
@@ -24,6 +26,7 @@ mod scan;
 mod tlc;
 mod tlc_output;
 
+pub use beside::beside;
 pub use both::{BothToolchains, Contradiction, Reporter};
 pub use check::bounds;
 pub use contract::{
@@ -33,6 +36,7 @@ pub use contract::{
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::{CHECKER_MARKER, become_checker};
+pub use examine::{EndedAt, Examined, examine};
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+pub mod case;
 pub mod checking;
 pub mod claude_code;
 pub mod counter;

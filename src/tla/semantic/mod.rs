@@ -24,3 +24,4 @@ mod token;
 mod tree;
 
 pub use analysis::{Analysis, analyze};
+pub use standard::exported;

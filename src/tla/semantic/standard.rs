@@ -1,6 +1,10 @@
 //! The standard modules, as far as a check needs them: names, operands, levels. The definitions only have the level
 //! and the use of each operand that the real ones have; they compute nothing.
 
+use std::collections::BTreeSet;
+
+use crate::tla::module::Module;
+
 /// The modules that the tools bring along, and their interfaces.
 const MODULES: &[(&str, &str)] = &[
     (
@@ -168,6 +172,15 @@ ndJsonDeserialize(absoluteFilename) == {}
 ====",
     ),
 ];
+
+/// The names that a standard module gives to whoever extends it; `None` for any other module.
+pub fn exported(name: &str) -> Option<BTreeSet<String>> {
+    let module = Module::parse(text(name)?).ok()?;
+    let mut names: BTreeSet<String> = module.definitions.iter().map(|definition| definition.name.clone()).collect();
+    names.extend(module.variables.iter().map(|variable| variable.name.clone()));
+    names.extend(module.extends.iter().filter_map(|extended| exported(extended)).flatten());
+    Some(names)
+}
 
 /// The interface of a standard module.
 pub(super) fn text(name: &str) -> Option<&'static str> {

@@ -1,0 +1,131 @@
+//! `tlaforge eval`: a specification against a case of known bugs.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::args::{EvalArgs, Format};
+use super::eval_suite;
+use super::failure::Failure;
+use super::forge::settings;
+use super::progress::{Display, json_line, result};
+use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, quick_toolchain, tool_failure, toolchain};
+use crate::config::Settings;
+use crate::eval::{Bench, Case, CaseError, Evaluation, Specs, SpecsError, evaluate};
+use crate::exit::Exit;
+use crate::journal::write_atomically;
+use crate::process::Cancel;
+use crate::report::{self, Entry, Outcome};
+
+/// The report in a run folder.
+const REPORT: &str = "eval_report.json";
+
+pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
+    if let Some(score) = args.fail_under.filter(|score| !(0.0..=1.0).contains(score)) {
+        return Err(Failure::usage(format!("--fail-under is {score}; a score is from 0 to 1")));
+    }
+    if let Some(suite) = args.suite.clone() {
+        return eval_suite::eval_suite(&suite, args).await;
+    }
+    let (Some(specs), Some(case)) = (&args.specs, &args.case) else {
+        return Err(Failure::usage("what is evaluated?").hint("give a run folder and a case, or --suite DIR"));
+    };
+    let case = Case::load(case).map_err(|e| case_failure(&e))?;
+    let specs = Specs::load(specs).map_err(|e| specs_failure(&e))?;
+    let settings = settings(args.tools.layer())?;
+    let tools = Judges::of(&settings)?;
+    let cancel = cancel_on_signals();
+    let display = Display::new(args.format);
+    display.begins(&format!("evaluating {} against {}", specs.root.display(), case.name));
+    let jobs = jobs(&args);
+    let evaluated = tools.evaluate(&specs, &case, &settings, &cancel, &display, jobs).await;
+    display.finish();
+    let evaluation = evaluated?;
+    write_report(&specs.root, &evaluation)?;
+    match args.format {
+        Format::Text => result(&report::evaluation(&evaluation)),
+        Format::Json => json_line(&evaluation),
+    }
+    let exit = exit(&evaluation, args.fail_under);
+    if let Some(path) = &args.junit {
+        let outcome = Outcome::Evaluated(Box::new(evaluation));
+        write(path, &report::junit(&[Entry { case: case.name, outcome }]))?;
+    }
+    Ok(if tools.contradicted() { Exit::Defect } else { exit })
+}
+
+/// What decides evaluations.
+pub(super) struct Judges {
+    tools: Tools,
+    quick: Tools,
+}
+
+impl Judges {
+    pub(super) fn of(settings: &Settings) -> Result<Self, Failure> {
+        let defects = Path::new(DEFECTS);
+        Ok(Self { tools: toolchain(settings, defects)?, quick: quick_toolchain(settings, defects)? })
+    }
+
+    pub(super) async fn evaluate(
+        &self,
+        specs: &Specs,
+        case: &Case,
+        settings: &Settings,
+        cancel: &Cancel,
+        display: &Display,
+        jobs: usize,
+    ) -> Result<Evaluation, Failure> {
+        let bench = Bench {
+            tools: &*self.tools.toolchain,
+            quick: &*self.quick.toolchain,
+            limits: limits(settings),
+            cancel,
+            progress: &|p| display.checking(&p),
+            jobs,
+        };
+        evaluate(specs, case, &bench).await.map_err(|e| tool_failure(&e))
+    }
+
+    /// Whether two checkers contradicted each other.
+    pub(super) fn contradicted(&self) -> bool {
+        self.tools.defects.any() || self.quick.defects.any()
+    }
+}
+
+/// How many at a time.
+pub(super) fn jobs(args: &EvalArgs) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.map_or_else(processors, usize::from)
+}
+
+/// The status of one evaluation.
+fn exit(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
+    let tier1 = &evaluation.tier1;
+    let below = fail_under.is_some_and(|least| evaluation.score.is_none_or(|score| score < least));
+    match () {
+        () if tier1.passed() && !below => Exit::Ok,
+        () if tier1.undecided() => Exit::Undecided,
+        () => Exit::Negative,
+    }
+}
+
+fn write_report(root: &Path, evaluation: &impl Serialize) -> Result<(), Failure> {
+    let path = root.join(REPORT);
+    let text = serde_json::to_string_pretty(evaluation).unwrap_or_default() + "\n";
+    write_atomically(&path, text.as_bytes())
+        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))
+}
+
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|e| {
+        Failure::usage(format!("cannot write {}: {e}", path.display())).hint("name a file in a folder that exists")
+    })
+}
+
+pub(super) fn case_failure(error: &CaseError) -> Failure {
+    Failure::usage(error.to_string()).hint(error.remedy.clone())
+}
+
+pub(super) fn specs_failure(error: &SpecsError) -> Failure {
+    Failure::usage(error.to_string()).hint(error.remedy)
+}

@@ -1,0 +1,213 @@
+//! `tlaforge eval --suite`: every case that has a recording or a run, side by side.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+
+use super::args::{EvalArgs, Format};
+use super::eval::{Judges, case_failure, jobs, specs_failure, write};
+use super::failure::{Fails, Failure};
+use super::forge::{Answers, make_absolute, run_failure, settings};
+use super::progress::{Display, json_line, result};
+use super::run::{Docs, NewRun, set_up};
+use super::surroundings::cancel_on_signals;
+use crate::config::Layer;
+use crate::eval::{Case, CaseError, Comparison, Evaluation, Row, Specs, compare, load_suite, mean, read_results, results};
+use crate::exit::Exit;
+use crate::llm::Recording;
+use crate::nodes::Crew;
+use crate::pipeline::{self, Outcome as RunOutcome, drive};
+use crate::process::Cancel;
+use crate::report::{self, Entry, Outcome};
+
+/// What a case came to, and the status that this alone would have.
+type Done = (Entry, Exit);
+
+pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failure> {
+    let before = args.compare.as_deref().map(read).transpose()?;
+    let mut cases = load_suite(dir).map_err(|e| case_failure(&e))?;
+    if let Some(one) = &args.show_one {
+        let names: Vec<String> = cases.iter().map(|(name, _)| name.clone()).collect();
+        cases.retain(|(name, _)| name == one);
+        if cases.is_empty() {
+            return Err(Failure::usage(format!("{} holds no case {one}", dir.display()))
+                .hint(format!("its cases are {}", names.join(", "))));
+        }
+    }
+    let judges = Judges::of(&settings(args.tools.layer())?)?;
+    let cancel = cancel_on_signals();
+    let display = Display::new(args.format);
+    let count = report::counted(cases.len(), "case");
+    display.begins(&format!("evaluating {count} of {}", dir.display()));
+    let suite = Suite { args: &args, judges: &judges, cancel: &cancel, display: &display };
+    let mut done: Vec<Done> =
+        stream::iter(cases).map(|(name, case)| suite.case(name, case)).buffer_unordered(jobs(&args)).collect().await;
+    display.finish();
+    done.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
+    let worst = done.iter().map(|(_, exit)| *exit).max_by_key(|exit| gravity(*exit)).unwrap_or(Exit::Ok);
+    if worst == Exit::Interrupted {
+        return Err(Failure::new(Exit::Interrupted, "interrupted"));
+    }
+    let entries: Vec<Entry> = done.into_iter().map(|(entry, _)| entry).collect();
+    let rows: Vec<Row> = evaluations(&entries).map(Row::of).collect();
+    let comparison = before.map(|before| {
+        // Of one case alone nothing is said about the others.
+        let asked = |row: &Row| args.show_one.as_ref().is_none_or(|one| *one == row.case);
+        compare(&before.into_iter().filter(asked).collect::<Vec<_>>(), &rows)
+    });
+    print(&entries, &rows, comparison.as_ref(), &args);
+    if let Some(path) = &args.results {
+        write(path, &results(&rows))?;
+    }
+    if let Some(path) = &args.junit {
+        write(path, &report::junit(&entries))?;
+    }
+    let dropped = comparison.is_some_and(|comparison| !comparison.drops.is_empty());
+    let below = args.fail_under.is_some_and(|least| mean(&rows).is_none_or(|score| score < least));
+    let own = if dropped || below { Exit::Negative } else { Exit::Ok };
+    let defect = if judges.contradicted() { Exit::Defect } else { Exit::Ok };
+    Ok([worst, own, defect].into_iter().max_by_key(|exit| gravity(*exit)).unwrap_or(Exit::Ok))
+}
+
+/// Which of several statuses the command ends with: what keeps an answer from being given goes before a bad answer.
+fn gravity(exit: Exit) -> u8 {
+    match exit {
+        Exit::Ok => 0,
+        Exit::Negative => 1,
+        Exit::Undecided => 2,
+        Exit::Usage => 3,
+        Exit::Interrupted => 9,
+        Exit::Defect => 8,
+        _ => 4,
+    }
+}
+
+struct Suite<'a> {
+    args: &'a EvalArgs,
+    judges: &'a Judges,
+    cancel: &'a Cancel,
+    display: &'a Display,
+}
+
+impl Suite<'_> {
+    async fn case(&self, name: String, case: Result<Case, CaseError>) -> Done {
+        let done = match case {
+            Ok(case) => self.loaded(&case).await,
+            Err(error) => Err(case_failure(&error)),
+        };
+        match done {
+            Ok(outcome) => (Entry { case: name, outcome }, Exit::Ok),
+            Err(Failure { exit, message, hints }) => {
+                (Entry { case: name, outcome: Outcome::Failed { what: message, remedies: hints } }, exit)
+            }
+        }
+    }
+
+    async fn loaded(&self, case: &Case) -> Result<Outcome, Failure> {
+        if self.cancel.is_cancelled() {
+            return Err(Failure::new(Exit::Interrupted, "interrupted"));
+        }
+        self.display.working_on(&format!("evaluating {}", case.name));
+        let run = self.args.runs.as_ref().map(|runs| runs.join(&case.name)).filter(|run| run.is_dir());
+        let evaluation = match (run, &case.recording) {
+            (Some(run), _) => self.evaluate(&run, case).await?,
+            (None, Some(recording)) => {
+                let scratch = tempfile::tempdir().fails(Exit::Usage)?;
+                let run = scratch.path().join("run");
+                self.replay(case, recording, &run).await?;
+                self.evaluate(&run, case).await?
+            }
+            (None, None) => return Ok(Outcome::Skipped(nothing_to_evaluate(self.args))),
+        };
+        Ok(Outcome::Evaluated(Box::new(evaluation)))
+    }
+
+    /// Makes the run of a recording again.
+    async fn replay(&self, case: &Case, recording: &Path, out: &Path) -> Result<(), Failure> {
+        let concern = case.checklist.concern.clone();
+        let flags = Layer { provider: Some("replay".into()), concern, ..self.args.tools.layer() };
+        let mut settings = settings(flags)?;
+        make_absolute(&mut settings);
+        let job = NewRun {
+            out: out.to_owned(),
+            docs: Docs::At(case.root.join("docs")),
+            interface: case.checklist.interface.clone(),
+            answers: Answers::Built(Recording::load(recording).fails(Exit::Usage)?),
+        };
+        let display = Arc::new(Display::silent());
+        let (run, equipment) = set_up(job, &settings, &display, self.cancel.clone()).await?;
+        let crew = Crew { desk: equipment.desk };
+        let finished = drive(&run, &crew).await.map_err(|e| run_failure(&e))?;
+        pipeline::reconcile(&run).map_err(|e| run_failure(&e))?;
+        if finished.outcome == RunOutcome::Stopped {
+            let exit = if self.cancel.is_cancelled() { Exit::Interrupted } else { Exit::Provider };
+            return Err(Failure::new(exit, format!("its recording stopped: {}", finished.why))
+                .hint(format!("record it again: tlaforge run --case {} --record FILE", case.root.display())));
+        }
+        Ok(())
+    }
+
+    async fn evaluate(&self, run: &Path, case: &Case) -> Result<Evaluation, Failure> {
+        let specs = Specs::load(run).map_err(|e| specs_failure(&e))?;
+        let settings = settings(self.args.tools.layer())?;
+        let jobs = if self.args.show_one.is_some() { jobs(self.args) } else { 1 };
+        self.judges.evaluate(&specs, case, &settings, self.cancel, self.display, jobs).await
+    }
+}
+
+fn nothing_to_evaluate(args: &EvalArgs) -> String {
+    match &args.runs {
+        Some(runs) => format!("it has no recording, and {} no run of it", runs.display()),
+        None => "it has no recording (recording/run.jsonl), and no --runs was given".to_owned(),
+    }
+}
+
+fn evaluations(entries: &[Entry]) -> impl Iterator<Item = &Evaluation> {
+    entries.iter().filter_map(|entry| match &entry.outcome {
+        Outcome::Evaluated(evaluation) => Some(&**evaluation),
+        _ => None,
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<Row>, Failure> {
+    let hint = "--compare takes a file that --results wrote";
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())).hint(hint))?;
+    read_results(&text).map_err(|e| Failure::usage(format!("{}: {e}", path.display())).hint(hint))
+}
+
+fn print(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>, args: &EvalArgs) {
+    if args.format == Format::Json {
+        return json_line(&json_of(entries, rows, comparison));
+    }
+    if args.show_one.is_some() {
+        evaluations(entries).for_each(|evaluation| result(&(report::evaluation(evaluation) + "\n")));
+    }
+    result(&report::suite(entries, comparison));
+}
+
+/// The object that others build on.
+fn json_of(entries: &[Entry], rows: &[Row], comparison: Option<&Comparison>) -> Value {
+    let mut skipped = Vec::new();
+    let mut failed = Vec::new();
+    for Entry { case, outcome } in entries {
+        match outcome {
+            Outcome::Evaluated(_) => {}
+            Outcome::Skipped(why) => skipped.push(json!({"case": case, "why": why})),
+            Outcome::Failed { what, remedies } => {
+                failed.push(json!({"case": case, "what": what, "remedies": remedies}));
+            }
+        }
+    }
+    json!({
+        "schema": 1,
+        "score": mean(rows),
+        "cases": evaluations(entries).collect::<Vec<_>>(),
+        "skipped": skipped,
+        "failed": failed,
+        "drops": comparison.map(|comparison| &comparison.drops),
+        "changes": comparison.map(|comparison| &comparison.changes),
+    })
+}

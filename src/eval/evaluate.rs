@@ -1,0 +1,54 @@
+//! One specification against one case.
+
+use super::case::Case;
+use super::kills::{Court, missed};
+use super::outcome::Evaluation;
+use super::specs::Specs;
+use super::tiers::look;
+use crate::process::Cancel;
+use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain};
+
+/// What decides.
+pub struct Bench<'a> {
+    /// Of the specification itself.
+    pub tools: &'a dyn Toolchain,
+    /// Of mutants and references, of which there are many.
+    pub quick: &'a dyn Toolchain,
+    /// Limits of each run; a case may set narrower ones.
+    pub limits: Limits,
+    /// Ends everything early.
+    pub cancel: &'a Cancel,
+    /// Called as a checker reports.
+    pub progress: &'a (dyn Fn(Progress) + Send + Sync),
+    /// Mutants at a time.
+    pub jobs: usize,
+}
+
+/// Evaluates a specification.
+pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<Evaluation, ToolError> {
+    let mut limits = bench.limits.clone();
+    if let Some(time) = case.checklist.tlc_constraints.time() {
+        limits.check = limits.check.min(time);
+    }
+    let cx = ToolContext { limits: &limits, cancel: bench.cancel, progress: bench.progress };
+    let looked = look(specs, case, bench.tools, &cx).await?;
+    let tier3 = match &looked.read {
+        Some((module, cfg)) => {
+            Court { module, cfg, case, tools: bench.quick, cx: &cx, jobs: bench.jobs }.judge().await?
+        }
+        None => missed(case, "the generated module is rejected, so that nothing can be carried over"),
+    };
+    let (tier1, tier2) = (looked.tier1, looked.tier2);
+    Ok(Evaluation {
+        schema: 1,
+        case: case.name.clone(),
+        score: Evaluation::score_of(&tier1, &tier2, tier3.rate),
+        tier1,
+        tier2,
+        tier3,
+        outcome: specs.told.as_ref().and_then(|told| told.outcome),
+        stale_answers: specs.told.as_ref().map(|told| told.stale),
+        checker: bench.tools.checker(),
+        remarks: case.remarks(),
+    })
+}

@@ -1,0 +1,20 @@
+//! Evaluation: a specification against a case with known bugs, in three tiers; suites of cases. It prints nothing.
+
+mod carry;
+mod case;
+mod evaluate;
+mod kills;
+mod outcome;
+mod specs;
+mod suite;
+mod tiers;
+
+pub use carry::{Carrier, Put};
+pub use case::{Bug, Case, CaseError, Checklist, Constraints, Expected, Target, Wanted, load_suite};
+pub use evaluate::{Bench, evaluate};
+pub use outcome::{
+    Criterion, Evaluation, Fate, Mutant, NotApplicable, Status, TARGET_STATES, Tier1, Tier2, Tier3, Unknown, WEIGHTS,
+    Wrong,
+};
+pub use specs::{Specs, SpecsError, Told};
+pub use suite::{Comparison, Row, compare, mean, read_results, results};

@@ -1,0 +1,325 @@
+//! The results of a suite as a table that is committed and compared: sorted by case, without times. Pure.
+
+use std::collections::BTreeSet;
+
+use super::outcome::{Evaluation, Fate};
+
+/// The columns of `results.csv`, in order.
+const COLUMNS: [&str; 18] = [
+    "case", "outcome", "score", "tier1", "vacuous", "tier2", "distinct", "depth", "invariants", "properties",
+    "revisions", "detected", "known_bugs", "rate", "killed", "missed", "wrong", "not_applicable",
+];
+
+/// A change of the score that is no rounding.
+const STEP: f64 = 0.0005;
+
+/// One case in a table of results.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    /// The case.
+    pub case: String,
+    /// How its run ended.
+    pub outcome: String,
+    /// Its score.
+    pub score: Option<f64>,
+    /// The first tier.
+    pub passed: bool,
+    /// It says nothing.
+    pub vacuous: bool,
+    /// The second tier, from 0 to 1.
+    pub efficiency: f64,
+    /// Distinct states of a complete exploration; how many there were when a violation ended it varies.
+    pub distinct: Option<u64>,
+    /// Depth of its state graph.
+    pub depth: Option<u64>,
+    /// Invariants listed.
+    pub invariants: usize,
+    /// Properties listed.
+    pub properties: usize,
+    /// Revisions of the run.
+    pub revisions: Option<usize>,
+    /// The detection rate.
+    pub rate: Option<f64>,
+    /// Known bugs that a property found.
+    pub killed: BTreeSet<String>,
+    /// The others.
+    pub missed: BTreeSet<String>,
+    /// Properties that a reference violates.
+    pub wrong: BTreeSet<String>,
+    /// Properties that could be carried over to none of the targets that they were tried on, or not to all.
+    pub not_applicable: BTreeSet<String>,
+}
+
+impl Row {
+    /// The row of an evaluation.
+    pub fn of(evaluation: &Evaluation) -> Self {
+        let Evaluation { tier1, tier2, tier3, .. } = evaluation;
+        let bugs = |killed: bool| {
+            let of = tier3.mutants.iter().filter(|mutant| (mutant.outcome == Fate::Killed) == killed);
+            of.map(|mutant| stem(&mutant.file)).collect()
+        };
+        Self {
+            case: evaluation.case.clone(),
+            outcome: evaluation.outcome.map(|outcome| outcome.name().to_owned()).unwrap_or_default(),
+            score: evaluation.score,
+            passed: tier1.passed(),
+            vacuous: !tier1.vacuous.is_empty(),
+            efficiency: tier2.efficiency,
+            distinct: tier2.distinct.filter(|_| tier2.complete),
+            depth: tier2.depth.filter(|_| tier2.complete),
+            invariants: tier2.invariants,
+            properties: tier2.properties,
+            revisions: tier2.revisions,
+            rate: tier3.rate,
+            killed: bugs(true),
+            missed: bugs(false),
+            wrong: tier3.wrong.iter().map(|wrong| wrong.property.clone()).collect(),
+            not_applicable: tier3.not_applicable.iter().map(|lacks| lacks.property.clone()).collect(),
+        }
+    }
+
+    fn fields(&self) -> [String; COLUMNS.len()] {
+        let number = |n: Option<f64>| n.map(|n| format!("{n:.3}")).unwrap_or_default();
+        let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+        let yes = |is: bool, words: &str, otherwise: &str| if is { words } else { otherwise }.to_owned();
+        let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+        [
+            self.case.clone(),
+            self.outcome.clone(),
+            number(self.score),
+            yes(self.passed, "passed", "failed"),
+            yes(self.vacuous, "vacuous", ""),
+            number(Some(self.efficiency)),
+            count(self.distinct),
+            count(self.depth),
+            self.invariants.to_string(),
+            self.properties.to_string(),
+            self.revisions.map(|n| n.to_string()).unwrap_or_default(),
+            self.killed.len().to_string(),
+            (self.killed.len() + self.missed.len()).to_string(),
+            number(self.rate),
+            list(&self.killed),
+            list(&self.missed),
+            list(&self.wrong),
+            list(&self.not_applicable),
+        ]
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let fields = split(line);
+        let [case, outcome, score, tier1, vacuous, tier2, distinct, depth, invariants, properties, revisions, ..] =
+            fields.as_slice()
+        else {
+            return None;
+        };
+        let [_, _, rate, killed, missed, wrong, not_applicable] = fields.get(11..)? else { return None };
+        let maybe = |text: &str| (!text.is_empty()).then(|| text.parse().ok());
+        let number = |text: &str| maybe(text).map_or(Some(None), |n: Option<f64>| n.map(Some));
+        let count = |text: &str| if text.is_empty() { Some(None) } else { text.parse::<u64>().ok().map(Some) };
+        let names = |text: &str| text.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>();
+        Some(Self {
+            case: case.clone(),
+            outcome: outcome.clone(),
+            score: number(score)?,
+            passed: tier1 == "passed",
+            vacuous: vacuous == "vacuous",
+            efficiency: tier2.parse().ok()?,
+            distinct: count(distinct)?,
+            depth: count(depth)?,
+            invariants: invariants.parse().ok()?,
+            properties: properties.parse().ok()?,
+            revisions: count(revisions)?.and_then(|n| usize::try_from(n).ok()),
+            rate: number(rate)?,
+            killed: names(killed),
+            missed: names(missed),
+            wrong: names(wrong),
+            not_applicable: names(not_applicable),
+        })
+    }
+}
+
+/// A file's name without folder and ending.
+fn stem(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.strip_suffix(".tla").unwrap_or(name).to_owned()
+}
+
+/// `results.csv`.
+pub fn results(rows: &[Row]) -> String {
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by(|a, b| a.case.cmp(&b.case));
+    let mut text = COLUMNS.join(",") + "\n";
+    for row in sorted {
+        text += &(row.fields().map(|field| quoted(&field)).join(",") + "\n");
+    }
+    text
+}
+
+/// A file of results read back.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_results(text: &str) -> Result<Vec<Row>, String> {
+    let mut lines = text.lines();
+    if lines.next() != Some(&COLUMNS.join(",")) {
+        return Err(format!("its first line must be: {}", COLUMNS.join(",")));
+    }
+    let rows = lines.enumerate().filter(|(_, line)| !line.trim().is_empty());
+    rows.map(|(at, line)| Row::read(line).ok_or_else(|| format!("line {} is no row of results", at + 2))).collect()
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
+}
+
+fn split(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut inside = false;
+    let mut signs = line.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '"' if inside && signs.peek() == Some(&'"') => {
+                signs.next();
+                fields.last_mut().expect("there is a first field").push('"');
+            }
+            '"' => inside = !inside,
+            ',' if !inside => fields.push(String::new()),
+            sign => fields.last_mut().expect("there is a first field").push(sign),
+        }
+    }
+    fields
+}
+
+/// Results against those of before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// What is worse.
+    pub drops: Vec<String>,
+    /// What is otherwise, and not worse.
+    pub changes: Vec<String>,
+}
+
+/// Compares results.
+pub fn compare(before: &[Row], now: &[Row]) -> Comparison {
+    let mut comparison = Comparison::default();
+    for old in before {
+        match now.iter().find(|row| row.case == old.case) {
+            Some(new) => compare_row(old, new, &mut comparison),
+            None => comparison.drops.push(format!("{}: it was not evaluated", old.case)),
+        }
+    }
+    for new in now.iter().filter(|row| !before.iter().any(|old| old.case == row.case)) {
+        comparison.changes.push(format!("{}: it is new", new.case));
+    }
+    comparison
+}
+
+fn compare_row(old: &Row, new: &Row, comparison: &mut Comparison) {
+    let case = &new.case;
+    let words = |n: Option<f64>| n.map_or_else(|| "none".to_owned(), |n| format!("{n:.3}"));
+    let mut drops = Vec::new();
+    let mut changes = Vec::new();
+    for (what, was, is) in [("score", old.score, new.score), ("detection rate", old.rate, new.rate)] {
+        let line = format!("{case}: the {what} was {} and is {}", words(was), words(is));
+        match (was, is) {
+            (Some(was), Some(is)) if (was - is).abs() < STEP => {}
+            (None, None) => {}
+            (Some(was), Some(is)) if is > was => changes.push(line),
+            (None, Some(_)) => changes.push(line),
+            _ => drops.push(line),
+        }
+    }
+    if old.passed && !new.passed {
+        drops.push(format!("{case}: the first tier no longer passes"));
+    } else if new.passed && !old.passed {
+        changes.push(format!("{case}: the first tier passes now"));
+    }
+    let lost = old.killed.difference(&new.killed).map(|bug| format!("{case}: {bug} is no longer detected"));
+    drops.extend(lost);
+    let found = new.killed.difference(&old.killed).map(|bug| format!("{case}: {bug} is detected now"));
+    changes.extend(found);
+    let wrong = new.wrong.difference(&old.wrong).map(|name| format!("{case}: {name} is violated by the reference"));
+    drops.extend(wrong);
+    if drops.is_empty() && changes.is_empty() && old.fields() != new.fields() {
+        let pairs = COLUMNS.iter().zip(old.fields().into_iter().zip(new.fields()));
+        let differ = pairs.filter(|(_, (was, is))| was != is);
+        let differ = differ.map(|(column, (was, is))| format!("{column} was \"{was}\" and is \"{is}\""));
+        changes.push(format!("{case}: {}", differ.collect::<Vec<_>>().join(", ")));
+    }
+    comparison.drops.extend(drops);
+    comparison.changes.extend(changes);
+}
+
+/// The suite's score: the mean over the cases that have one.
+pub fn mean(rows: &[Row]) -> Option<f64> {
+    let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
+    #[expect(clippy::cast_precision_loss, reason = "a handful of cases")]
+    let count = scores.len() as f64;
+    (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(case: &str, score: f64, killed: &[&str], missed: &[&str]) -> Row {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let all = killed.len() + missed.len();
+        #[expect(clippy::cast_precision_loss, reason = "a few")]
+        let rate = killed.len() as f64 / all as f64;
+        Row {
+            case: case.to_owned(),
+            outcome: "approved".to_owned(),
+            score: Some(score),
+            passed: true,
+            efficiency: 1.0,
+            distinct: Some(7),
+            rate: Some(rate),
+            killed: names(killed),
+            missed: names(missed),
+            ..Row::default()
+        }
+    }
+
+    #[test]
+    fn results_are_sorted_and_read_back() {
+        let rows = [row("b", 1.0, &["x"], &[]), row("a, \"c\"", 0.8, &["x", "y"], &["z"])];
+        let text = results(&rows);
+        assert_eq!(text.lines().count(), 3);
+        assert!(text.lines().nth(1).unwrap().starts_with("\"a, \"\"c\"\"\",approved,0.800,passed,,1.000,7,"), "{text}");
+        let read = read_results(&text).unwrap();
+        assert_eq!(results(&read), text);
+        assert_eq!(read[1].killed, rows[0].killed);
+        assert!(read_results("case\n").unwrap_err().contains("first line"));
+        assert!(read_results(&(COLUMNS.join(",") + "\na,b\n")).unwrap_err().contains("line 2"));
+    }
+
+    #[test]
+    fn every_drop_is_named() {
+        let before = [row("a", 1.0, &["x", "y"], &[]), row("b", 1.0, &["x"], &[])];
+        assert_eq!(compare(&before, &before), Comparison::default());
+        let worse = [row("a", 0.8, &["x"], &["y"])];
+        let drops = compare(&before, &worse).drops.join("\n");
+        for what in ["a: the score was 1.000 and is 0.800", "a: y is no longer detected", "b: it was not evaluated"] {
+            assert!(drops.contains(what), "{drops}");
+        }
+        assert!(compare(&worse, &before).drops.is_empty());
+        // One that is detected now does not make up for one that is not any more.
+        let other = [row("a", 1.0, &["y", "z"], &["x"]), row("b", 1.0, &["x"], &[])];
+        assert!(compare(&[row("a", 1.0, &["x", "z"], &["y"])], &other).drops.join("").contains("x is no longer"));
+        let mut failed = before.clone();
+        failed[0].passed = false;
+        failed[0].wrong.insert("Odd".to_owned());
+        assert_eq!(compare(&before, &failed).drops.len(), 2);
+        let mut larger = before.clone();
+        larger[0].distinct = Some(9);
+        assert_eq!(compare(&before, &larger).changes, ["a: distinct was \"7\" and is \"9\""]);
+    }
+
+    #[test]
+    fn the_score_of_a_suite_is_the_mean_of_the_scored_cases() {
+        let unscored = Row { score: None, ..row("c", 0.0, &["x"], &[]) };
+        assert_eq!(mean(&[row("a", 1.0, &["x"], &[]), row("b", 0.5, &["x"], &[]), unscored]), Some(0.75));
+        assert_eq!(mean(&[]), None);
+    }
+}

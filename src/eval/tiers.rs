@@ -1,0 +1,251 @@
+//! The first two tiers: what the tools say of the specification itself, asked afresh.
+
+use super::case::Case;
+use super::outcome::{Criterion, Status, Tier1, Tier2};
+use super::specs::Specs;
+use crate::pipeline::Outcome;
+use crate::tla::{
+    Cfg, CheckOutcome, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under,
+};
+use crate::toolchain::{CheckRequest, EndedAt, Examined, ToolContext, ToolError, Toolchain, examine};
+
+/// The first two tiers, and the specification as the tools read it.
+pub(super) struct Looked {
+    pub(super) tier1: Tier1,
+    pub(super) tier2: Tier2,
+    /// The module with its translation, and its configuration, where both can be read.
+    pub(super) read: Option<(Module, Cfg)>,
+}
+
+/// Runs the tools on the specification.
+pub(super) async fn look(
+    specs: &Specs,
+    case: &Case,
+    tools: &dyn Toolchain,
+    cx: &ToolContext<'_>,
+) -> Result<Looked, ToolError> {
+    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), cx).await?;
+    let outcome = &examined.checked.outcome;
+    let cfg = Cfg::parse(&specs.cfg_text).ok();
+    let module = Module::parse(&examined.spec.text).ok();
+    let read = module.zip(cfg);
+    let mut tier1 = criteria(&examined, case, read.as_ref().map(|(_, cfg)| cfg));
+    if examined.ended_at == EndedAt::Check
+        && let Some((_, cfg)) = &read
+    {
+        if expected_flaw(specs, case) {
+            accept_flaw(&mut tier1, outcome, case);
+        } else if case.checklist.expects_flaw() && outcome.verdict == Verdict::Holds && !repaired(specs) {
+            let what = "the protocol as documented breaks one of its requirements, and every property holds";
+            tier1.invariants = Criterion::because(Status::Failed, what);
+        }
+        if tier1.type_ok.status == Status::Undecided
+            && let Some(alone) = type_invariants_alone(&examined, case, cfg, tools, cx).await?
+        {
+            tier1.type_ok = alone;
+        }
+    }
+    tier1.vacuous = vacuous(outcome, examined.ended_at, read.as_ref());
+    let statistics = &outcome.statistics;
+    let listed = |name: &&str| {
+        read.as_ref().is_some_and(|(_, cfg)| cfg.invariants.iter().chain(&cfg.properties).any(|listed| listed == name))
+    };
+    let required = case.checklist.required_invariants.iter().map(|wanted| wanted.name.as_str()).filter(listed);
+    let tier2 = Tier2 {
+        complete: outcome.complete(),
+        distinct: statistics.distinct,
+        generated: statistics.generated,
+        depth: statistics.depth,
+        seconds: statistics.seconds,
+        invariants: read.as_ref().map_or(0, |(_, cfg)| cfg.invariants.len()),
+        properties: read.as_ref().map_or(0, |(_, cfg)| cfg.properties.len()),
+        revisions: specs.told.as_ref().map(|told| told.revisions),
+        required_by_name: required.map(str::to_owned).collect(),
+        efficiency: if tier1.passed() { Tier2::efficiency_of(statistics.distinct) } else { 0.0 },
+    };
+    // What the tools reject is carried over to nothing.
+    let read = read.filter(|_| examined.ended_at >= EndedAt::Names);
+    Ok(Looked { tier1, tier2, read })
+}
+
+fn criteria(examined: &Examined, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
+    let outcome = &examined.checked.outcome;
+    let said = match &outcome.verdict {
+        Verdict::Invalid { diagnostics, reason, .. } => {
+            diagnostics.first().map_or_else(|| reason.clone(), ToString::to_string)
+        }
+        Verdict::Inconclusive { reason } => reason.clone(),
+        Verdict::Violated { violated } => violated.words(),
+        Verdict::Holds => String::new(),
+    };
+    let not_tried = |what: &str| Criterion::because(Status::Undecided, format!("not tried: {what}"));
+    let rejected = match outcome.verdict {
+        Verdict::Inconclusive { .. } => Criterion::because(Status::Undecided, &*said),
+        _ => Criterion::because(Status::Failed, &*said),
+    };
+    let pluscal = if examined.algorithm {
+        Criterion::passed()
+    } else {
+        Criterion::because(Status::NotApplicable, "there is no algorithm")
+    };
+    let mut tier1 = Tier1 {
+        sany: Criterion::passed(),
+        pluscal,
+        tlc: Criterion::passed(),
+        type_ok: Criterion::passed(),
+        invariants: Criterion::passed(),
+        vacuous: Vec::new(),
+    };
+    let stopped = match examined.ended_at {
+        EndedAt::Configuration => {
+            (tier1.sany, tier1.pluscal) = (not_tried("the configuration"), not_tried("the configuration"));
+            tier1.tlc = rejected.clone();
+            "the configuration cannot be read"
+        }
+        EndedAt::Translation => {
+            tier1.pluscal = rejected.clone();
+            tier1.sany = not_tried("the algorithm is rejected");
+            tier1.tlc = not_tried("the algorithm is rejected");
+            "the algorithm is rejected"
+        }
+        EndedAt::Parse => {
+            tier1.sany = rejected.clone();
+            tier1.tlc = not_tried("the module is rejected");
+            "the module is rejected"
+        }
+        EndedAt::Names => {
+            tier1.tlc = rejected.clone();
+            "the configuration does not fit the module"
+        }
+        EndedAt::Check => "",
+    };
+    if !stopped.is_empty() {
+        (tier1.type_ok, tier1.invariants) = (not_tried(stopped), not_tried(stopped));
+        return tier1;
+    }
+    tier1.tlc = completed(outcome, case, rejected);
+    let types: Vec<&str> = cfg.map(|cfg| type_invariants(cfg, case)).unwrap_or_default();
+    let violated = match &outcome.verdict {
+        Verdict::Violated { violated } => violated.property(),
+        _ => None,
+    };
+    tier1.type_ok = match violated {
+        _ if types.is_empty() => Criterion::because(Status::Failed, "TypeOK is not among the invariants"),
+        Some(name) if types.contains(&name) => Criterion::because(Status::Failed, &*said),
+        _ if types.iter().all(|name| outcome.decided(name)) => Criterion::passed(),
+        _ => Criterion::because(Status::Undecided, format!("the check came to no verdict on it: {said}")),
+    };
+    tier1.invariants = match &outcome.verdict {
+        Verdict::Holds => Criterion::passed(),
+        Verdict::Violated { violated } if is_property(violated) => Criterion::because(Status::Failed, said),
+        _ => Criterion::because(Status::Undecided, format!("the check came to no verdict on them: {said}")),
+    };
+    tier1
+}
+
+/// Whether the check ran to its end within the case's limits. One that a property ended has come to its verdict.
+fn completed(outcome: &CheckOutcome, case: &Case, rejected: Criterion) -> Criterion {
+    match &outcome.verdict {
+        Verdict::Violated { violated } if is_property(violated) => Criterion::passed(),
+        Verdict::Holds => match beyond(outcome, case) {
+            Some(why) => Criterion::because(Status::Undecided, why),
+            None => Criterion::passed(),
+        },
+        _ => rejected,
+    }
+}
+
+/// Why a complete check went beyond the limits of its case.
+pub(super) fn beyond(outcome: &CheckOutcome, case: &Case) -> Option<String> {
+    let (distinct, limit) = (outcome.statistics.distinct?, case.checklist.tlc_constraints.max_states?);
+    (distinct > limit).then(|| format!("{distinct} distinct states are more than the case's {limit}"))
+}
+
+pub(super) fn is_property(violated: &Violation) -> bool {
+    matches!(violated.kind, ViolationKind::Invariant | ViolationKind::Property | ViolationKind::ActionProperty)
+}
+
+fn type_invariants<'a>(cfg: &'a Cfg, case: &Case) -> Vec<&'a str> {
+    cfg.invariants.iter().map(String::as_str).filter(|name| case.checklist.is_type_invariant(name)).collect()
+}
+
+fn repaired(specs: &Specs) -> bool {
+    specs.told.as_ref().is_some_and(|told| told.outcome == Some(Outcome::ApprovedRepaired))
+}
+
+/// Whether the case is of a flawed protocol, and nothing speaks against the run having found that.
+fn expected_flaw(specs: &Specs, case: &Case) -> bool {
+    let found = specs.told.as_ref().is_none_or(|told| told.outcome == Some(Outcome::FlawFound));
+    case.checklist.expects_flaw() && found
+}
+
+/// Of a flawed protocol a good specification violates a property.
+fn accept_flaw(tier1: &mut Tier1, outcome: &CheckOutcome, case: &Case) {
+    if let Verdict::Violated { violated } = &outcome.verdict
+        && let Some(name) = violated.property().filter(|_| is_property(violated))
+        && !case.checklist.is_type_invariant(name)
+    {
+        tier1.invariants = Criterion::because(
+            Status::Passed,
+            format!("{name} is violated, and the protocol as documented breaks one of its requirements"),
+        );
+    }
+}
+
+/// The type invariants alone, where another violation ended the check before it was through with them.
+async fn type_invariants_alone(
+    examined: &Examined,
+    case: &Case,
+    cfg: &Cfg,
+    tools: &dyn Toolchain,
+    cx: &ToolContext<'_>,
+) -> Result<Option<Criterion>, ToolError> {
+    if !matches!(&examined.checked.outcome.verdict, Verdict::Violated { .. }) {
+        return Ok(None);
+    }
+    let invariants: Vec<String> = type_invariants(cfg, case).into_iter().map(str::to_owned).collect();
+    let cfg = Cfg {
+        invariants,
+        properties: Vec::new(),
+        witnesses: Vec::new(),
+        check_deadlock: Some(false),
+        ..cfg.clone()
+    };
+    let request = CheckRequest { spec: examined.spec.clone(), cfg_text: cfg.render(), cfg };
+    let alone = tools.check(&request, cx).await?.outcome;
+    Ok(match &alone.verdict {
+        Verdict::Holds => Some(Criterion::passed()),
+        Verdict::Violated { violated } => Some(Criterion::because(Status::Failed, violated.words())),
+        _ => None,
+    })
+}
+
+/// Why whatever holds says nothing.
+fn vacuous(outcome: &CheckOutcome, ended_at: EndedAt, read: Option<&(Module, Cfg)>) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if let Some((module, cfg)) = read {
+        if cfg.invariants.is_empty() && cfg.properties.is_empty() {
+            reasons.push("no property is checked: the configuration lists no INVARIANT and no PROPERTY".to_owned());
+        }
+        for name in cfg.invariants.iter().chain(&cfg.properties) {
+            if let Some(why) = constantly_true_under(module, cfg, name) {
+                reasons.push(format!("{name} is always TRUE: it {why}"));
+            }
+        }
+    }
+    let explored = outcome.complete() || matches!(&outcome.verdict, Verdict::Violated { .. });
+    if ended_at == EndedAt::Check && explored && !outcome.moved() {
+        let deadlock =
+            matches!(&outcome.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
+        // A violation in an initial state ends the check before anything could move.
+        if outcome.complete() || deadlock {
+            reasons.push("only the initial states are reachable: no step is ever taken".to_owned());
+        }
+    }
+    for witness in &outcome.witnesses {
+        if witness.reached == Reached::No {
+            reasons.push(format!("the witness {} is not reached", witness.name));
+        }
+    }
+    reasons
+}

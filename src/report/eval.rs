@@ -1,0 +1,194 @@
+//! Evaluations for a person: one in full, a suite as a table.
+
+use std::fmt::Write as _;
+
+use crate::eval::{Comparison, Criterion, Evaluation, Fate, Mutant, Row, Status, Tier3, WEIGHTS, mean};
+use crate::tla::{Checker, WITHOUT_JAVA};
+
+/// What became of one case of a suite.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// It was evaluated.
+    Evaluated(Box<Evaluation>),
+    /// There was nothing to evaluate, and why.
+    Skipped(String),
+    /// It could not be: what is wrong, and what to do.
+    Failed {
+        /// What is wrong, with its file.
+        what: String,
+        /// What to do.
+        remedies: Vec<String>,
+    },
+}
+
+/// One case of a suite.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The case.
+    pub case: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+fn number(n: Option<f64>) -> String {
+    n.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}"))
+}
+
+fn status(criterion: &Criterion) -> &'static str {
+    match criterion.status {
+        Status::Passed => "passed",
+        Status::Failed => "FAILED",
+        Status::NotApplicable => "not applicable",
+        Status::Undecided => "UNDECIDED",
+    }
+}
+
+/// One evaluation in full.
+pub fn evaluation(evaluation: &Evaluation) -> String {
+    let Evaluation { case, score, tier1, tier2, tier3, .. } = evaluation;
+    let mut out = String::new();
+    let vacuous = if tier1.vacuous.is_empty() { "" } else { ": the specification says nothing" };
+    let _ = match score {
+        Some(score) => writeln!(out, "Case {case}: score {score:.2}{vacuous}"),
+        None => writeln!(out, "Case {case}: no overall score (there are no known bugs)"),
+    };
+    if evaluation.checker == Checker::Embedded {
+        let _ = writeln!(out, "({WITHOUT_JAVA})");
+    }
+    if let Some(outcome) = evaluation.outcome {
+        let stale = match evaluation.stale_answers {
+            Some(0) | None => String::new(),
+            Some(n) => format!("; {n} of its answers were recorded for another wording (stale)"),
+        };
+        let _ = writeln!(out, "The run ended: {}{stale}", outcome.name().replace('_', " "));
+    }
+    let [first, second, third] = WEIGHTS.map(|weight| format!("{:.0} %", weight * 100.0));
+    let whole = if tier1.passed() { "passed" } else { "failed" };
+    let _ = writeln!(out, "\nTier 1 ({first}): {whole}");
+    for (name, criterion) in tier1.criteria() {
+        let why = criterion.reason.as_ref().map(|reason| format!("  {reason}")).unwrap_or_default();
+        let _ = writeln!(out, "  {name:<20}{}{why}", status(criterion));
+    }
+    for reason in &tier1.vacuous {
+        let _ = writeln!(out, "  {:<20}{reason}", "vacuous");
+    }
+    let count = |n: Option<u64>| n.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
+    let _ = writeln!(out, "\nTier 2 ({second}): {:.2}", tier2.efficiency);
+    let _ = writeln!(
+        out,
+        "  {} distinct states, depth {}, {:.1} s; {} invariants, {} properties{}",
+        count(tier2.distinct),
+        count(tier2.depth),
+        tier2.seconds,
+        tier2.invariants,
+        tier2.properties,
+        tier2.revisions.map(|n| format!("; {n} revision(s)")).unwrap_or_default()
+    );
+    let rate = tier3.rate.map_or_else(|| "no known bugs".to_owned(), |rate| format!("{rate:.2}"));
+    let _ = writeln!(out, "\nTier 3 ({third}): {rate}, {} of {} known bugs detected", tier3.detected, tier3.total);
+    mutants(&mut out, tier3);
+    for wrong in &tier3.wrong {
+        let _ = writeln!(out, "  WRONG: {} is violated by {}; its kills do not count", wrong.property, wrong.reference);
+    }
+    for lacks in &tier3.not_applicable {
+        let where_to = if lacks.files.len() == 1 {
+            lacks.files[0].clone()
+        } else {
+            format!("{} modules ({}, \u{2026})", lacks.files.len(), lacks.files[0])
+        };
+        let _ = writeln!(out, "  not carried over: {} to {where_to}: no {}", lacks.property, lacks.missing.join(", no "));
+    }
+    for remark in &evaluation.remarks {
+        let _ = writeln!(out, "\nnote: {remark}");
+    }
+    out
+}
+
+fn mutants(out: &mut String, tier3: &Tier3) {
+    let width = tier3.mutants.iter().map(|mutant| mutant.file.len()).max().unwrap_or(0);
+    for mutant in &tier3.mutants {
+        let _ = writeln!(out, "  {:<width$}  {:<14}  {}", mutant.file, mutant.outcome.words(), told(mutant));
+        for unknown in &mutant.inconclusive {
+            let _ = writeln!(out, "  {:<width$}  {}: not decided: {}", "", unknown.property, unknown.reason);
+        }
+        if let Some(remark) = &mutant.remark {
+            let _ = writeln!(out, "  {:<width$}  {remark}", "");
+        }
+    }
+}
+
+fn told(mutant: &Mutant) -> String {
+    if mutant.outcome != Fate::Killed {
+        return format!("breaks {}", mutant.should_violate);
+    }
+    let by = mutant.killed_by.join(", ");
+    let alone = if mutant.by_types_alone { " (the types alone)" } else { "" };
+    let named = match mutant.by_named {
+        Some(false) => format!(", not by {}", mutant.should_violate),
+        _ => String::new(),
+    };
+    format!("by {by}{alone}{named}")
+}
+
+/// A suite as a table, and against the results of before.
+pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
+    let mut lines = vec![["case", "run", "score", "tier 1", "tier 2", "detected", "states", "stale"].map(str::to_owned)];
+    let mut rows = Vec::new();
+    for entry in entries {
+        let Outcome::Evaluated(evaluation) = &entry.outcome else { continue };
+        let Evaluation { tier1, tier2, tier3, .. } = &**evaluation;
+        let first = match () {
+            () if !tier1.vacuous.is_empty() => "vacuous",
+            () if tier1.passed() => "passed",
+            () if tier1.undecided() => "undecided",
+            () => "failed",
+        };
+        lines.push([
+            entry.case.clone(),
+            evaluation.outcome.map_or_else(|| "-".to_owned(), |outcome| outcome.name().to_owned()),
+            number(evaluation.score),
+            first.to_owned(),
+            number(Some(tier2.efficiency)),
+            format!("{}/{}", tier3.detected, tier3.total),
+            tier2.distinct.map_or_else(|| "-".to_owned(), |n| n.to_string()),
+            evaluation.stale_answers.map_or_else(|| "-".to_owned(), |n| n.to_string()),
+        ]);
+        rows.push(Row::of(evaluation));
+    }
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    let mut out = String::new();
+    for line in &lines {
+        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    let _ = writeln!(out, "\nScore of the suite: {} (the mean of the scored cases)", number(mean(&rows)));
+    for entry in entries {
+        match &entry.outcome {
+            Outcome::Evaluated(evaluation) => {
+                for missed in evaluation.tier3.mutants.iter().filter(|mutant| mutant.outcome != Fate::Killed) {
+                    let _ = writeln!(out, "missed: {}: {} ({})", entry.case, missed.file, missed.outcome.words());
+                }
+                for wrong in &evaluation.tier3.wrong {
+                    let _ = writeln!(out, "wrong: {}: {} is violated by {}", entry.case, wrong.property, wrong.reference);
+                }
+            }
+            Outcome::Skipped(why) => {
+                let _ = writeln!(out, "skipped: {}: {why}", entry.case);
+            }
+            Outcome::Failed { what, remedies } => {
+                let _ = writeln!(out, "FAILED: {}: {what}", entry.case);
+                for remedy in remedies {
+                    let _ = writeln!(out, "        {remedy}");
+                }
+            }
+        }
+    }
+    for line in comparison.iter().flat_map(|comparison| &comparison.changes) {
+        let _ = writeln!(out, "changed: {line}");
+    }
+    for line in comparison.iter().flat_map(|comparison| &comparison.drops) {
+        let _ = writeln!(out, "DROPPED: {line}");
+    }
+    out
+}
