@@ -215,7 +215,7 @@ impl Walk<'_> {
         let mut at = id;
         while let Some(parent) = self.parents[at] {
             let kind = self.kind(parent);
-            if kind.starts_with("pcal_") && !matches!(kind, "pcal_assign" | "pcal_await" | "pcal_var_decl" | "pcal_lhs") {
+            if kind.starts_with("pcal_") && !matches!(kind, "pcal_assign" | "pcal_await" | "pcal_var_decl" | "pcal_proc_var_decl" | "pcal_lhs") {
                 break;
             }
             let done = matches!(kind, "source_file" | "operator_definition" | "conj_item" | "disj_item" | "let_in");

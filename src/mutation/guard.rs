@@ -38,7 +38,8 @@ impl Walk<'_> {
         }
         for conjunct in conjuncts {
             let what = format!("checks the opposite of {}", self.quoted(self.range(conjunct)));
-            let edits = self.negated(conjunct);
+            let edits = self.opposite(conjunct);
+            self.negated.insert(self.bare(conjunct));
             self.add(Operator::NegateGuard, self.range(conjunct).start, "", what, edits);
         }
         self.visit(id);
@@ -58,7 +59,7 @@ impl Walk<'_> {
     }
 
     /// The opposite of a formula.
-    pub(super) fn negated(&self, id: Id) -> Vec<Edit> {
+    fn opposite(&self, id: Id) -> Vec<Edit> {
         let inner = self.bare(id);
         let insert = |at: usize, text: &str| Edit { range: at..at, text: text.to_owned() };
         match (self.kind(inner), self.tree.field(inner, "symbol")) {

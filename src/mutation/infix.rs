@@ -104,7 +104,9 @@ impl Walk<'_> {
             return;
         }
         let old = self.text(at);
-        for &(operator, new, kind) in swaps(self.kind(at)) {
+        // Of a guard, the opposite is made already.
+        let most = if self.negated.contains(&id) { 1 } else { usize::MAX };
+        for &(operator, new, kind) in swaps(self.kind(at)).iter().take(most) {
             let edits = self.with_symbol(id, at, new, kind);
             let what = format!("uses `{new}` where `{old}` stood in {}", self.quoted(self.range(id)));
             self.add(operator, self.range(at).start, &format!("{old} to {new}"), what, edits);
@@ -164,7 +166,10 @@ impl Walk<'_> {
         let shown = self.quoted(whole.clone());
         let gone = self.range(left).end..whole.end;
         let what = |end: &str| format!("is one off in {shown}: {end}");
-        self.edit(Operator::OffByOne, self.range(right).start, "dropped", what("the 1 is gone"), gone, "");
+        let assigned = self.parents[left].and_then(|sum| self.target(sum)) == Some(self.text(left));
+        if !assigned {
+            self.edit(Operator::OffByOne, self.range(right).start, "dropped", what("the 1 is gone"), gone, "");
+        }
         self.edit(Operator::OffByOne, self.range(right).start, "doubled", what("2 stands there"), self.range(right), "2");
     }
 

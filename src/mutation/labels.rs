@@ -1,5 +1,7 @@
 //! Steps made longer and shorter: a label goes, or comes.
 
+use std::collections::BTreeSet;
+
 use super::operator::Operator;
 use super::outline::Statement;
 use super::statement::Steps;
@@ -53,7 +55,7 @@ impl Steps<'_, '_> {
         let needed = statement.kind == "pcal_while" || at.checked_sub(1).is_some_and(|before| statements[before].ends_step());
         let rest = statements[at + 1..].iter().take_while(|later| later.label.is_none());
         let after: Vec<_> = std::iter::once(statement).chain(rest).flat_map(|later| self.assigned(later)).collect();
-        let twice = self.before(statements, at).into_iter().flat_map(|s| self.assigned(s)).any(|name| after.contains(&name));
+        let twice = self.assigned_before(statements, at).iter().any(|name| after.contains(name));
         if is_target || needed || twice {
             return;
         }
@@ -65,10 +67,14 @@ impl Steps<'_, '_> {
         self.walk.edit(Operator::MergeLabels, label.range.start, "", what, range, "");
     }
 
-    /// The statements of the same sequence that are in the step before one.
-    fn before<'s>(&self, statements: &'s [Statement], at: usize) -> Vec<&'s Statement> {
-        let start = statements[..at].iter().rposition(|statement| statement.label.is_some()).unwrap_or(0);
-        statements[start..at].iter().collect()
+    /// What is assigned to in the step before a statement, its own label left out of account.
+    pub(super) fn assigned_before(&self, statements: &[Statement], at: usize) -> BTreeSet<String> {
+        let own = before(statements, at);
+        let mut names: BTreeSet<String> = own.iter().flat_map(|statement| self.assigned(statement)).collect();
+        if own.len() == at && own.first().is_none_or(|first| first.label.is_none()) {
+            names.extend(self.inherited.iter().cloned());
+        }
+        names
     }
 
     /// A label comes: others can step in between. That shows only where both halves touch what others see.
@@ -80,7 +86,7 @@ impl Steps<'_, '_> {
         let shared = |statement: &Statement| !self.touched(statement).is_disjoint(&self.globals);
         let later = statements[at + 1..].iter().take_while(|later| later.label.is_none());
         let after = std::iter::once(statement).chain(later).any(shared);
-        if !after || !self.before(statements, at).into_iter().any(shared) {
+        if !after || !before(statements, at).iter().any(shared) {
             return;
         }
         let label = self.walk.facts.fresh("Split");
@@ -95,4 +101,10 @@ impl Steps<'_, '_> {
             self.walk.edit(Operator::SplitLabel, start, "", what, start..start, format!("{label}: "));
         }
     }
+}
+
+/// The statements of the same sequence that are in the step before one.
+pub(super) fn before(statements: &[Statement], at: usize) -> &[Statement] {
+    let start = statements[..at].iter().rposition(|statement| statement.label.is_some()).unwrap_or(0);
+    &statements[start..at]
 }

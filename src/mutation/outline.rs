@@ -53,11 +53,23 @@ pub(super) struct Part {
     /// Of an `if`, `elsif` or `while`.
     pub(super) condition: Option<Id>,
     pub(super) statements: Vec<Statement>,
-    /// What stands between the braces, or all of it where there are none.
+    /// It stands in braces.
     pub(super) braced: bool,
 }
 
+impl Part {
+    /// Where its first statement begins, its label included.
+    pub(super) fn start(&self) -> usize {
+        self.statements.first().map_or(usize::MAX, Statement::start)
+    }
+}
+
 impl Statement {
+    /// Where it begins, its label included.
+    pub(super) fn start(&self) -> usize {
+        self.label.as_ref().map_or(self.range.start, |label| label.range.start)
+    }
+
     /// This and all statements in it.
     pub(super) fn all(&self) -> Vec<&Self> {
         let inner = self.parts.iter().flat_map(|part| &part.statements).flat_map(Self::all);

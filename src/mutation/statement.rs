@@ -16,6 +16,8 @@ pub(super) struct Steps<'a, 'b> {
     pub(super) algorithm: &'a Algorithm,
     pub(super) bodies: &'b [Body],
     pub(super) globals: BTreeSet<String>,
+    /// What the step around a branch has assigned to when the branch begins.
+    pub(super) inherited: BTreeSet<String>,
 }
 
 /// The flaws of an algorithm, each with the label whose step it is in. What the grammar cannot read has none.
@@ -28,18 +30,18 @@ pub(super) fn flaws<'a>(facts: &'a Facts<'a>, algorithm: &'a Algorithm) -> Vec<(
     let walk = Walk::new(facts, tree, Role::State);
     let declared = global_declarations(tree);
     let globals = declared.iter().filter_map(|id| tree.children(*id).next()).map(|id| walk.text(id).to_owned()).collect();
-    let mut steps = Steps { walk, algorithm, bodies: &bodies, globals };
+    let mut steps = Steps { walk, algorithm, bodies: &bodies, globals, inherited: BTreeSet::new() };
     steps.fair_algorithm();
     steps.declarations(&declared);
     for body in &bodies {
         steps.body(body);
     }
-    let named = steps.walk.flaws.into_iter().map(|flaw| (definition(algorithm, &bodies, &flaw, facts), flaw));
+    let named = steps.walk.flaws.into_iter().map(|flaw| (definition(algorithm, &bodies, &flaw), flaw));
     named.collect()
 }
 
-/// The label above a flaw, otherwise what it is in.
-fn definition(algorithm: &Algorithm, bodies: &[Body], flaw: &Flaw, facts: &Facts<'_>) -> String {
+/// The label of the step that a flaw is in, otherwise the process, procedure or macro, otherwise the algorithm.
+fn definition(algorithm: &Algorithm, bodies: &[Body], flaw: &Flaw) -> String {
     let tree = &algorithm.tree;
     let Some(body) = bodies.iter().find(|body| {
         let node = tree.node(body.id);
@@ -47,10 +49,22 @@ fn definition(algorithm: &Algorithm, bodies: &[Body], flaw: &Flaw, facts: &Facts
     }) else {
         return algorithm.name.clone();
     };
-    let own = body.statements.iter().flat_map(Statement::all).filter_map(|statement| statement.label.as_ref());
-    let above = own.filter(|label| label.range.start <= flaw.at).max_by_key(|label| label.range.start);
-    let is_of_body = |at: usize| facts.module.source.is_char_boundary(at);
-    above.filter(|label| is_of_body(label.range.start)).map_or_else(|| body.name.clone(), |label| label.name.clone())
+    step(&body.statements, &body.name, flaw.at).to_owned()
+}
+
+/// The label of the step that a place is in.
+fn step<'s>(statements: &'s [Statement], mut label: &'s str, at: usize) -> &'s str {
+    for statement in statements {
+        let own = statement.label.as_ref();
+        if at < statement.start() {
+            break;
+        }
+        label = own.map_or(label, |own| &own.name);
+        if at < statement.range.end {
+            return statement.parts.iter().rev().find(|part| part.start() <= at).map_or(label, |part| step(&part.statements, label, at));
+        }
+    }
+    label
 }
 
 impl<'b> Steps<'_, 'b> {
@@ -108,6 +122,7 @@ impl<'b> Steps<'_, 'b> {
         self.bound(names, |steps| {
             steps.declarations(&body.declarations);
             let place = if body.owner == Owner::Macro { Around::Closed } else { Around::Open };
+            steps.inherited.clear();
             steps.sequence(&body.statements, place, true);
         });
     }
@@ -122,11 +137,13 @@ impl<'b> Steps<'_, 'b> {
     /// `first`: it begins a body.
     fn sequence(&mut self, statements: &[Statement], around: Around, first: bool) {
         for (at, statement) in statements.iter().enumerate() {
-            if let Some(next) = statements.get(at + 1) {
-                self.swap(statement, next, &statements[..at]);
-            }
+            self.swap(statements, at);
             self.labels(statements, at, around, first);
+            let begins = statement.label.is_some() || statement.kind == "pcal_while";
+            let before = if begins { BTreeSet::new() } else { self.assigned_before(statements, at) };
+            let outside = std::mem::replace(&mut self.inherited, before);
             self.statement(statement, around.within(statement, statements.get(at + 1)));
+            self.inherited = outside;
         }
     }
 
@@ -228,7 +245,7 @@ impl<'b> Steps<'_, 'b> {
     /// A branch of an `either` is never taken: it waits for what never is.
     fn drop_branch(&mut self, part: &Part) {
         let Some((first, last)) = part.statements.first().zip(part.statements.last()) else { return };
-        let start = first.label.as_ref().map_or(first.range.start, |label| label.range.start);
+        let start = part.start();
         let walk = &mut self.walk;
         let what = format!("no longer has the branch {}", walk.quoted(start..last.range.end));
         let one = start..first.range.end;

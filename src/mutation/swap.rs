@@ -8,7 +8,8 @@ use super::statement::Steps;
 impl Steps<'_, '_> {
     /// The texts of two statements change places, under the labels that they have. In one step the order matters only
     /// where one assigns what the other reads.
-    pub(super) fn swap(&mut self, first: &Statement, second: &Statement, before: &[Statement]) {
+    pub(super) fn swap(&mut self, statements: &[Statement], at: usize) {
+        let [first, second, ..] = &statements[at..] else { return };
         let movable = |s: &Statement| matches!(s.kind, "pcal_assign" | "pcal_await" | "pcal_macro_call");
         let walk = &self.walk;
         let one_line = |s: &Statement| !walk.source[s.range.clone()].contains('\n');
@@ -21,8 +22,10 @@ impl Steps<'_, '_> {
                 return;
             }
         } else {
-            let start = if first.label.is_some() { before.len() } else { before.iter().rposition(|s| s.label.is_some()).unwrap_or(0) };
-            if before[start..].iter().any(|earlier| !self.assigned(earlier).is_disjoint(&b)) {
+            // Neither step may assign to a variable twice.
+            let alone = first.label.is_some() || self.assigned_before(statements, at).is_disjoint(&b);
+            let rest = statements[at + 2..].iter().take_while(|later| later.label.is_none());
+            if !alone || rest.into_iter().any(|later| !self.assigned(later).is_disjoint(&a)) {
                 return;
             }
         }

@@ -1,5 +1,6 @@
 //! One piece of the specification with its tree, and the flaws found in it.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::alignment::aligned;
@@ -51,6 +52,8 @@ pub(super) struct Walk<'a> {
     pub(super) scope: Vec<Bound>,
     /// The variables that are seen from here, with their shapes.
     pub(super) visible: Vec<(String, String)>,
+    /// Conjuncts of guards whose opposite is made.
+    pub(super) negated: BTreeSet<Id>,
     pub(super) flaws: Vec<Flaw>,
     depth: usize,
 }
@@ -69,6 +72,7 @@ impl<'a> Walk<'a> {
             role,
             scope: Vec::new(),
             visible: facts.globals.clone(),
+            negated: BTreeSet::new(),
             flaws: Vec::new(),
             depth: 0,
         }

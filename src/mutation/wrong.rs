@@ -9,6 +9,10 @@ impl Walk<'_> {
     pub(super) fn wrong_variable(&mut self, id: Id, operator: Operator) {
         let old = self.text(id);
         let Some(new) = self.other_of_kind(old) else { return };
+        // `x := x` is the statement dropped.
+        if self.target(id) == Some(new.as_str()) {
+            return;
+        }
         let range = self.range(id);
         let what = match operator {
             Operator::ExceptIndex => format!("updates the element `{new}` where `{old}` stood in {}", self.quoted(self.around(id))),
@@ -27,12 +31,18 @@ impl Walk<'_> {
         }
         let own = self.visible.iter().position(|(variable, _)| variable == name)?;
         let shape = &self.visible[own].1;
+        let local = |at: usize| at >= self.facts.globals.len();
         let hidden = |variable: &str| self.scope.iter().any(|bound| bound.name == variable);
-        let same = |at: &usize| {
-            let (variable, other) = &self.visible[*at];
-            *at != own && other == shape && !hidden(variable)
-        };
-        let others = (own + 1..self.visible.len()).chain(0..own);
-        others.into_iter().find(same).map(|at| self.visible[at].0.clone())
+        let same = |at: &usize| *at != own && self.visible[*at].1 == *shape && !hidden(&self.visible[*at].0);
+        // The neighbour is what one would mistake it for.
+        let nearest = (0..self.visible.len()).filter(same).min_by_key(|at| (local(*at) != local(own), at.abs_diff(own), *at < own));
+        nearest.map(|at| self.visible[at].0.clone())
+    }
+
+    /// What an expression is the whole new value of, in the algorithm.
+    pub(super) fn target(&self, value: Id) -> Option<&str> {
+        let parent = self.parents[value].filter(|parent| self.kind(*parent) == "pcal_assign")?;
+        let before = self.tree.children(parent).take_while(|child| *child != value);
+        before.filter(|child| self.kind(*child) == "pcal_lhs").last().map(|target| self.text(target))
     }
 }

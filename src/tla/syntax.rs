@@ -257,9 +257,24 @@ fn copy(root: SitterNode<'_>, range: Range<usize>) -> Tree {
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
+                end_lists_with_their_items(&mut tree);
                 return tree;
             }
             parents.pop();
+        }
+    }
+}
+
+/// The scanner ends a bulleted list where the next token begins, and with it all that ends with the list.
+fn end_lists_with_their_items(tree: &mut Tree) {
+    let ends: Vec<usize> = tree.nodes.iter().map(|node| node.end).collect();
+    // A child stands behind its parent.
+    for id in tree.ids().rev() {
+        let node = &tree.nodes[id];
+        let Some(last) = node.children.last().copied() else { continue };
+        let is_list = matches!(node.kind, "conj_list" | "disj_list" | "conj_item" | "disj_item");
+        if is_list || ends[last] == node.end {
+            tree.nodes[id].end = tree.nodes[last].end;
         }
     }
 }
