@@ -41,7 +41,13 @@ fn nearly_all_mutants_are_specifications_again_and_no_property_is_touched() {
             row[0] += 1;
             let text = mutant.apply(&module.source);
             if std::env::var("SHOW").is_ok() {
-                println!("## {} | {} {}\n{}", mutant.name("S.tla"), mutant.definition, mutant.what, mutant.diff(&module.source));
+                println!(
+                    "## {} | {} {}\n{}",
+                    mutant.name("S.tla"),
+                    mutant.definition,
+                    mutant.what,
+                    mutant.diff(&module.source)
+                );
             }
             let translated = match pluscal::translate(&text, &Options::default()) {
                 Ok(Some(translated)) => translated.text,

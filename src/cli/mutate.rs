@@ -61,7 +61,8 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     results.finish(&whole, &judgements).fails(Exit::Usage)?;
     if let Some(path) = &args.stryker {
         let text = format!("{:#}\n", stryker(&subject, &judgements));
-        write_atomically(path, text.as_bytes())
+        let file = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        write_atomically(&file, text.as_bytes())
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
     match args.format {

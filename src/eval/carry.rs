@@ -9,8 +9,7 @@ use crate::tla::semantic::exported;
 use crate::tla::{Definition, DefinitionKind, Module};
 
 /// Words of the language among the names that a definition refers to.
-const WORDS: &[&str] =
-    &["TRUE", "FALSE", "BOOLEAN", "STRING", "DOMAIN", "SUBSET", "UNION", "ENABLED", "UNCHANGED"];
+const WORDS: &[&str] = &["TRUE", "FALSE", "BOOLEAN", "STRING", "DOMAIN", "SUBSET", "UNION", "ENABLED", "UNCHANGED"];
 
 /// Variables that a translation makes: what they hold is of its own algorithm.
 const CONTROL: &[&str] = &["pc", "stack"];
@@ -57,8 +56,7 @@ impl<'a> Carrier<'a> {
         }
         taken.extend(variables.iter().cloned());
         taken.extend(constants.keys().cloned());
-        let mut carrier =
-            Self { from, to, own, theirs, taken, variables, constants, shared: BTreeSet::new(), agreed };
+        let mut carrier = Self { from, to, own, theirs, taken, variables, constants, shared: BTreeSet::new(), agreed };
         carrier.shared = carrier.shared();
         carrier
     }

@@ -147,7 +147,11 @@ impl Checklist {
     pub fn read(root: &Path) -> Result<Self, CaseError> {
         let path = root.join("checklist.json");
         let text = std::fs::read_to_string(&path).map_err(|e| {
-            wrong(&path, format!("cannot be read: {e}"), "give a folder with docs/ and checklist.json (evals/README.md)")
+            wrong(
+                &path,
+                format!("cannot be read: {e}"),
+                "give a folder with docs/ and checklist.json (evals/README.md)",
+            )
         })?;
         Self::parse(&text).map_err(|e| wrong(&path, e.to_string(), "mend it: evals/README.md says what is in it"))
     }
@@ -179,7 +183,11 @@ impl Case {
     /// Loads a case.
     pub fn load(root: &Path) -> Result<Self, CaseError> {
         if !root.is_dir() {
-            return Err(wrong(root, "there is no such folder", "give the folder of a case, such as evals/uniswap_swap"));
+            return Err(wrong(
+                root,
+                "there is no such folder",
+                "give the folder of a case, such as evals/uniswap_swap",
+            ));
         }
         let checklist = Checklist::read(root)?;
         let docs = root.join("docs");

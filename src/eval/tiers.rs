@@ -4,9 +4,7 @@ use super::case::Case;
 use super::outcome::{Criterion, Status, Tier1, Tier2};
 use super::specs::Specs;
 use crate::pipeline::Outcome;
-use crate::tla::{
-    Cfg, CheckOutcome, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under,
-};
+use crate::tla::{Cfg, CheckOutcome, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under};
 use crate::toolchain::{CheckRequest, EndedAt, Examined, ToolContext, ToolError, Toolchain, examine};
 
 /// The first two tiers, and the specification as the tools read it.
@@ -204,13 +202,8 @@ async fn type_invariants_alone(
         return Ok(None);
     }
     let invariants: Vec<String> = type_invariants(cfg, case).into_iter().map(str::to_owned).collect();
-    let cfg = Cfg {
-        invariants,
-        properties: Vec::new(),
-        witnesses: Vec::new(),
-        check_deadlock: Some(false),
-        ..cfg.clone()
-    };
+    let cfg =
+        Cfg { invariants, properties: Vec::new(), witnesses: Vec::new(), check_deadlock: Some(false), ..cfg.clone() };
     let request = CheckRequest { spec: examined.spec.clone(), cfg_text: cfg.render(), cfg };
     let alone = tools.check(&request, cx).await?.outcome;
     Ok(match &alone.verdict {

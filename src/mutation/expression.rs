@@ -19,7 +19,9 @@ impl Walk<'_> {
         match self.kind(id) {
             "bound_infix_op" => self.infix(id),
             "conj_list" => self.conjunction(id),
-            "disj_list" => self.children(id).into_iter().filter_map(|item| tree.children(item).last()).for_each(|c| self.visit(c)),
+            "disj_list" => {
+                self.children(id).into_iter().filter_map(|item| tree.children(item).last()).for_each(|c| self.visit(c))
+            }
             "bound_prefix_op" => self.prefix(id),
             "bounded_quantification" => {
                 self.quantifier(id);
@@ -45,8 +47,14 @@ impl Walk<'_> {
             "record_value" => self.children(id).into_iter().take(1).for_each(|record| self.visit(record)),
             "label" => tree.field(id, "expression").into_iter().for_each(|inner| self.visit(inner)),
             // What is primed is another state's; the rest names no value of this module.
-            "bound_postfix_op" | "prefixed_op" | "subexpression" | "fairness" | "step_expr_or_stutter"
-            | "step_expr_no_stutter" | "instance" | "bound_nonfix_op" => {}
+            "bound_postfix_op"
+            | "prefixed_op"
+            | "subexpression"
+            | "fairness"
+            | "step_expr_or_stutter"
+            | "step_expr_no_stutter"
+            | "instance"
+            | "bound_nonfix_op" => {}
             _ => self.children(id).into_iter().for_each(|child| self.visit(child)),
         }
     }
@@ -99,7 +107,8 @@ impl Walk<'_> {
         let children = self.children(bound);
         let tuples = children.iter().filter(|child| self.kind(**child) == "tuple_of_identifiers");
         let inner: Vec<Id> = tuples.flat_map(|tuple| self.children(*tuple)).collect();
-        let plain = children.iter().map(|child| (*child, set.clone())).chain(inner.into_iter().map(|child| (child, None)));
+        let plain =
+            children.iter().map(|child| (*child, set.clone())).chain(inner.into_iter().map(|child| (child, None)));
         let names = plain.filter(|(child, _)| self.kind(*child) == "identifier");
         names.map(|(child, set)| Bound { name: self.text(child).to_owned(), set }).collect()
     }
@@ -111,7 +120,8 @@ impl Walk<'_> {
         set.into_iter().for_each(|set| self.visit(set));
         let names = self.introduced(id);
         let sign = |kind: &str| matches!(kind, "identifier" | "tuple_of_identifiers" | "set_in" | "forall" | "exists");
-        let rest: Vec<Id> = self.children(id).into_iter().filter(|c| Some(*c) != set && !sign(tree.node(*c).kind)).collect();
+        let rest: Vec<Id> =
+            self.children(id).into_iter().filter(|c| Some(*c) != set && !sign(tree.node(*c).kind)).collect();
         self.bound(names, |walk| rest.into_iter().for_each(|child| walk.visit(child)));
     }
 
@@ -181,7 +191,14 @@ impl Walk<'_> {
         let range = self.range(id);
         for new in [number.checked_sub(1), number.checked_add(1)].into_iter().flatten() {
             let what = format!("uses {new} where {old} stood in {}", self.quoted(self.around(id)));
-            self.edit(Operator::Constant, range.start, &format!("{old} to {new}"), what, range.clone(), new.to_string());
+            self.edit(
+                Operator::Constant,
+                range.start,
+                &format!("{old} to {new}"),
+                what,
+                range.clone(),
+                new.to_string(),
+            );
         }
     }
 
@@ -215,7 +232,9 @@ impl Walk<'_> {
         let mut at = id;
         while let Some(parent) = self.parents[at] {
             let kind = self.kind(parent);
-            if kind.starts_with("pcal_") && !matches!(kind, "pcal_assign" | "pcal_await" | "pcal_var_decl" | "pcal_proc_var_decl" | "pcal_lhs") {
+            if kind.starts_with("pcal_")
+                && !matches!(kind, "pcal_assign" | "pcal_await" | "pcal_var_decl" | "pcal_proc_var_decl" | "pcal_lhs")
+            {
                 break;
             }
             let done = matches!(kind, "source_file" | "operator_definition" | "conj_item" | "disj_item" | "let_in");
