@@ -29,7 +29,12 @@ fn carried(from: &Module, to: &Module, properties: &[&str]) -> Put {
     let put = carrier.put(properties).unwrap();
     for text in [&from.source, &put.text] {
         let read = analyze(if text == &put.text { &to.name } else { &from.name }, text, &[]);
-        assert!(read.errors.is_empty() && read.not_analysed.is_empty(), "{:?} {:?}\n{text}", read.errors, read.not_analysed);
+        assert!(
+            read.errors.is_empty() && read.not_analysed.is_empty(),
+            "{:?} {:?}\n{text}",
+            read.errors,
+            read.not_analysed
+        );
     }
     put
 }
@@ -41,7 +46,9 @@ fn lacks(from: &Module, to: &Module, property: &str) -> String {
 
 #[test]
 fn a_property_comes_with_all_that_it_depends_on_in_its_order_and_nothing_else() {
-    let from = generated("B == N + 1\nA == B + 1\nUnused == 3\nInv == \\* said\n  /\\ x < A\n  /\\ x # 5\nOther == x = Unused");
+    let from = generated(
+        "B == N + 1\nA == B + 1\nUnused == 3\nInv == \\* said\n  /\\ x < A\n  /\\ x # 5\nOther == x = Unused",
+    );
     let put = carried(&from, &mutant("Init == x = 0"), &["Inv"]);
     let expected = "Init == x = 0\n\nB == N + 1\n\nA == B + 1\n\nInv == \\* said\n  /\\ x < A\n  /\\ x # 5\n\n====\n";
     assert!(put.text.ends_with(expected), "{}", put.text);
@@ -80,7 +87,11 @@ fn renaming_follows_the_tree_and_keeps_columns() {
 fn bound_names_that_mean_something_there_are_replaced() {
     let from = generated("Inv == \\A t \\in S : \\E u \\in S, Step \\in 1..N : LET k == t IN k = u /\\ Step > x");
     let put = carried(&from, &mutant("t == 1\nStep(a) == a\nk == 4"), &["Inv"]);
-    assert!(put.text.contains("\\A c \\in S : \\E u \\in S, S000 \\in 1..N : LET b == c IN b = u /\\ S000 > x"), "{}", put.text);
+    assert!(
+        put.text.contains("\\A c \\in S : \\E u \\in S, S000 \\in 1..N : LET b == c IN b = u /\\ S000 > x"),
+        "{}",
+        put.text
+    );
     // A name that a module gives which only the mutant extends.
     let to = module("bug", "Integers, FiniteSets, TLC", "CONSTANTS N, S\nVARIABLES x, other");
     let from = generated("Inv == \\A Any \\in S : x # Any");
@@ -104,7 +115,7 @@ fn the_tuple_of_all_variables_stands_for_that_of_the_other_module() {
     let put = carried(&from, &mutant("vars == <<x, other>>"), &["Inv"]);
     assert_eq!(put.text.matches("vars ==").count(), 1);
     let put = carried(&from, &mutant("Init == x = 0"), &["Inv"]);
-    assert!(put.text.contains("vars == <<x, other>>\n\nInv == [][x' >= x]_vars"), "{}", put.text);
+    assert!(put.text.contains("vars == <<other, x>>\n\nInv == [][x' >= x]_vars"), "{}", put.text);
     // A tuple of some variables is one like any other.
     let put = carried(&generated("vars == <<x>>\nInv == [][x' >= x]_vars"), &mutant("vars == <<x, other>>"), &["Inv"]);
     assert!(put.text.contains("v000 == <<x>>"), "{}", put.text);
@@ -134,6 +145,20 @@ fn what_the_other_module_lacks_is_named() {
     assert!(lacks(&length, &mutant("Len(s) == 1"), "Inv").contains("operator Len"));
     assert!(lacks(&length, &mutant("Head == 1"), "Inv").contains("module Sequences (its Head"));
     assert!(lacks(&length, &plain, "Nothing").contains("Nothing"));
+}
+
+#[test]
+fn definitions_of_a_define_block_come_along() {
+    let algorithm = "(* --algorithm A { variables x = 0; define { Low == 0\n  Inv == /\\ x >= Low\n         /\\ x < 5 } { L: x := 1 } } *)";
+    let text = format!("---- MODULE Spec ----\nEXTENDS Integers\n{algorithm}\n====\n");
+    let text = tlaforge::pluscal::translate(&text, &tlaforge::pluscal::Options::default()).unwrap().unwrap().text;
+    let from = Module::parse(&text).unwrap();
+    let put = carried(&from, &module("bug", "Integers", "VARIABLE x\nLow == 3"), &["Inv"]);
+    assert!(
+        put.text.contains("L00 == 0") && put.text.contains("Inv == /\\ x >= L00\n       /\\ x < 5"),
+        "{}",
+        put.text
+    );
 }
 
 #[test]

@@ -26,7 +26,11 @@ fn eval(bench: &Bench, more: &[&str]) -> Done {
 fn a_suite_is_one_table_and_its_results_are_a_file_without_times() {
     let bench = suite();
     let done = eval(&bench, &["--results", "results.csv"]).expect(0);
-    done.prints(&["a     -    1.00   passed", "Score of the suite: 0.90", "missed: b: known_bugs/harmless.tla (survived)"]);
+    done.prints(&[
+        "a     -    1.00   passed",
+        "Score of the suite: 0.90",
+        "missed: b: known_bugs/harmless.tla (survived)",
+    ]);
     let table = bench.read("results.csv");
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[0].starts_with("case,outcome,score,tier1,"), "{table}");
@@ -82,7 +86,9 @@ fn a_bad_case_is_told_with_what_to_do_and_the_others_still_run() {
     CounterCase::new().write(&bench, "evals/no_bugs");
     CounterCase::with_a_bug().write(&bench, "evals/no_run");
     bench.write("evals/no_json/checklist.json", "{");
-    CounterCase::with_a_bug().file("known_bugs/too_far.cfg", "SPECIFICATION Spec\nCONSTANTS\n N = 3\n M = 4\n").write(&bench, "evals/bad_cfg");
+    CounterCase::with_a_bug()
+        .file("known_bugs/too_far.cfg", "SPECIFICATION Spec\nCONSTANTS\n N = 3\n M = 4\n")
+        .write(&bench, "evals/bad_cfg");
     CounterCase::with_a_bug().without("known_bugs/too_far.tla").write(&bench, "evals/no_file");
     specs(&bench, "runs/no_bugs", &counter("Spec", STEP, PROPERTIES), CFG);
     let done = eval(&bench, &["--junit", "junit.xml", "--results", "results.csv"]).expect(2);

@@ -63,9 +63,13 @@ fn a_name_declared_as_something_else_is_not_what_was_asked_for() {
 #[test]
 fn a_module_with_all_names_goes_on() {
     let interface = json!({"constants": ["Max"], "variables": ["n"]});
-    let script = script()
-        .answer("formalize", 0, 1, "draft", &module(""))
-        .answer("formalize", 0, 2, "repair", &module("CONSTANT Max"));
+    let script = script().answer("formalize", 0, 1, "draft", &module("")).answer(
+        "formalize",
+        0,
+        2,
+        "repair",
+        &module("CONSTANT Max"),
+    );
     let bench = forge(&script, &interface);
     let journal = bench.journal("specs");
     assert_eq!(routes(&journal)[1..4], ["formalize->validate", "validate->formalize", "formalize->validate"]);

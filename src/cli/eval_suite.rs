@@ -14,7 +14,9 @@ use super::progress::{Display, json_line, result};
 use super::run::{Docs, NewRun, set_up};
 use super::surroundings::cancel_on_signals;
 use crate::config::Layer;
-use crate::eval::{Case, CaseError, Comparison, Evaluation, Row, Specs, compare, load_suite, mean, read_results, results};
+use crate::eval::{
+    Case, CaseError, Comparison, Evaluation, Row, Specs, compare, load_suite, mean, read_results, results,
+};
 use crate::exit::Exit;
 use crate::llm::Recording;
 use crate::nodes::Crew;

@@ -12,7 +12,8 @@ use crate::exit::Exit;
 use crate::journal::{Clock, Crash};
 use crate::process::Cancel;
 use crate::toolchain::{
-    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths, Toolchain,
+    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths,
+    Toolchain,
 };
 
 /// UTC, to the millisecond.

@@ -147,7 +147,11 @@ impl Checklist {
     pub fn read(root: &Path) -> Result<Self, CaseError> {
         let path = root.join("checklist.json");
         let text = std::fs::read_to_string(&path).map_err(|e| {
-            wrong(&path, format!("cannot be read: {e}"), "give a folder with docs/ and checklist.json (evals/README.md)")
+            wrong(
+                &path,
+                format!("cannot be read: {e}"),
+                "give a folder with docs/ and checklist.json (evals/README.md)",
+            )
         })?;
         Self::parse(&text).map_err(|e| wrong(&path, e.to_string(), "mend it: evals/README.md says what is in it"))
     }
@@ -179,7 +183,11 @@ impl Case {
     /// Loads a case.
     pub fn load(root: &Path) -> Result<Self, CaseError> {
         if !root.is_dir() {
-            return Err(wrong(root, "there is no such folder", "give the folder of a case, such as evals/uniswap_swap"));
+            return Err(wrong(
+                root,
+                "there is no such folder",
+                "give the folder of a case, such as evals/uniswap_swap",
+            ));
         }
         let checklist = Checklist::read(root)?;
         let docs = root.join("docs");
@@ -283,8 +291,11 @@ fn modules(dir: &Path) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|extension| extension == "tla")).collect()
 }
 
-/// The cases of a suite, each loaded or with what is wrong with it, by the names of their folders.
-pub fn load_suite(dir: &Path) -> Result<Vec<(String, Result<Case, CaseError>)>, CaseError> {
+/// A case of a suite by the name of its folder, or what is wrong with it.
+pub type Entry = (String, Result<Case, CaseError>);
+
+/// The cases of a suite, in the order of their names.
+pub fn load_suite(dir: &Path) -> Result<Vec<Entry>, CaseError> {
     let remedy = "give a folder of cases, each with docs/ and checklist.json, such as evals/";
     let entries = std::fs::read_dir(dir).map_err(|e| wrong(dir, format!("cannot be read: {e}"), remedy))?;
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();

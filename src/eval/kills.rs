@@ -67,7 +67,8 @@ impl Court<'_> {
     pub(super) async fn judge(&self) -> Result<Tier3, ToolError> {
         let case = self.case;
         let listed: Vec<String> = self.cfg.invariants.iter().chain(&self.cfg.properties).cloned().collect();
-        let asked = case.bugs.iter().any(|bug| bug.should_violate == DEADLOCK) && self.cfg.check_deadlock != Some(false);
+        let asked =
+            case.bugs.iter().any(|bug| bug.should_violate == DEADLOCK) && self.cfg.check_deadlock != Some(false);
         let counts = |asked: bool| if asked { Deadlocks::Count } else { Deadlocks::Pass };
         let references: Vec<BoxFuture<'_, _>> = case
             .references

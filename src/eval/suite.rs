@@ -6,8 +6,24 @@ use super::outcome::{Evaluation, Fate};
 
 /// The columns of `results.csv`, in order.
 const COLUMNS: [&str; 18] = [
-    "case", "outcome", "score", "tier1", "vacuous", "tier2", "distinct", "depth", "invariants", "properties",
-    "revisions", "detected", "known_bugs", "rate", "killed", "missed", "wrong", "not_applicable",
+    "case",
+    "outcome",
+    "score",
+    "tier1",
+    "vacuous",
+    "tier2",
+    "distinct",
+    "depth",
+    "invariants",
+    "properties",
+    "revisions",
+    "detected",
+    "known_bugs",
+    "rate",
+    "killed",
+    "missed",
+    "wrong",
+    "not_applicable",
 ];
 
 /// A change of the score that is no rounding.

@@ -17,7 +17,9 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         }
     };
     let missing = match &inspection.module {
-        Some(module) => desk.shelf.module(module).map(|m| view.settings.interface_names.missing(&m)).unwrap_or_default(),
+        Some(module) => {
+            desk.shelf.module(module).map(|m| view.settings.interface_names.missing(&m)).unwrap_or_default()
+        }
         None => Vec::new(),
     };
     match inspection.module {

@@ -96,7 +96,8 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         } else {
             format!("{} modules ({}, \u{2026})", lacks.files.len(), lacks.files[0])
         };
-        let _ = writeln!(out, "  not carried over: {} to {where_to}: no {}", lacks.property, lacks.missing.join(", no "));
+        let _ =
+            writeln!(out, "  not carried over: {} to {where_to}: no {}", lacks.property, lacks.missing.join(", no "));
     }
     for remark in &evaluation.remarks {
         let _ = writeln!(out, "\nnote: {remark}");
@@ -132,7 +133,8 @@ fn told(mutant: &Mutant) -> String {
 
 /// A suite as a table, and against the results of before.
 pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
-    let mut lines = vec![["case", "run", "score", "tier 1", "tier 2", "detected", "states", "stale"].map(str::to_owned)];
+    let mut lines =
+        vec![["case", "run", "score", "tier 1", "tier 2", "detected", "states", "stale"].map(str::to_owned)];
     let mut rows = Vec::new();
     for entry in entries {
         let Outcome::Evaluated(evaluation) = &entry.outcome else { continue };
@@ -170,7 +172,8 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
                     let _ = writeln!(out, "missed: {}: {} ({})", entry.case, missed.file, missed.outcome.words());
                 }
                 for wrong in &evaluation.tier3.wrong {
-                    let _ = writeln!(out, "wrong: {}: {} is violated by {}", entry.case, wrong.property, wrong.reference);
+                    let _ =
+                        writeln!(out, "wrong: {}: {} is violated by {}", entry.case, wrong.property, wrong.reference);
                 }
             }
             Outcome::Skipped(why) => {

@@ -14,7 +14,8 @@ pub fn counter(name: &str, step: &str, more: &str) -> String {
 /// One that is correct.
 pub const STEP: &str = "IF n < N THEN n' = n + 1 ELSE n' = 0";
 /// The properties of a good specification.
-pub const PROPERTIES: &str = "TypeOK == n \\in 0..N + 9\nBounded == n <= N\nBySteps == [][n' = n + 1 \\/ n' = 0]_n\nWitnessTop == n = N";
+pub const PROPERTIES: &str =
+    "TypeOK == n \\in 0..N + 9\nBounded == n <= N\nBySteps == [][n' = n + 1 \\/ n' = 0]_n\nWitnessTop == n = N";
 /// The configuration that lists them.
 pub const CFG: &str =
     "SPECIFICATION Spec\nCONSTANT N = 3\nINVARIANTS TypeOK Bounded\nPROPERTY BySteps\n\\* WITNESS WitnessTop\n";
