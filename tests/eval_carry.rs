@@ -115,7 +115,7 @@ fn the_tuple_of_all_variables_stands_for_that_of_the_other_module() {
     let put = carried(&from, &mutant("vars == <<x, other>>"), &["Inv"]);
     assert_eq!(put.text.matches("vars ==").count(), 1);
     let put = carried(&from, &mutant("Init == x = 0"), &["Inv"]);
-    assert!(put.text.contains("vars == <<x, other>>\n\nInv == [][x' >= x]_vars"), "{}", put.text);
+    assert!(put.text.contains("vars == <<other, x>>\n\nInv == [][x' >= x]_vars"), "{}", put.text);
     // A tuple of some variables is one like any other.
     let put = carried(&generated("vars == <<x>>\nInv == [][x' >= x]_vars"), &mutant("vars == <<x, other>>"), &["Inv"]);
     assert!(put.text.contains("v000 == <<x>>"), "{}", put.text);
@@ -145,6 +145,20 @@ fn what_the_other_module_lacks_is_named() {
     assert!(lacks(&length, &mutant("Len(s) == 1"), "Inv").contains("operator Len"));
     assert!(lacks(&length, &mutant("Head == 1"), "Inv").contains("module Sequences (its Head"));
     assert!(lacks(&length, &plain, "Nothing").contains("Nothing"));
+}
+
+#[test]
+fn definitions_of_a_define_block_come_along() {
+    let algorithm = "(* --algorithm A { variables x = 0; define { Low == 0\n  Inv == /\\ x >= Low\n         /\\ x < 5 } { L: x := 1 } } *)";
+    let text = format!("---- MODULE Spec ----\nEXTENDS Integers\n{algorithm}\n====\n");
+    let text = tlaforge::pluscal::translate(&text, &tlaforge::pluscal::Options::default()).unwrap().unwrap().text;
+    let from = Module::parse(&text).unwrap();
+    let put = carried(&from, &module("bug", "Integers", "VARIABLE x\nLow == 3"), &["Inv"]);
+    assert!(
+        put.text.contains("L00 == 0") && put.text.contains("Inv == /\\ x >= L00\n       /\\ x < 5"),
+        "{}",
+        put.text
+    );
 }
 
 #[test]

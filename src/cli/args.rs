@@ -384,7 +384,7 @@ pub(super) struct EvalArgs {
     /// Write the results as a table (CSV, sorted by case, without times).
     #[arg(long, value_name = "FILE", requires = "suite")]
     pub results: Option<PathBuf>,
-    /// Write the results as JUnit XML.
+    /// Write the results as `JUnit` XML.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     #[command(flatten)]

@@ -50,7 +50,7 @@ impl<'a> Carrier<'a> {
         let (mut variables, mut constants) = (BTreeSet::new(), BTreeMap::new());
         for module in std::iter::once(to).chain(beside) {
             taken.extend(module.definitions_by_name().keys().map(|name| (*name).to_owned()));
-            variables.extend(module.variable_names().into_iter().map(str::to_owned));
+            variables.extend(module.variables.iter().map(|v| v.name.clone()));
             constants.extend(module.constants.iter().map(|c| (c.name.clone(), c.arity)));
             taken.extend(module.extends.iter().chain(&module.instances).filter_map(|name| exported(name)).flatten());
         }
@@ -65,7 +65,7 @@ impl<'a> Carrier<'a> {
     fn shared(&self) -> BTreeSet<&'a str> {
         let same = |name: &&str| {
             let (Some(own), Some(theirs)) = (self.own.get(*name), self.theirs.get(*name)) else { return false };
-            let whole = self.is_whole_state(own) && self.is_whole_state_of(theirs, self.to);
+            let whole = self.is_whole_state(own) && is_whole_state_of(theirs, self.to);
             !own.damaged && (whole || own.normalised(&self.from.source) == theirs.normalised(&self.to.source))
         };
         let mut shared: BTreeSet<&str> = self.own.keys().copied().filter(same).collect();
@@ -86,17 +86,7 @@ impl<'a> Carrier<'a> {
     /// Whether a definition is the tuple of all variables (`vars`): in the other module its counterpart is the tuple of
     /// all of its own.
     fn is_whole_state(&self, definition: &Definition) -> bool {
-        self.is_whole_state_of(definition, self.from)
-    }
-
-    fn is_whole_state_of(&self, definition: &Definition, module: &Module) -> bool {
-        let variables: BTreeSet<&str> = module.variables.iter().map(|v| v.name.as_str()).collect();
-        let text = definition.normalised(&module.source);
-        let Some((_, body)) = text.split_once("==") else { return false };
-        let body = body.trim();
-        let inner = body.strip_prefix("<<").and_then(|b| b.strip_suffix(">>"));
-        let listed: Option<BTreeSet<&str>> = inner.map(|inner| inner.split(',').map(str::trim).collect());
-        !variables.is_empty() && definition.arity() == 0 && listed.is_some_and(|listed| listed == variables)
+        is_whole_state_of(definition, self.from)
     }
 
     /// The definitions that have to come along with a property, in the order of their text, itself included; what the
@@ -256,7 +246,7 @@ impl<'a> Carrier<'a> {
             let name = names.get(&declared.name).unwrap_or(&declared.name);
             let holes = vec!["_"; declared.arity].join(", ");
             let holes = if holes.is_empty() { holes } else { format!("({holes})") };
-            carried += &format!("RECURSIVE {name}{holes}\n");
+            carried.extend(["RECURSIVE ", name, &holes, "\n"]);
         }
         for name in &order {
             carried += &self.definition(name, &names, &mut fresh)?;
@@ -271,7 +261,7 @@ impl<'a> Carrier<'a> {
         let definition = self.own[name];
         let source = &self.from.source;
         if self.is_whole_state(definition) {
-            let all: Vec<&str> = self.to.variables.iter().map(|v| v.name.as_str()).collect();
+            let all: Vec<&str> = self.variables.iter().map(String::as_str).collect();
             let name = names.get(name).map_or(name, String::as_str);
             return Some(format!("{name} == <<{}>>", all.join(", ")));
         }
@@ -305,6 +295,16 @@ impl<'a> Carrier<'a> {
         };
         Some(format!("{}{addition}{}\n{carried}{}", &source[..place], &source[place..end], &source[end..]))
     }
+}
+
+fn is_whole_state_of(definition: &Definition, module: &Module) -> bool {
+    let variables: BTreeSet<&str> = module.variables.iter().map(|v| v.name.as_str()).collect();
+    let text = definition.normalised(&module.source);
+    let Some((_, body)) = text.split_once("==") else { return false };
+    let body = body.trim();
+    let inner = body.strip_prefix("<<").and_then(|b| b.strip_suffix(">>"));
+    let listed: Option<BTreeSet<&str>> = inner.map(|inner| inner.split(',').map(str::trim).collect());
+    !variables.is_empty() && definition.arity() == 0 && listed.is_some_and(|listed| listed == variables)
 }
 
 fn is_word(name: &str) -> bool {

@@ -291,8 +291,11 @@ fn modules(dir: &Path) -> Vec<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|extension| extension == "tla")).collect()
 }
 
-/// The cases of a suite, each loaded or with what is wrong with it, by the names of their folders.
-pub fn load_suite(dir: &Path) -> Result<Vec<(String, Result<Case, CaseError>)>, CaseError> {
+/// A case of a suite by the name of its folder, or what is wrong with it.
+pub type Entry = (String, Result<Case, CaseError>);
+
+/// The cases of a suite, in the order of their names.
+pub fn load_suite(dir: &Path) -> Result<Vec<Entry>, CaseError> {
     let remedy = "give a folder of cases, each with docs/ and checklist.json, such as evals/";
     let entries = std::fs::read_dir(dir).map_err(|e| wrong(dir, format!("cannot be read: {e}"), remedy))?;
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();

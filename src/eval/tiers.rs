@@ -31,11 +31,13 @@ pub(super) async fn look(
     if examined.ended_at == EndedAt::Check
         && let Some((_, cfg)) = &read
     {
-        if expected_flaw(specs, case) {
-            accept_flaw(&mut tier1, outcome, case);
-        } else if case.checklist.expects_flaw() && outcome.verdict == Verdict::Holds && !repaired(specs) {
-            let what = "the protocol as documented breaks one of its requirements, and every property holds";
-            tier1.invariants = Criterion::because(Status::Failed, what);
+        match &outcome.verdict {
+            Verdict::Violated { violated } if expected_flaw(specs, case) => accept_flaw(&mut tier1, violated, case),
+            Verdict::Holds if case.checklist.expects_flaw() && !repaired(specs) => {
+                let what = "the protocol as documented breaks one of its requirements, and every property holds";
+                tier1.invariants = Criterion::because(Status::Failed, what);
+            }
+            _ => {}
         }
         if tier1.type_ok.status == Status::Undecided
             && let Some(alone) = type_invariants_alone(&examined, case, cfg, tools, cx).await?
@@ -178,15 +180,12 @@ fn expected_flaw(specs: &Specs, case: &Case) -> bool {
 }
 
 /// Of a flawed protocol a good specification violates a property.
-fn accept_flaw(tier1: &mut Tier1, outcome: &CheckOutcome, case: &Case) {
-    if let Verdict::Violated { violated } = &outcome.verdict
-        && let Some(name) = violated.property().filter(|_| is_property(violated))
+fn accept_flaw(tier1: &mut Tier1, violated: &Violation, case: &Case) {
+    if let Some(name) = violated.property().filter(|_| is_property(violated))
         && !case.checklist.is_type_invariant(name)
     {
-        tier1.invariants = Criterion::because(
-            Status::Passed,
-            format!("{name} is violated, and the protocol as documented breaks one of its requirements"),
-        );
+        let why = format!("{name} is violated, and the protocol as documented breaks one of its requirements");
+        tier1.invariants = Criterion::because(Status::Passed, why);
     }
 }
 

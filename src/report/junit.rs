@@ -1,4 +1,4 @@
-//! Evaluations as JUnit XML, for whatever shows test results: a suite for each case, a test for each criterion and each
+//! Evaluations as `JUnit` XML, for whatever shows test results: a suite for each case, a test for each criterion and each
 //! known bug.
 
 use std::fmt::Write as _;
