@@ -292,7 +292,7 @@ fn modules(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// A case of a suite by the name of its folder, or what is wrong with it.
-pub type Entry = (String, Result<Case, CaseError>);
+pub(super) type Entry = (String, Result<Case, CaseError>);
 
 /// The cases of a suite, in the order of their names.
 pub fn load_suite(dir: &Path) -> Result<Vec<Entry>, CaseError> {

@@ -46,21 +46,19 @@ impl<'a> Inclusion<'a> {
                 );
             }
         }
-        let names = |side: &Side| {
-            let mut names: Vec<String> = side.module.variables.iter().map(|v| v.name.clone()).collect();
-            names.sort();
-            names
-        };
-        if names(sides[0]) != names(sides[1]) {
-            return Err("the two have different variables".to_owned());
-        }
         Ok(Self { cfg, beside, prefix })
     }
 
-    /// The check that holds where everything that `inner` does `outer` does as well.
+    /// Whether `inner` has all variables of `outer`, so that what it does can be asked of the other.
+    pub(super) fn covers(inner: &Side, outer: &Side) -> bool {
+        let has = |name: &str| inner.module.variables.iter().any(|variable| variable.name == name);
+        outer.module.variables.iter().all(|variable| has(&variable.name))
+    }
+
+    /// The check that holds where everything that `inner` does to the variables of `outer`, `outer` does as well.
     pub(super) fn request(&self, inner: &Side, outer: &Side) -> CheckRequest {
         let Self { prefix, .. } = self;
-        let formula = format!("{prefix}Other!{prefix}Init /\\ [][{prefix}Other!{prefix}Next]_{}", variables(inner));
+        let formula = format!("{prefix}Other!{prefix}Init /\\ [][{prefix}Other!{prefix}Next]_{}", variables(outer));
         self.with(inner, outer, &formula)
     }
 

@@ -256,7 +256,13 @@ impl Judge<'_> {
             Ok(inclusion) => inclusion,
             Err(why) => return undecided(&why),
         };
+        let other_variables = "the two have different variables";
+        if !Inclusion::covers(&ours, theirs) {
+            return undecided(other_variables);
+        }
         match self.holds(&inclusion.request(&ours, theirs), cx).await? {
+            // A variable more (`pc`, where a label came in) can hold what the other has no word for.
+            Ok(true) if !Inclusion::covers(theirs, &ours) => return undecided(other_variables),
             Ok(true) => {}
             Ok(false) => return Ok(Found { outcome: Some(Outcome::Survived), ..Found::default() }),
             Err(why) => return undecided(&why),

@@ -1,9 +1,9 @@
 //! Guards: what has to hold for something to be done.
 
+use super::super::Edit;
+use super::super::Operator;
 use super::chain::Junction;
 use super::infix::opposite;
-use super::mutant::Edit;
-use super::operator::Operator;
 use super::walk::Walk;
 use crate::tla::Id;
 

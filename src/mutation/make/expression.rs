@@ -1,7 +1,7 @@
 //! The walk over expressions that say nothing of the next state.
 
+use super::super::Operator;
 use super::guard::Without;
-use super::operator::Operator;
 use super::walk::{Bound, Role, Walk, shown};
 use crate::tla::Id;
 

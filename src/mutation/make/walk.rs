@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::super::Edit;
+use super::super::Operator;
 use super::alignment::aligned;
 use super::facts::Facts;
-use super::mutant::Edit;
-use super::operator::Operator;
 use crate::tla::{Id, MAX_DEPTH, Tree};
 
 /// What a definition is to the behaviour.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::mutant::Edit;
+use super::super::Edit;
 use super::walk::Walk;
 use crate::tla::{Id, Kind, lex};
 

@@ -1,9 +1,9 @@
 //! Formulas that say what the next state is, and the definitions that they stand in.
 
+use super::super::Operator;
 use super::chain::Junction;
 use super::facts::Facts;
 use super::guard::Without;
-use super::operator::Operator;
 use super::walk::{Bound, Flaw, Role, Walk};
 use crate::tla::{Definition, DefinitionKind, Id};
 

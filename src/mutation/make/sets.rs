@@ -1,7 +1,7 @@
 //! The sets that a value is chosen from, with less in them or more.
 
-use super::mutant::Edit;
-use super::operator::Operator;
+use super::super::Edit;
+use super::super::Operator;
 use super::walk::Walk;
 use crate::tla::Id;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::mutant::Edit;
+use super::super::Edit;
 use crate::tla::Lines;
 
 /// The edits, with blanks added so that every bulleted list of several lines keeps its bullets below each other. `lists`

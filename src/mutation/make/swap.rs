@@ -1,7 +1,7 @@
 //! Two neighbouring statements that change places.
 
-use super::mutant::Edit;
-use super::operator::Operator;
+use super::super::Edit;
+use super::super::Operator;
 use super::outline::Statement;
 use super::statement::Steps;
 

@@ -1,6 +1,6 @@
 //! Another name of the same kind where one is read.
 
-use super::operator::Operator;
+use super::super::Operator;
 use super::walk::Walk;
 use crate::tla::Id;
 

@@ -1,8 +1,8 @@
 //! Fairness of a specification, weakened or gone.
 
+use super::super::Edit;
+use super::super::Operator;
 use super::chain::Junction;
-use super::mutant::Edit;
-use super::operator::Operator;
 use super::walk::Walk;
 use crate::tla::Id;
 

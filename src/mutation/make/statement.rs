@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::super::Operator;
 use super::facts::{Facts, global_declarations};
 use super::guard::Without;
 use super::labels::Around;
-use super::operator::Operator;
 use super::outline::{Body, Owner, Part, Statement, bodies};
 use super::walk::{Bound, Flaw, Role, Walk, shown};
 use crate::tla::{Algorithm, Id, Kind, Syntax, lex};

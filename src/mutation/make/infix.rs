@@ -1,8 +1,8 @@
 //! Operators of expressions: one symbol for another, with parentheses where the grammar then needs them.
 
+use super::super::Edit;
+use super::super::Operator;
 use super::chain::Junction;
-use super::mutant::Edit;
-use super::operator::Operator;
 use super::walk::Walk;
 use crate::tla::Id;
 

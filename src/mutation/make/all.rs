@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::super::{Edit, Mutant};
 use super::action;
 use super::facts::Facts;
-use super::mutant::{Edit, Mutant};
 use super::scope::Scope;
 use super::statement;
 use super::walk::Flaw;

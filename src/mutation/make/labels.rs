@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::operator::Operator;
+use super::super::Operator;
 use super::outline::Statement;
 use super::statement::Steps;
 
