@@ -142,7 +142,11 @@ impl Walk<'_> {
             ("parentheses", _) => self.children(id).into_iter().for_each(|inner| self.initial(inner)),
             ("bounded_quantification", _) => self.binder(id, Self::choice, Self::initial),
             (_, Some((_, right))) if self.initialises(id) => {
-                if self.symbol(id) == "in" { self.choice(right) } else { self.visit(right) }
+                if self.symbol(id) == "in" {
+                    self.choice(right);
+                } else {
+                    self.visit(right);
+                }
             }
             _ => self.visit(id),
         }
@@ -150,7 +154,8 @@ impl Walk<'_> {
 
     /// `x = e` and `x \in S` of a variable.
     fn initialises(&self, id: Id) -> bool {
-        let variable = self.sides(id).is_some_and(|(left, _)| self.facts.module.variable_names().contains(self.text(left)));
+        let variable =
+            self.sides(id).is_some_and(|(left, _)| self.facts.module.variable_names().contains(self.text(left)));
         variable && matches!(self.symbol(id), "eq" | "in")
     }
 }

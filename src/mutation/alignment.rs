@@ -16,8 +16,10 @@ pub(super) fn aligned(source: &str, lists: &[Range<usize>], mut edits: Vec<Edit>
             continue;
         }
         let below = line_starts(source, list);
-        let lagging: Vec<(usize, isize)> =
-            below.into_iter().map(|start| (start, shift - self::shift(source, &lines, &edits, indent(source, start)))).collect();
+        let lagging: Vec<(usize, isize)> = below
+            .into_iter()
+            .map(|start| (start, shift - self::shift(source, &lines, &edits, indent(source, start))))
+            .collect();
         if lagging.iter().all(|(_, lag)| *lag == 0) {
             continue;
         }

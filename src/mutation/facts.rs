@@ -34,8 +34,10 @@ impl<'a> Facts<'a> {
         };
         let primes = |definition: &&&Definition| definition.damaged || has_prime(&definition.tree);
         let by_name = module.definitions_by_name();
-        let direct: BTreeSet<&str> = by_name.values().filter(primes).map(|definition| definition.name.as_str()).collect();
-        let speaks = |name: &&&str| direct.contains(**name) || module.closure(name).iter().any(|n| direct.contains(n.as_str()));
+        let direct: BTreeSet<&str> =
+            by_name.values().filter(primes).map(|definition| definition.name.as_str()).collect();
+        let speaks =
+            |name: &&&str| direct.contains(**name) || module.closure(name).iter().any(|n| direct.contains(n.as_str()));
         facts.speaking = by_name.keys().filter(speaks).map(|name| (*name).to_owned()).collect();
         facts.globals = match &module.algorithm {
             Some(algorithm) => facts.declared(&algorithm.tree, global_declarations(&algorithm.tree)),
@@ -132,7 +134,6 @@ impl<'a> Facts<'a> {
         Some(match (node.kind, symbol) {
             (_, "dots_2") if element => "number".to_owned(),
             ("boolean_set", _) if element => "boolean".to_owned(),
-            ("set_of_functions", _) | ("finite_set_literal", _) | (_, "powerset") if element => format!("from {text}"),
             _ if element => format!("from {text}"),
             ("parentheses", _) => self.shape(tree, tree.children(id).next()?, element)?,
             ("nat_number", _) | (_, "plus" | "minus" | "mul" | "div" | "mod" | "negative") => "number".to_owned(),
@@ -244,7 +245,10 @@ impl<'a> Facts<'a> {
                 let set = self.set_of(tree, &parents, *argument, within);
                 let known = self.params.entry((name.clone(), index)).or_insert_with(|| set.clone());
                 // The kinds of the caller's own parameters may become known later.
-                if known.is_none() && within.is_some_and(|d| d.params.iter().any(|p| p.name == tree.text(*argument, &self.module.source))) {
+                if known.is_none()
+                    && within
+                        .is_some_and(|d| d.params.iter().any(|p| p.name == tree.text(*argument, &self.module.source)))
+                {
                     *known = set;
                 } else if *known != set {
                     *known = None;
@@ -289,7 +293,8 @@ impl<'a> Facts<'a> {
 /// The declarations of global variables.
 pub(super) fn global_declarations(tree: &Tree) -> Vec<Id> {
     let algorithm = tree.ids().find(|id| tree.node(*id).kind == "pcal_algorithm");
-    let blocks = algorithm.into_iter().flat_map(|id| tree.children(id)).filter(|id| tree.node(*id).kind == "pcal_var_decls");
+    let blocks =
+        algorithm.into_iter().flat_map(|id| tree.children(id)).filter(|id| tree.node(*id).kind == "pcal_var_decls");
     blocks.flat_map(|block| tree.children(block)).collect()
 }
 

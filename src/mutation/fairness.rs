@@ -18,7 +18,13 @@ impl Walk<'_> {
                 self.edit(Operator::WeakenFairness, range.start, "", what, range.start..range.start + 2, "WF");
             }
             let edit = self.without_fairness(id);
-            self.add(Operator::DropFairness, range.start, "", format!("is no longer fair: {shown} is gone"), vec![edit]);
+            self.add(
+                Operator::DropFairness,
+                range.start,
+                "",
+                format!("is no longer fair: {shown} is gone"),
+                vec![edit],
+            );
         }
     }
 
@@ -43,7 +49,9 @@ impl Walk<'_> {
     fn without_conjunct(&self, content: Id, parent: Id) -> Option<Edit> {
         let mut list = if self.kind(parent) == "conj_item" { self.parents[parent]? } else { parent };
         // The whole chain of `/\`, of which the parent may be a part.
-        while let Some(above) = self.parents[list].filter(|above| self.kind(list) == "bound_infix_op" && self.symbol(*above) == "land") {
+        while let Some(above) =
+            self.parents[list].filter(|above| self.kind(list) == "bound_infix_op" && self.symbol(*above) == "land")
+        {
             list = above;
         }
         let chain = self.chain(list, Junction::And).filter(|chain| chain.links.len() > 1)?;

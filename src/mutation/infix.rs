@@ -130,7 +130,8 @@ impl Walk<'_> {
             edits.push(insert(whole.start, "("));
         }
         let Some((left, right)) = self.sides(id) else { return edits };
-        let same = |side: Id| self.symbol(side) == kind && matches!(kind, "land" | "lor" | "cup" | "cap" | "plus" | "mul");
+        let same =
+            |side: Id| self.symbol(side) == kind && matches!(kind, "land" | "lor" | "cup" | "cap" | "plus" | "mul");
         if needs(left) && !same(left) {
             edits.push(insert(whole.start, "("));
             edits.push(insert(self.range(left).end, ")"));
@@ -170,7 +171,14 @@ impl Walk<'_> {
         if !assigned {
             self.edit(Operator::OffByOne, self.range(right).start, "dropped", what("the 1 is gone"), gone, "");
         }
-        self.edit(Operator::OffByOne, self.range(right).start, "doubled", what("2 stands there"), self.range(right), "2");
+        self.edit(
+            Operator::OffByOne,
+            self.range(right).start,
+            "doubled",
+            what("2 stands there"),
+            self.range(right),
+            "2",
+        );
     }
 
     /// A conjunction among other expressions: each part goes; where there are two, either is enough.

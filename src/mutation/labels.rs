@@ -50,9 +50,11 @@ impl Steps<'_, '_> {
         let statement = &statements[at];
         let Some(label) = &statement.label else { return };
         let is_target = self.walk.tree.ids().any(|id| {
-            self.walk.kind(id) == "pcal_goto" && self.walk.tree.field(id, "statement").is_some_and(|to| self.walk.text(to) == label.name)
+            self.walk.kind(id) == "pcal_goto"
+                && self.walk.tree.field(id, "statement").is_some_and(|to| self.walk.text(to) == label.name)
         });
-        let needed = statement.kind == "pcal_while" || at.checked_sub(1).is_some_and(|before| statements[before].ends_step());
+        let needed =
+            statement.kind == "pcal_while" || at.checked_sub(1).is_some_and(|before| statements[before].ends_step());
         let rest = statements[at + 1..].iter().take_while(|later| later.label.is_none());
         let after: Vec<_> = std::iter::once(statement).chain(rest).flat_map(|later| self.assigned(later)).collect();
         let twice = self.assigned_before(statements, at).iter().any(|name| after.contains(name));
@@ -93,7 +95,10 @@ impl Steps<'_, '_> {
         let start = statement.range.start;
         let line = self.walk.source[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let indent = &self.walk.source[line..start];
-        let what = format!("is split before {}: another process can step in between", self.walk.quoted(statement.range.clone()));
+        let what = format!(
+            "is split before {}: another process can step in between",
+            self.walk.quoted(statement.range.clone())
+        );
         if indent.trim().is_empty() {
             let newline = if self.walk.source.contains("\r\n") { "\r\n" } else { "\n" };
             self.walk.edit(Operator::SplitLabel, start, "", what, line..line, format!("{indent}{label}:{newline}"));

@@ -86,9 +86,11 @@ impl Operator {
             Self::DropGuard => {
                 ("drop guard", "drop-guard", "an `await`, a condition, or one conjunct of it, is not checked any more")
             }
-            Self::NegateGuard => {
-                ("negate guard", "negate-guard", "an `await`, a condition, or one conjunct of it, asks for the opposite")
-            }
+            Self::NegateGuard => (
+                "negate guard",
+                "negate-guard",
+                "an `await`, a condition, or one conjunct of it, asks for the opposite",
+            ),
             Self::DropStatement => {
                 ("drop statement", "drop-statement", "an assignment, call or goto of the algorithm becomes `skip`")
             }
@@ -111,16 +113,20 @@ impl Operator {
             Self::WidenSet => {
                 ("widen set", "widen-set", "the set that a value is chosen from gains an element, or loses its filter")
             }
-            Self::OffByOne => ("off by one", "off-by-one", "`+ 1` is dropped or doubled, a bound of an interval is one off"),
+            Self::OffByOne => {
+                ("off by one", "off-by-one", "`+ 1` is dropped or doubled, a bound of an interval is one off")
+            }
             Self::InitialValue => {
                 ("initial value", "initial-value", "a variable starts with another string or truth value")
             }
             Self::StringSwap => {
                 ("string swap", "string-swap", "a string becomes another one that the same variable has elsewhere")
             }
-            Self::ExceptIndex => {
-                ("except index", "except-index", "another element of a function is updated, by an index of the same kind")
-            }
+            Self::ExceptIndex => (
+                "except index",
+                "except-index",
+                "another element of a function is updated, by an index of the same kind",
+            ),
             Self::WrongVariable => {
                 ("wrong variable", "wrong-variable", "another variable or parameter of the same kind is read")
             }

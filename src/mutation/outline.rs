@@ -168,7 +168,9 @@ impl Reader<'_> {
         for (at, id) in children.iter().copied().enumerate() {
             let kind = self.kind(id);
             if self.is_label(id) {
-                label = Some(self.label(id, children.get(at + 1).map_or(self.range(id).end, |next| self.range(*next).start)));
+                label = Some(
+                    self.label(id, children.get(at + 1).map_or(self.range(id).end, |next| self.range(*next).start)),
+                );
             } else if kind == "pcal_algorithm_body" {
                 let mut inner = self.statements(&self.tree.children(id).collect::<Vec<_>>(), depth + 1);
                 if let (Some(first), Some(own)) = (inner.first_mut(), label.take()) {
@@ -195,8 +197,19 @@ impl Reader<'_> {
 
     fn is_statement(&self, id: Id) -> bool {
         const KINDS: [&str; 13] = [
-            "pcal_assign", "pcal_if", "pcal_while", "pcal_either", "pcal_with", "pcal_await", "pcal_print", "pcal_assert",
-            "pcal_skip", "pcal_return", "pcal_goto", "pcal_proc_call", "pcal_macro_call",
+            "pcal_assign",
+            "pcal_if",
+            "pcal_while",
+            "pcal_either",
+            "pcal_with",
+            "pcal_await",
+            "pcal_print",
+            "pcal_assert",
+            "pcal_skip",
+            "pcal_return",
+            "pcal_goto",
+            "pcal_proc_call",
+            "pcal_macro_call",
         ];
         KINDS.contains(&self.kind(id))
     }
@@ -214,7 +227,8 @@ impl Reader<'_> {
 
     fn parts(&self, id: Id, kind: &str, depth: usize) -> Vec<Part> {
         let children: Vec<Id> = self.tree.children(id).collect();
-        let inside = |child: Id| self.is_label(child) || self.is_statement(child) || self.kind(child) == "pcal_algorithm_body";
+        let inside =
+            |child: Id| self.is_label(child) || self.is_statement(child) || self.kind(child) == "pcal_algorithm_body";
         let mut parts: Vec<(Option<Id>, Vec<Id>)> = Vec::new();
         let mut end = self.range(id).start;
         let separator = match kind {
@@ -237,10 +251,10 @@ impl Reader<'_> {
                 }
             } else if kind == "pcal_if" && !self.kind(child).starts_with("pcal_") {
                 parts.push((Some(child), Vec::new()));
-            } else if let ("pcal_while", Some((condition, _))) = (kind, parts.last_mut()) {
-                if !self.kind(child).starts_with("pcal_") {
-                    *condition = Some(child);
-                }
+            } else if let ("pcal_while", Some((condition, _))) = (kind, parts.last_mut())
+                && !self.kind(child).starts_with("pcal_")
+            {
+                *condition = Some(child);
             }
             end = self.range(child).end;
         }

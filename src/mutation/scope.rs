@@ -32,7 +32,10 @@ impl<'a> Scope<'a> {
         let mut scope = Self { initial: Vec::new(), others: Vec::new() };
         for definition in module.definitions.iter().filter(mutable) {
             let name = &definition.name;
-            if next.contains(name) || of_algorithm.contains(name) || (initial.contains(name) && is_temporal(&definition.tree)) {
+            if next.contains(name)
+                || of_algorithm.contains(name)
+                || (initial.contains(name) && is_temporal(&definition.tree))
+            {
                 scope.others.push(definition);
             } else if initial.contains(name) {
                 scope.initial.push(definition);
@@ -48,7 +51,9 @@ impl<'a> Scope<'a> {
             () if facts.is_action(&definition.name) => Role::Action,
             () => Role::State,
         };
-        let first = |definition: &'a Definition| if facts.is_action(&definition.name) { role(definition) } else { Role::Initial };
+        let first = |definition: &'a Definition| {
+            if facts.is_action(&definition.name) { role(definition) } else { Role::Initial }
+        };
         let initial = self.initial.iter().map(|definition| (*definition, first(definition)));
         let mut all: Vec<(&Definition, Role)> = self.others.iter().map(|d| (*d, role(d))).chain(initial).collect();
         all.sort_by_key(|(definition, _)| definition.code.start);
@@ -74,7 +79,9 @@ fn behaviour(module: &Module, cfg: &Cfg) -> (BTreeSet<String>, BTreeSet<String>)
         let tree = &definition.tree;
         for id in tree.ids().filter(|id| tree.node(*id).kind == "step_expr_or_stutter") {
             let step = tree.children(id).next();
-            next.extend(step.into_iter().flat_map(|step| module.closure_of([&references(tree, &module.source, step, &[])])));
+            next.extend(
+                step.into_iter().flat_map(|step| module.closure_of([&references(tree, &module.source, step, &[])])),
+            );
         }
     }
     (whole, next)

@@ -31,7 +31,9 @@ impl Walk<'_> {
     pub(super) fn interval(&mut self, id: Id, narrower: Operator, wider: Operator) {
         let Some((low, high)) = self.sides(id) else { return };
         let integers = self.facts.module.extends.iter().any(|name| name == "Integers");
-        for (bound, sign, operator) in [(low, '+', narrower), (high, '-', narrower), (low, '-', wider), (high, '+', wider)] {
+        for (bound, sign, operator) in
+            [(low, '+', narrower), (high, '-', narrower), (low, '-', wider), (high, '+', wider)]
+        {
             let old = self.text(bound);
             let number = old.parse::<u64>().ok();
             let new = match (number, sign) {
@@ -43,7 +45,11 @@ impl Walk<'_> {
                 _ if self.kind(bound) == "bound_infix_op" => format!("({old}) {sign} 1"),
                 _ => format!("{old} {sign} 1"),
             };
-            let what = format!("goes {} {}", if bound == low { "from" } else { "up to" }, format_args!("`{new}` in {}", self.quoted(self.range(id))));
+            let what = format!(
+                "goes {} {}",
+                if bound == low { "from" } else { "up to" },
+                format_args!("`{new}` in {}", self.quoted(self.range(id)))
+            );
             let variant = format!("{} {sign} 1", shown_bound(bound == low));
             self.edit(operator, self.range(id).start, &variant, what, self.range(bound), new);
         }

@@ -29,7 +29,8 @@ pub(super) fn flaws<'a>(facts: &'a Facts<'a>, algorithm: &'a Algorithm) -> Vec<(
     let bodies = bodies(&facts.module.source, tree);
     let walk = Walk::new(facts, tree, Role::State);
     let declared = global_declarations(tree);
-    let globals = declared.iter().filter_map(|id| tree.children(*id).next()).map(|id| walk.text(id).to_owned()).collect();
+    let globals =
+        declared.iter().filter_map(|id| tree.children(*id).next()).map(|id| walk.text(id).to_owned()).collect();
     let mut steps = Steps { walk, algorithm, bodies: &bodies, globals, inherited: BTreeSet::new() };
     steps.fair_algorithm();
     steps.declarations(&declared);
@@ -61,7 +62,12 @@ fn step<'s>(statements: &'s [Statement], mut label: &'s str, at: usize) -> &'s s
         }
         label = own.map_or(label, |own| &own.name);
         if at < statement.range.end {
-            return statement.parts.iter().rev().find(|part| part.start() <= at).map_or(label, |part| step(&part.statements, label, at));
+            return statement
+                .parts
+                .iter()
+                .rev()
+                .find(|part| part.start() <= at)
+                .map_or(label, |part| step(&part.statements, label, at));
         }
     }
     label
@@ -201,7 +207,11 @@ impl<'b> Steps<'_, 'b> {
                 _ if kind.starts_with("pcal_") || kind == "identifier" => break,
                 _ => {
                     let set = chosen.then(|| shown(self.walk.text(*child), usize::MAX));
-                    if chosen { self.walk.choice(*child) } else { self.walk.visit(*child) }
+                    if chosen {
+                        self.walk.choice(*child);
+                    } else {
+                        self.walk.visit(*child);
+                    }
                     self.walk.scope.extend(name.take().map(|name| Bound { name, set }));
                 }
             }
@@ -288,7 +298,9 @@ impl<'b> Steps<'_, 'b> {
             match inner.kind {
                 "pcal_assign" => {
                     let targets = walk.children(inner.id).into_iter().filter(|id| walk.kind(*id) == "pcal_lhs");
-                    names.extend(targets.filter_map(|id| walk.tree.children(id).next()).map(|id| walk.text(id).to_owned()));
+                    names.extend(
+                        targets.filter_map(|id| walk.tree.children(id).next()).map(|id| walk.text(id).to_owned()),
+                    );
                 }
                 "pcal_macro_call" => {
                     let Some(called) = self.called(inner) else { continue };
@@ -302,7 +314,9 @@ impl<'b> Steps<'_, 'b> {
                 "pcal_proc_call" | "pcal_return" => {
                     let procedures = self.bodies.iter().filter(|body| body.owner == Owner::Procedure);
                     let declared = procedures.flat_map(|body| &body.declarations);
-                    names.extend(declared.filter_map(|id| walk.tree.children(*id).next()).map(|id| walk.text(id).to_owned()));
+                    names.extend(
+                        declared.filter_map(|id| walk.tree.children(*id).next()).map(|id| walk.text(id).to_owned()),
+                    );
                 }
                 _ => {}
             }

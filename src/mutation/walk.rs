@@ -162,7 +162,8 @@ impl<'a> Walk<'a> {
 
 /// A text in one line, cut where it is long.
 pub(super) fn shown(text: &str, most: usize) -> String {
-    let words = text.lines().map(|line| line.find("\\*").map_or(line, |at| &line[..at])).flat_map(str::split_whitespace);
+    let words =
+        text.lines().map(|line| line.find("\\*").map_or(line, |at| &line[..at])).flat_map(str::split_whitespace);
     let line = words.collect::<Vec<_>>().join(" ");
     if line.chars().count() <= most {
         return line;

@@ -15,7 +15,9 @@ impl Walk<'_> {
         }
         let range = self.range(id);
         let what = match operator {
-            Operator::ExceptIndex => format!("updates the element `{new}` where `{old}` stood in {}", self.quoted(self.around(id))),
+            Operator::ExceptIndex => {
+                format!("updates the element `{new}` where `{old}` stood in {}", self.quoted(self.around(id)))
+            }
             _ => format!("reads `{new}` where `{old}` stood in {}", self.quoted(self.around(id))),
         };
         self.edit(operator, range.start, &format!("{old} to {new}"), what, range, new);
@@ -25,7 +27,8 @@ impl Walk<'_> {
         if let Some(own) = self.scope.iter().rposition(|bound| bound.name == name) {
             let set = self.scope[own].set.as_ref()?;
             let seen = |at: usize| !self.scope[at + 1..].iter().any(|later| later.name == self.scope[at].name);
-            let others = (0..self.scope.len()).filter(|at| *at != own && self.scope[*at].set.as_ref() == Some(set) && seen(*at));
+            let others =
+                (0..self.scope.len()).filter(|at| *at != own && self.scope[*at].set.as_ref() == Some(set) && seen(*at));
             let after = others.clone().find(|at| *at > own);
             return after.or_else(|| others.clone().next()).map(|at| self.scope[at].name.clone());
         }
@@ -35,7 +38,9 @@ impl Walk<'_> {
         let hidden = |variable: &str| self.scope.iter().any(|bound| bound.name == variable);
         let same = |at: &usize| *at != own && self.visible[*at].1 == *shape && !hidden(&self.visible[*at].0);
         // The neighbour is what one would mistake it for.
-        let nearest = (0..self.visible.len()).filter(same).min_by_key(|at| (local(*at) != local(own), at.abs_diff(own), *at < own));
+        let nearest = (0..self.visible.len())
+            .filter(same)
+            .min_by_key(|at| (local(*at) != local(own), at.abs_diff(own), *at < own));
         nearest.map(|at| self.visible[at].0.clone())
     }
 
