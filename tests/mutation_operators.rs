@@ -1,5 +1,6 @@
 //! The mutants that are made of a specification: which, where, and that they are specifications again.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+#![allow(clippy::print_stdout, reason = "the table of operators is for who runs the test with --nocapture")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -125,8 +126,8 @@ const IN_PLUSCAL: &[(Operator, &[&str])] = &[
     (
         Operator::DropGuard,
         &[
-            r#"-await Free(lock) /\ count < MAX; +await count < MAX;"#,
-            r#"-await Free(lock) /\ count < MAX; +await Free(lock);"#,
+            r"-await Free(lock) /\ count < MAX; +await count < MAX;",
+            r"-await Free(lock) /\ count < MAX; +await Free(lock);",
             r#"-if owner[p] = "none" then +if TRUE then"#,
         ],
     ),
@@ -134,8 +135,8 @@ const IN_PLUSCAL: &[(Operator, &[&str])] = &[
         Operator::NegateGuard,
         &[
             "-while mine < 2 do +while mine >= 2 do",
-            r#"-await Free(lock) /\ count < MAX; +await ~Free(lock) /\ count < MAX;"#,
-            r#"-await Free(lock) /\ count < MAX; +await Free(lock) /\ count >= MAX;"#,
+            r"-await Free(lock) /\ count < MAX; +await ~Free(lock) /\ count < MAX;",
+            r"-await Free(lock) /\ count < MAX; +await Free(lock) /\ count >= MAX;",
             r#"-if owner[p] = "none" then +if owner[p] # "none" then"#,
         ],
     ),
@@ -156,7 +157,7 @@ const IN_PLUSCAL: &[(Operator, &[&str])] = &[
     (
         Operator::SwapStatements,
         &[
-            r#"-await Free(lock) /\ count < MAX; +take(lock); -take(lock); +await Free(lock) /\ count < MAX;"#,
+            r"-await Free(lock) /\ count < MAX; +take(lock); -take(lock); +await Free(lock) /\ count < MAX;",
             r#"-owner[self] := "proc"; +count := count + 1; -count := count + 1; +owner[self] := "proc";"#,
             "-count := count + 1; +turns := Append(turns, count); -turns := Append(turns, count); +count := count + 1;",
         ],
@@ -167,16 +168,16 @@ const IN_PLUSCAL: &[(Operator, &[&str])] = &[
     (
         Operator::NarrowSet,
         &[
-            r#"-with p \in Procs, n \in 1..3 do +with p \in {el \in Procs : el # (CHOOSE any \in Procs : TRUE)}, n \in 1..3 do"#,
-            r#"-with p \in Procs, n \in 1..3 do +with p \in Procs, n \in 2..3 do"#,
-            r#"-with p \in Procs, n \in 1..3 do +with p \in Procs, n \in 1..2 do"#,
+            r"-with p \in Procs, n \in 1..3 do +with p \in {el \in Procs : el # (CHOOSE any \in Procs : TRUE)}, n \in 1..3 do",
+            r"-with p \in Procs, n \in 1..3 do +with p \in Procs, n \in 2..3 do",
+            r"-with p \in Procs, n \in 1..3 do +with p \in Procs, n \in 1..2 do",
         ],
     ),
     (
         Operator::WidenSet,
         &[
-            r#"-with p \in Procs, n \in 1..3 do +with p \in Procs, n \in 0..3 do"#,
-            r#"-with p \in Procs, n \in 1..3 do +with p \in Procs, n \in 1..4 do"#,
+            r"-with p \in Procs, n \in 1..3 do +with p \in Procs, n \in 0..3 do",
+            r"-with p \in Procs, n \in 1..3 do +with p \in Procs, n \in 1..4 do",
         ],
     ),
     (Operator::OffByOne, &["-count := count + 1; +count := count + 2;"]),
@@ -197,8 +198,8 @@ const IN_PLUSCAL: &[(Operator, &[&str])] = &[
         Operator::WrongVariable,
         &[
             "-while mine < 2 do +while count < 2 do",
-            r#"-await Free(lock) /\ count < MAX; +await Free(count) /\ count < MAX;"#,
-            r#"-await Free(lock) /\ count < MAX; +await Free(lock) /\ lock < MAX;"#,
+            r"-await Free(lock) /\ count < MAX; +await Free(count) /\ count < MAX;",
+            r"-await Free(lock) /\ count < MAX; +await Free(lock) /\ lock < MAX;",
             "-take(lock); +take(count);",
             "-count := count + 1; +count := lock + 1;",
             "-turns := Append(turns, count); +turns := Append(turns, lock);",
@@ -208,13 +209,13 @@ const IN_PLUSCAL: &[(Operator, &[&str])] = &[
     (
         Operator::Relational,
         &[
-            r#"-Free(l) == l = 0 +Free(l) == l # 0"#,
+            r"-Free(l) == l = 0 +Free(l) == l # 0",
             "-while mine < 2 do +while mine <= 2 do",
-            r#"-await Free(lock) /\ count < MAX; +await Free(lock) /\ count <= MAX;"#,
+            r"-await Free(lock) /\ count < MAX; +await Free(lock) /\ count <= MAX;",
         ],
     ),
     (Operator::Arithmetic, &["-count := count + 1; +count := count - 1;"]),
-    (Operator::Logical, &[r#"-await Free(lock) /\ count < MAX; +await Free(lock) \/ count < MAX;"#]),
+    (Operator::Logical, &[r"-await Free(lock) /\ count < MAX; +await Free(lock) \/ count < MAX;"]),
     (
         Operator::Constant,
         &[
@@ -230,8 +231,8 @@ const IN_PLUSCAL: &[(Operator, &[&str])] = &[
             "-mine := n || count := 0; +mine := n || count := 1;",
         ],
     ),
-    (Operator::WeakenFairness, &[r#"-fair+ process proc \in Procs +fair process proc \in Procs"#, "-leave:+ +leave:"]),
-    (Operator::DropFairness, &[r#"-fair+ process proc \in Procs +process proc \in Procs"#]),
+    (Operator::WeakenFairness, &[r"-fair+ process proc \in Procs +fair process proc \in Procs", "-leave:+ +leave:"]),
+    (Operator::DropFairness, &[r"-fair+ process proc \in Procs +process proc \in Procs"]),
 ];
 
 /// As `-` and `+` lines without their numbers.
@@ -240,51 +241,51 @@ const IN_TLA: &[(Operator, &[&str])] = &[
         Operator::DropGuard,
         &[
             r#"-Take(p, q) == /\ state[p] = "idle" -/\ lock < MAX => Quorum(sent \cup {p}) +Take(p, q) == /\ lock < MAX => Quorum(sent \cup {p})"#,
-            r#"-/\ lock < MAX => Quorum(sent \cup {p})"#,
-            r#"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF TRUE  THEN /\ lock' = lock + 1"#,
+            r"-/\ lock < MAX => Quorum(sent \cup {p})",
+            r"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF TRUE  THEN /\ lock' = lock + 1",
         ],
     ),
     (
         Operator::NegateGuard,
         &[
             r#"-Take(p, q) == /\ state[p] = "idle" +Take(p, q) == /\ state[p] # "idle""#,
-            r#"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ ~(lock < MAX => Quorum(sent \cup {p}))"#,
-            r#"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p = q THEN /\ lock' = lock + 1"#,
+            r"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ ~(lock < MAX => Quorum(sent \cup {p}))",
+            r"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p = q THEN /\ lock' = lock + 1",
         ],
     ),
     (
         Operator::DropUpdate,
         &[
             r#"-/\ state' = [state EXCEPT ![p] = "busy"] +/\ state' = state"#,
-            r#"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p # q THEN /\ lock' = lock"#,
-            r#"-/\ sent' = sent \ {q} +/\ sent' = sent"#,
-            r#"-Send(p) == \E m \in sent \cap Procs : sent' = {m} /\ UNCHANGED <<lock, state>> +Send(p) == \E m \in sent \cap Procs : sent' = sent /\ UNCHANGED <<lock, state>>"#,
+            r"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p # q THEN /\ lock' = lock",
+            r"-/\ sent' = sent \ {q} +/\ sent' = sent",
+            r"-Send(p) == \E m \in sent \cap Procs : sent' = {m} /\ UNCHANGED <<lock, state>> +Send(p) == \E m \in sent \cap Procs : sent' = sent /\ UNCHANGED <<lock, state>>",
         ],
     ),
     (
         Operator::DropBranch,
         &[
-            r#"-Next == \/ \E p, q \in Procs : Take(p, q) -\/ \E p \in Procs : Send(p) +Next == \/ \E p \in Procs : Send(p)"#,
-            r#"-\/ \E p \in Procs : Send(p)"#,
+            r"-Next == \/ \E p, q \in Procs : Take(p, q) -\/ \E p \in Procs : Send(p) +Next == \/ \E p \in Procs : Send(p)",
+            r"-\/ \E p \in Procs : Send(p)",
         ],
     ),
     (
         Operator::NarrowSet,
         &[
-            r#"-Init == /\ lock \in {1, 2} +Init == /\ lock \in {2}"#,
-            r#"-Init == /\ lock \in {1, 2} +Init == /\ lock \in {1}"#,
-            r#"-Next == \/ \E p, q \in Procs : Take(p, q) +Next == \/ \E p, q \in {el \in Procs : el # (CHOOSE any \in Procs : TRUE)} : Take(p, q)"#,
-            r#"-\/ \E p \in Procs : Send(p) +\/ \E p \in {el \in Procs : el # (CHOOSE any \in Procs : TRUE)} : Send(p)"#,
+            r"-Init == /\ lock \in {1, 2} +Init == /\ lock \in {2}",
+            r"-Init == /\ lock \in {1, 2} +Init == /\ lock \in {1}",
+            r"-Next == \/ \E p, q \in Procs : Take(p, q) +Next == \/ \E p, q \in {el \in Procs : el # (CHOOSE any \in Procs : TRUE)} : Take(p, q)",
+            r"-\/ \E p \in Procs : Send(p) +\/ \E p \in {el \in Procs : el # (CHOOSE any \in Procs : TRUE)} : Send(p)",
         ],
     ),
     (
         Operator::WidenSet,
         &[
-            r#"-Send(p) == \E m \in sent \cap Procs : sent' = {m} /\ UNCHANGED <<lock, state>> +Send(p) == \E m \in sent : sent' = {m} /\ UNCHANGED <<lock, state>>"#,
-            r#"-Send(p) == \E m \in sent \cap Procs : sent' = {m} /\ UNCHANGED <<lock, state>> +Send(p) == \E m \in Procs : sent' = {m} /\ UNCHANGED <<lock, state>>"#,
+            r"-Send(p) == \E m \in sent \cap Procs : sent' = {m} /\ UNCHANGED <<lock, state>> +Send(p) == \E m \in sent : sent' = {m} /\ UNCHANGED <<lock, state>>",
+            r"-Send(p) == \E m \in sent \cap Procs : sent' = {m} /\ UNCHANGED <<lock, state>> +Send(p) == \E m \in Procs : sent' = {m} /\ UNCHANGED <<lock, state>>",
         ],
     ),
-    (Operator::OffByOne, &[r#"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p # q THEN /\ lock' = lock + 2"#]),
+    (Operator::OffByOne, &[r"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p # q THEN /\ lock' = lock + 2"]),
     (Operator::InitialValue, &[r#"-/\ state = [p \in Procs |-> "idle"] +/\ state = [p \in Procs |-> "busy"]"#]),
     (
         Operator::StringSwap,
@@ -301,56 +302,56 @@ const IN_TLA: &[(Operator, &[&str])] = &[
         Operator::WrongVariable,
         &[
             r#"-Take(p, q) == /\ state[p] = "idle" +Take(p, q) == /\ state[q] = "idle""#,
-            r#"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock < MAX => Quorum(sent \cup {q})"#,
-            r#"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF q # q THEN /\ lock' = lock + 1"#,
-            r#"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p # p THEN /\ lock' = lock + 1"#,
-            r#"-/\ sent' = sent \ {q} +/\ sent' = sent \ {p}"#,
-            r#"-Next == \/ \E p, q \in Procs : Take(p, q) +Next == \/ \E p, q \in Procs : Take(q, q)"#,
-            r#"-Next == \/ \E p, q \in Procs : Take(p, q) +Next == \/ \E p, q \in Procs : Take(p, p)"#,
+            r"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock < MAX => Quorum(sent \cup {q})",
+            r"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF q # q THEN /\ lock' = lock + 1",
+            r"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p # p THEN /\ lock' = lock + 1",
+            r"-/\ sent' = sent \ {q} +/\ sent' = sent \ {p}",
+            r"-Next == \/ \E p, q \in Procs : Take(p, q) +Next == \/ \E p, q \in Procs : Take(q, q)",
+            r"-Next == \/ \E p, q \in Procs : Take(p, q) +Next == \/ \E p, q \in Procs : Take(p, p)",
         ],
     ),
     (
         Operator::Relational,
         &[
-            r#"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \A p \in Procs : p \in S \/ ~(p # None)"#,
-            r#"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock <= MAX => Quorum(sent \cup {p})"#,
-            r#"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock > MAX => Quorum(sent \cup {p})"#,
+            r"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \A p \in Procs : p \in S \/ ~(p # None)",
+            r"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock <= MAX => Quorum(sent \cup {p})",
+            r"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock > MAX => Quorum(sent \cup {p})",
         ],
     ),
-    (Operator::Arithmetic, &[r#"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p # q THEN /\ lock' = lock - 1"#]),
+    (Operator::Arithmetic, &[r"-/\ IF p # q THEN /\ lock' = lock + 1 +/\ IF p # q THEN /\ lock' = lock - 1"]),
     (
         Operator::SetOperator,
         &[
-            r#"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \A p \in Procs : p \notin S \/ ~(p = None)"#,
-            r#"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock < MAX => Quorum(sent \cap {p})"#,
-            r#"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock < MAX => Quorum(sent \ {p})"#,
-            r#"-/\ sent' = sent \ {q} +/\ sent' = sent \cup {q}"#,
-            r#"-Send(p) == \E m \in sent \cap Procs : sent' = {m} /\ UNCHANGED <<lock, state>> +Send(p) == \E m \in sent \cup Procs : sent' = {m} /\ UNCHANGED <<lock, state>>"#,
+            r"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \A p \in Procs : p \notin S \/ ~(p = None)",
+            r"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock < MAX => Quorum(sent \cap {p})",
+            r"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock < MAX => Quorum(sent \ {p})",
+            r"-/\ sent' = sent \ {q} +/\ sent' = sent \cup {q}",
+            r"-Send(p) == \E m \in sent \cap Procs : sent' = {m} /\ UNCHANGED <<lock, state>> +Send(p) == \E m \in sent \cup Procs : sent' = {m} /\ UNCHANGED <<lock, state>>",
         ],
     ),
     (
         Operator::Quantifier,
         &[
-            r#"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \E p \in Procs : p \in S \/ ~(p = None)"#,
+            r"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \E p \in Procs : p \in S \/ ~(p = None)",
         ],
     ),
     (
         Operator::Logical,
         &[
-            r#"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \A p \in Procs : p \in S /\ ~(p = None)"#,
-            r#"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \A p \in Procs : p \in S \/ (p = None)"#,
-            r#"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock < MAX /\ Quorum(sent \cup {p})"#,
+            r"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \A p \in Procs : p \in S /\ ~(p = None)",
+            r"-Quorum(S) == \A p \in Procs : p \in S \/ ~(p = None) +Quorum(S) == \A p \in Procs : p \in S \/ (p = None)",
+            r"-/\ lock < MAX => Quorum(sent \cup {p}) +/\ lock < MAX /\ Quorum(sent \cup {p})",
         ],
     ),
     (
         Operator::Constant,
         &[
-            r#"-Init == /\ lock \in {1, 2} +Init == /\ lock \in {0, 2}"#,
-            r#"-Init == /\ lock \in {1, 2} +Init == /\ lock \in {1, 3}"#,
+            r"-Init == /\ lock \in {1, 2} +Init == /\ lock \in {0, 2}",
+            r"-Init == /\ lock \in {1, 2} +Init == /\ lock \in {1, 3}",
         ],
     ),
-    (Operator::WeakenFairness, &[r#"-/\ SF_vars(Next) +/\ WF_vars(Next)"#]),
-    (Operator::DropFairness, &[r#"-/\ SF_vars(Next)"#, r#"-/\ \A p \in Procs : WF_vars(Send(p))"#]),
+    (Operator::WeakenFairness, &[r"-/\ SF_vars(Next) +/\ WF_vars(Next)"]),
+    (Operator::DropFairness, &[r"-/\ SF_vars(Next)", r"-/\ \A p \in Procs : WF_vars(Send(p))"]),
 ];
 
 const CFG: &str = "SPECIFICATION Spec\nINVARIANTS TypeOK\n";
@@ -570,7 +571,9 @@ fn nearly_all_mutants_are_specifications_again_and_no_property_is_touched() {
         let module = Module::parse(source).unwrap();
         let all = made(source, CFG);
         well_made(source, &all);
-        all.iter().for_each(|mutant| judged(&mut table, &module, mutant));
+        for mutant in &all {
+            judged(&mut table, &module, mutant);
+        }
     }
     println!("{:<16} {:>5} {:>10} {:>8}", "operator", "made", "translates", "analyses");
     for (operator, [made, translates, analyses]) in &table {
