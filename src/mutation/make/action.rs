@@ -143,9 +143,9 @@ impl Walk<'_> {
             ("bounded_quantification", _) => self.binder(id, Self::choice, Self::initial),
             (_, Some((_, right))) if self.initialises(id) => {
                 if self.symbol(id) == "in" {
-                    self.choice(right)
+                    self.choice(right);
                 } else {
-                    self.visit(right)
+                    self.visit(right);
                 }
             }
             _ => self.visit(id),

@@ -12,7 +12,7 @@ use crate::tla::{Cfg, Lines, Module};
 
 /// Every mutant of the specification that the configuration checks, in order of the text. The behaviour is mutated and
 /// never what it is judged by: no definition that a listed invariant, property, witness or constraint depends on, no
-/// TypeOK, ASSUME, THEOREM or `assert`, and no translation: the mutated source of an algorithm is translated anew.
+/// `TypeOK`, ASSUME, THEOREM or `assert`, and no translation: the mutated source of an algorithm is translated anew.
 pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
     let source = module.source.as_str();
     let scope = Scope::of(module, cfg);
@@ -43,7 +43,7 @@ pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
             if names.insert(mutant.name("")) {
                 break;
             }
-            mutant.variant = format!("{variant} ({number})").trim_start().to_owned();
+            format!("{variant} ({number})").trim_start().clone_into(&mut mutant.variant);
         }
         mutants.push(mutant);
     }

@@ -8,6 +8,17 @@ use crate::tla::Id;
 /// Of strings in place of another one, so many.
 const MOST_STRINGS: usize = 2;
 
+/// What is shown as a whole around a flaw in it.
+const SHORT_STATEMENTS: [&str; 7] = [
+    "pcal_assign",
+    "pcal_lhs",
+    "pcal_await",
+    "pcal_macro_call",
+    "pcal_proc_call",
+    "pcal_var_decl",
+    "pcal_proc_var_decl",
+];
+
 impl Walk<'_> {
     /// An expression and all that is in it.
     pub(super) fn visit(&mut self, id: Id) {
@@ -20,9 +31,9 @@ impl Walk<'_> {
             "bound_infix_op" => self.infix(id),
             "conj_list" => self.conjunction(id),
             "disj_list" => {
-                self.children(id).into_iter().filter_map(|item| tree.children(item).last()).for_each(|c| self.visit(c))
+                self.children(id).into_iter().filter_map(|item| tree.children(item).last()).for_each(|c| self.visit(c));
             }
-            "bound_prefix_op" => self.prefix(id),
+            "bound_prefix_op" | "bound_nonfix_op" => self.prefix(id),
             "bounded_quantification" => {
                 self.quantifier(id);
                 self.binder(id, Self::visit, Self::visit);
@@ -53,24 +64,35 @@ impl Walk<'_> {
             | "fairness"
             | "step_expr_or_stutter"
             | "step_expr_no_stutter"
-            | "instance"
-            | "bound_nonfix_op" => {}
+            | "instance" => {}
             _ => self.children(id).into_iter().for_each(|child| self.visit(child)),
         }
     }
 
     fn prefix(&mut self, id: Id) {
-        let (Some(symbol), Some(operand)) = (self.tree.field(id, "symbol"), self.tree.field(id, "rhs")) else { return };
+        let Some((symbol, operand)) = self.prefixed(id) else { return };
         match self.kind(symbol) {
             "lnot" if !self.speaks(id) => {
                 let what = format!("no longer negates {}", self.quoted(self.range(operand)));
-                let range = self.range(symbol).start..self.range(operand).start;
+                let range = self.range(symbol);
                 self.edit(Operator::Logical, range.start, "~ dropped", what, range, "");
             }
             "unchanged" | "enabled" | "always" | "eventually" => return,
             _ => {}
         }
         self.visit(operand);
+    }
+
+    /// The symbol and the operand of `~ e`; `~(e)` may be read as an operator called by its symbol.
+    pub(super) fn prefixed(&self, id: Id) -> Option<(Id, Id)> {
+        let symbol = self.tree.field(id, "symbol")?;
+        match (self.kind(id), self.kind(symbol)) {
+            ("bound_prefix_op", _) => Some((symbol, self.tree.field(id, "rhs")?)),
+            ("bound_nonfix_op", "prefix_op_symbol") => {
+                Some((self.tree.children(symbol).next()?, self.tree.children(id).last()?))
+            }
+            _ => None,
+        }
     }
 
     fn quantifier(&mut self, id: Id) {
@@ -93,7 +115,9 @@ impl Walk<'_> {
         for bound in bounds {
             let of = tree.field(bound, "set");
             names.extend(self.introduced(bound));
-            of.into_iter().for_each(|of| set(self, of));
+            if let Some(of) = of {
+                set(self, of);
+            }
         }
         let is_sign = |kind: &str| matches!(kind, "all_map_to" | "forall" | "exists" | "identifier" | "def_eq");
         self.bound(names, |walk| {
@@ -117,7 +141,9 @@ impl Walk<'_> {
     fn names(&mut self, id: Id) {
         let tree = self.tree;
         let set = tree.field(id, "set");
-        set.into_iter().for_each(|set| self.visit(set));
+        if let Some(set) = set {
+            self.visit(set);
+        }
         let names = self.introduced(id);
         let sign = |kind: &str| matches!(kind, "identifier" | "tuple_of_identifiers" | "set_in" | "forall" | "exists");
         let rest: Vec<Id> =
@@ -189,7 +215,13 @@ impl Walk<'_> {
         let old = self.text(id);
         let Ok(number) = old.parse::<u64>() else { return };
         let range = self.range(id);
+        let set = self.parents[id].filter(|parent| self.kind(*parent) == "finite_set_literal");
+        let beside = set.map(|set| self.children(set)).unwrap_or_default();
         for new in [number.checked_sub(1), number.checked_add(1)].into_iter().flatten() {
+            // `{1, 1}` is the set without the other element.
+            if beside.iter().any(|element| self.text(*element) == new.to_string()) {
+                continue;
+            }
             let what = format!("uses {new} where {old} stood in {}", self.quoted(self.around(id)));
             self.edit(
                 Operator::Constant,
@@ -232,9 +264,7 @@ impl Walk<'_> {
         let mut at = id;
         while let Some(parent) = self.parents[at] {
             let kind = self.kind(parent);
-            if kind.starts_with("pcal_")
-                && !matches!(kind, "pcal_assign" | "pcal_await" | "pcal_var_decl" | "pcal_proc_var_decl" | "pcal_lhs")
-            {
+            if kind.starts_with("pcal_") && !SHORT_STATEMENTS.contains(&kind) {
                 break;
             }
             let done = matches!(kind, "source_file" | "operator_definition" | "conj_item" | "disj_item" | "let_in");

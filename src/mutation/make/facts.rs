@@ -134,7 +134,6 @@ impl<'a> Facts<'a> {
         Some(match (node.kind, symbol) {
             (_, "dots_2") if element => "number".to_owned(),
             ("boolean_set", _) if element => "boolean".to_owned(),
-            ("set_of_functions", _) | ("finite_set_literal", _) | (_, "powerset") if element => format!("from {text}"),
             _ if element => format!("from {text}"),
             ("parentheses", _) => self.shape(tree, tree.children(id).next()?, element)?,
             ("nat_number", _) | (_, "plus" | "minus" | "mul" | "div" | "mod" | "negative") => "number".to_owned(),

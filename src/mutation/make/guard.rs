@@ -68,10 +68,10 @@ impl Walk<'_> {
                     return vec![Edit { range: self.range(symbol), text: new.to_owned() }];
                 }
             }
-            ("bound_prefix_op", Some(symbol)) if self.kind(symbol) == "lnot" => {
-                if let Some(operand) = self.tree.field(inner, "rhs") {
-                    let range = self.range(symbol).start..self.range(operand).start;
-                    return vec![Edit { range, text: String::new() }];
+            ("bound_prefix_op" | "bound_nonfix_op", _) => {
+                let prefixed = self.prefixed(inner).filter(|(symbol, _)| self.kind(*symbol) == "lnot");
+                if let Some((symbol, _)) = prefixed {
+                    return vec![Edit { range: self.range(symbol), text: String::new() }];
                 }
             }
             ("boolean", _) => {

@@ -251,10 +251,10 @@ impl Reader<'_> {
                 }
             } else if kind == "pcal_if" && !self.kind(child).starts_with("pcal_") {
                 parts.push((Some(child), Vec::new()));
-            } else if let ("pcal_while", Some((condition, _))) = (kind, parts.last_mut()) {
-                if !self.kind(child).starts_with("pcal_") {
-                    *condition = Some(child);
-                }
+            } else if let ("pcal_while", Some((condition, _))) = (kind, parts.last_mut())
+                && !self.kind(child).starts_with("pcal_")
+            {
+                *condition = Some(child);
             }
             end = self.range(child).end;
         }

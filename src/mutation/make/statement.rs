@@ -208,9 +208,9 @@ impl<'b> Steps<'_, 'b> {
                 _ => {
                     let set = chosen.then(|| shown(self.walk.text(*child), usize::MAX));
                     if chosen {
-                        self.walk.choice(*child)
+                        self.walk.choice(*child);
                     } else {
-                        self.walk.visit(*child)
+                        self.walk.visit(*child);
                     }
                     self.walk.scope.extend(name.take().map(|name| Bound { name, set }));
                 }
