@@ -242,6 +242,15 @@ fn killed_in_the_middle_it_repeats_nothing() {
 }
 
 #[test]
+fn the_documentation_lists_every_operator() {
+    let page = std::fs::read_to_string(project().join("docs/mutation.md")).unwrap();
+    for operator in tlaforge::mutation::Operator::ALL {
+        let row = format!("| `{}` | {} |", operator.id(), operator.describe());
+        assert!(page.contains(&row), "{row}");
+    }
+}
+
+#[test]
 fn the_viewers_schema_has_what_it_requires() {
     let bench = bench(COUNTER, CFG);
     bench.run(&["mutate", "Counter.tla", "--stryker", "mutation.json"]).expect(0);

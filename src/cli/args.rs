@@ -180,8 +180,8 @@ impl From<CheckerArg> for CheckerChoice {
 #[derive(Debug, Clone, Default, ClapArgs)]
 pub(super) struct ToolArgs {
     /// What translates, parses and checks: `auto` is the Java tools where they are found, else what the program carries
-    /// (`embedded`); `both` runs them side by side, takes the Java tools' word, and reports every contradiction
-    /// [default: auto].
+    /// (`embedded`); `both` runs them side by side, takes the Java tools' word, and reports every contradiction. `mutate`
+    /// and `eval` begin with what the program carries, and ask the Java tools for what that refuses [default: auto].
     #[arg(long, value_enum, value_name = "WHICH")]
     pub checker: Option<CheckerArg>,
     /// The path of tla2tools.jar [default: `TLA_TOOLS_JAR`, `TLA_JAR`, `CLASSPATH`, the usual places].

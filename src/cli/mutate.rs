@@ -32,6 +32,9 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let cfg = Cfg::parse(&cfg_text).map_err(|d| Failure::usage(format!("{}: {d}", cfg_path.display())))?;
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let chosen = selection(&args, &file)?.of(mutants(&module, &cfg), &text);
+    for line in unread(&module, chosen.len()) {
+        advice(&line);
+    }
     if args.list {
         list(&args, &chosen, &file, &text);
         return Ok(Exit::Ok);
@@ -57,7 +60,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let limits = limits_of_one(&limits, deadline);
     let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
-    let whole = mutation_json(json_of(&baseline), &judgements);
+    let whole = mutation_json(&json_of(&baseline), &judgements);
     results.finish(&whole, &judgements).fails(Exit::Usage)?;
     if let Some(path) = &args.stryker {
         let text = format!("{:#}\n", stryker(&subject, &judgements));
@@ -74,6 +77,22 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Defect);
     }
     Ok(verdict(&args, &Summary::of(&judgements)))
+}
+
+/// Why there may be fewer mutants than one expects.
+fn unread(module: &Module, chosen: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(first) = module.syntax_errors.first() {
+        lines.push(format!("not all of it could be read, and what could not has no mutants: {first}"));
+    }
+    if chosen == 0 {
+        lines.push(
+            "there is nothing to mutate: only the module's own algorithm and definitions are, and nothing that its \
+             properties depend on"
+                .to_owned(),
+        );
+    }
+    lines
 }
 
 /// Without a threshold a finished run is a good one.

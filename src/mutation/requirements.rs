@@ -18,7 +18,7 @@ pub fn requirements_touched(module: &Module, cfg: &Cfg, definition: &str) -> BTr
 fn variables(module: &Module, name: &str) -> BTreeSet<String> {
     let mut names = module.closure(name);
     names.insert(name.to_owned());
-    let refers = names.iter().filter_map(|name| module.definition(name)).flat_map(|d| d.refers_to());
+    let refers = names.iter().filter_map(|name| module.definition(name)).flat_map(crate::tla::Definition::refers_to);
     // Every step of an algorithm speaks of these.
     let own = module.variable_names();
     refers.filter(|name| own.contains(name.as_str()) && !matches!(name.as_str(), "pc" | "stack")).cloned().collect()

@@ -91,9 +91,10 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
             out.push_str("\n## Survivors\n");
         }
         let touched = requirements_touched(&subject.module, &subject.cfg, definition);
-        let touched = match touched.is_empty() {
-            true => "no covered requirement speaks of its variables".to_owned(),
-            false => format!("touches {}", touched.into_iter().collect::<Vec<_>>().join(", ")),
+        let touched = if touched.is_empty() {
+            "no covered requirement speaks of its variables".to_owned()
+        } else {
+            format!("touches {}", touched.into_iter().collect::<Vec<_>>().join(", "))
         };
         let _ = writeln!(out, "\n{definition} ({touched})");
         for judgement in all {
@@ -144,7 +145,7 @@ pub fn mutant_line(judgement: &Judgement) -> String {
 }
 
 /// The object that others build on (design, section 9).
-pub fn mutation_json(baseline: Value, judgements: &[Judgement]) -> Value {
+pub fn mutation_json(baseline: &Value, judgements: &[Judgement]) -> Value {
     json!({
         "schema": 1,
         "baseline": baseline,
