@@ -115,6 +115,8 @@ fn a_bad_case_is_told_with_what_to_do_and_the_others_still_run() {
 fn an_empty_suite_is_told() {
     let bench = Bench::without_tools();
     std::fs::create_dir(bench.path("evals")).unwrap();
+    eval(&bench, &[]).expect(2).says(&["there is no folder runs"]);
+    std::fs::create_dir(bench.path("runs")).unwrap();
     eval(&bench, &[]).expect(2).says(&["evals: holds no case", "give a folder of cases"]);
     bench.run(&["eval", "--suite", "nowhere"]).expect(2).says(&["nowhere: cannot be read"]);
     bench.run(&["eval", "--suite", "evals", "specs", "case"]).expect(2);

@@ -241,6 +241,69 @@ fn killed_in_the_middle_it_repeats_nothing() {
     assert_eq!(whole["summary"], fresh["summary"]);
 }
 
+fn classes(bench: &Bench, spec: &str) -> Vec<(String, String, String)> {
+    let all = object(&bench.run(&["mutate", spec, "--format", "json", "--checker", "embedded"]).expect(0));
+    let text = |one: &Value, field: &str| one[field].as_str().unwrap_or_default().to_owned();
+    let mutants = all["mutants"].as_array().unwrap().iter();
+    mutants.map(|one| (text(one, "name"), text(one, "outcome"), text(one, "reason"))).collect()
+}
+
+/// Its variables stand in the module that it extends: the inclusion could not see them, and held for want of any.
+#[test]
+fn what_extends_a_module_beside_it_is_never_called_equivalent() {
+    let bench = Bench::without_tools();
+    bench.write(
+        "Base.tla",
+        "---- MODULE Base ----\nEXTENDS Integers\nVARIABLES x, y\nInv == x \\in 0..5 /\\ y \\in 0..5\n====\n",
+    );
+    bench.write(
+        "MC.tla",
+        "---- MODULE MC ----\nEXTENDS Base\nInit == x = 0 /\\ y = 0\nIncX == x < 3 /\\ x' = x + 1 /\\ UNCHANGED y\nIncY == y < 3 \
+         /\\ y' = y + 1 /\\ UNCHANGED x\nNext == IncX \\/ IncY\n====\n",
+    );
+    bench.write("MC.cfg", "INIT Init\nNEXT Next\nINVARIANT Inv\nCHECK_DEADLOCK FALSE\n");
+    let all = classes(&bench, "MC.tla");
+    assert!(all.iter().any(|(_, class, _)| class == "killed"), "{all:?}");
+    assert!(all.iter().all(|(_, class, _)| ["killed", "invalid", "inconclusive"].contains(&class.as_str())), "{all:?}");
+}
+
+/// `A(2)` is fair and no choice of the next-state relation: its steps are not seen where the two are compared.
+#[test]
+fn fairness_of_what_is_no_step_is_not_decided() {
+    let bench = Bench::without_tools();
+    let module = "---- MODULE G ----\nEXTENDS Integers\nVARIABLES active, c\nvars == <<active, c>>\nInit == active = {1} /\\ c = \
+                  [p \\in {1, 2} |-> 0]\nA(p) == /\\ p \\in active\n        /\\ c' = [c EXCEPT ![p] = 1 - c[p]]\n        /\\ \
+                  active' = active\nNext == \\E p \\in active : A(p)\nSpec == Init /\\ [][Next]_vars /\\ (\\A p \\in {1, 2} : \
+                  WF_vars(A(p)))\nInv == c[2] = 0\n====\n";
+    bench.write("G.tla", module);
+    bench.write("G.cfg", "SPECIFICATION Spec\nINVARIANT Inv\nCHECK_DEADLOCK FALSE\n");
+    let all = classes(&bench, "G.tla");
+    let guard = all.iter().find(|(name, ..)| name.contains("drop guard")).unwrap();
+    assert_eq!(guard.1, "inconclusive", "{guard:?}");
+    assert!(guard.2.contains("fairness"), "{guard:?}");
+}
+
+#[test]
+fn fairness_of_a_choice_is_decided_by_its_steps() {
+    let reference = project().join("exemplars/RetryKey.tla");
+    let all = classes(&Bench::without_tools(), reference.to_str().unwrap());
+    assert!(all.iter().any(|(_, class, reason)| class == "equivalent" && reason.contains("fair action")), "{all:?}");
+}
+
+#[test]
+fn an_assumption_is_no_property() {
+    let bench = Bench::without_tools();
+    bench.write(
+        "V.tla",
+        "---- MODULE V ----\nEXTENDS Integers\nCONSTANT N\nLim == N + 1\nASSUME Lim > N\nVARIABLE x\nInit == x = 0\nInc == x < \
+         Lim /\\ x' = x + 1\nReset == x = Lim /\\ x' = 0\nNext == Inc \\/ Reset\nSpec == Init /\\ [][Next]_x\nInv == x \\in \
+         0..9\n====\n",
+    );
+    bench.write("V.cfg", "SPECIFICATION Spec\nCONSTANT N = 2\nINVARIANT Inv\n");
+    let all = classes(&bench, "V.tla");
+    assert!(!all.is_empty() && all.iter().all(|(name, ..)| !name.starts_with("V.tla:4:")), "{all:?}");
+}
+
 #[test]
 fn the_documentation_lists_every_operator() {
     let page = std::fs::read_to_string(project().join("docs/mutation.md")).unwrap();

@@ -17,7 +17,7 @@ fn readme() -> String {
 fn help() -> String {
     let bench = Bench::without_tools();
     let mut all = bench.run(&["--help"]).expect(0).stdout;
-    for command in ["run", "demo", "resume", "check", "translate", "report", "doctor"] {
+    for command in ["run", "demo", "resume", "check", "translate", "mutate", "eval", "report", "doctor"] {
         all += &bench.run(&[command, "--help"]).expect(0).stdout;
     }
     all
@@ -27,7 +27,14 @@ fn help() -> String {
 fn every_flag_that_the_documents_name_exists() {
     let help = help();
     let mut flags = BTreeSet::new();
-    for file in ["README.md", "evals/README.md", "exemplars/README.md", "docs/architecture.md", "CHANGELOG.md"] {
+    for file in [
+        "README.md",
+        "evals/README.md",
+        "exemplars/README.md",
+        "docs/architecture.md",
+        "docs/mutation.md",
+        "CHANGELOG.md",
+    ] {
         let text = std::fs::read_to_string(project().join(file)).unwrap();
         for line in text.lines().filter(|l| !l.contains("cargo ") && !l.contains("docker ") && !l.contains("apt")) {
             for (at, _) in line.match_indices("--") {

@@ -382,7 +382,7 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "FILE", requires = "suite")]
     pub compare: Option<PathBuf>,
     /// Write the results as a table (CSV, sorted by case, without times).
-    #[arg(long, value_name = "FILE", requires = "suite")]
+    #[arg(long, value_name = "FILE", requires = "suite", conflicts_with = "show_one")]
     pub results: Option<PathBuf>,
     /// Write the results as `JUnit` XML.
     #[arg(long, value_name = "FILE")]

@@ -30,6 +30,11 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     let (Some(specs), Some(case)) = (&args.specs, &args.case) else {
         return Err(Failure::usage("what is evaluated?").hint("give a run folder and a case, or --suite DIR"));
     };
+    let of_suites = [("--runs", args.runs.is_some()), ("--compare", args.compare.is_some())];
+    let of_suites = of_suites.into_iter().chain([("--results", args.results.is_some())]);
+    if let Some((flag, _)) = of_suites.into_iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!("{flag} is for suites of cases")).hint("give --suite DIR, or leave it out"));
+    }
     let case = Case::load(case).map_err(|e| case_failure(&e))?;
     let specs = Specs::load(specs).map_err(|e| specs_failure(&e))?;
     let settings = settings(args.tools.layer())?;
@@ -117,7 +122,8 @@ fn write_report(root: &Path, evaluation: &impl Serialize) -> Result<(), Failure>
 }
 
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|e| {
+    let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    write_atomically(&file, text.as_bytes()).map_err(|e| {
         Failure::usage(format!("cannot write {}: {e}", path.display())).hint("name a file in a folder that exists")
     })
 }

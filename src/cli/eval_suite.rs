@@ -28,6 +28,10 @@ use crate::report::{self, Entry, Outcome};
 type Done = (Entry, Exit);
 
 pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failure> {
+    if let Some(runs) = args.runs.as_ref().filter(|runs| !runs.is_dir()) {
+        return Err(Failure::usage(format!("there is no folder {}", runs.display()))
+            .hint("--runs takes a folder of runs, each in a folder of its case's name"));
+    }
     let before = args.compare.as_deref().map(read).transpose()?;
     let mut cases = load_suite(dir).map_err(|e| case_failure(&e))?;
     if let Some(one) = &args.show_one {

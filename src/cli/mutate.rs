@@ -48,7 +48,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
 
     advice(&format!("checking {} itself \u{2026}", args.spec.display()));
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;
-    let (subject, baseline) = prepared.map_err(|error| unfit(&error, &args.spec))?;
+    let (subject, baseline) = prepared.map_err(|error| unfit(&error, &args))?;
 
     std::fs::create_dir_all(&args.out).map_err(|e| Failure::usage(format!("{}: {e}", args.out.display())))?;
     let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
@@ -136,12 +136,20 @@ fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
     }
 }
 
-fn unfit(error: &BaselineError, spec: &Path) -> Failure {
+fn unfit(error: &BaselineError, args: &MutateArgs) -> Failure {
+    let spec = &args.spec;
     match error {
         BaselineError::Tool(error) => tool_failure(error),
         BaselineError::Bad { reason, outcome } => {
-            if let Some(outcome) = outcome {
-                advice(&outcome_text(outcome, crate::tla::DEFAULT_WIDTH));
+            match (outcome, args.format) {
+                (Some(outcome), Format::Text) => advice(&outcome_text(outcome, crate::tla::DEFAULT_WIDTH)),
+                (outcome, Format::Json) => {
+                    let baseline = outcome.as_ref().map_or_else(|| json!(null), |outcome| json_of(outcome));
+                    json_line(
+                        &json!({"schema": 1, "baseline": baseline, "reason": reason, "summary": null, "mutants": []}),
+                    );
+                }
+                (None, Format::Text) => {}
             }
             Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display()))
                 .hint(format!("mutants are judged by what holds: mend it first (tlaforge check {})", spec.display()))

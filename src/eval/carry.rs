@@ -65,8 +65,7 @@ impl<'a> Carrier<'a> {
     fn shared(&self) -> BTreeSet<&'a str> {
         let same = |name: &&str| {
             let (Some(own), Some(theirs)) = (self.own.get(*name), self.theirs.get(*name)) else { return false };
-            let whole = self.is_whole_state(own) && is_whole_state_of(theirs, self.to);
-            !own.damaged && (whole || own.normalised(&self.from.source) == theirs.normalised(&self.to.source))
+            !own.damaged && own.normalised(&self.from.source) == theirs.normalised(&self.to.source)
         };
         let mut shared: BTreeSet<&str> = self.own.keys().copied().filter(same).collect();
         loop {
@@ -261,7 +260,9 @@ impl<'a> Carrier<'a> {
         let definition = self.own[name];
         let source = &self.from.source;
         if self.is_whole_state(definition) {
-            let all: Vec<&str> = self.variables.iter().map(String::as_str).collect();
+            let known = self.from.variables.iter().map(|v| v.name.as_str()).filter(|v| self.variables.contains(*v));
+            let all: Vec<&str> =
+                known.filter(|v| self.agreed.iter().any(|name| name == v) || !matches!(*v, "pc" | "stack")).collect();
             let name = names.get(name).map_or(name, String::as_str);
             return Some(format!("{name} == <<{}>>", all.join(", ")));
         }

@@ -154,10 +154,10 @@ impl Row {
     }
 }
 
-/// A file's name without folder and ending.
+/// A bug's file without ending and without the folder that all are in; blanks would end the name in a list.
 fn stem(file: &str) -> String {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    name.strip_suffix(".tla").unwrap_or(name).to_owned()
+    let name = file.strip_prefix("known_bugs/").unwrap_or(file);
+    name.strip_suffix(".tla").unwrap_or(name).replace(char::is_whitespace, "_")
 }
 
 /// `results.csv`.

@@ -34,6 +34,9 @@ impl<'a> Inclusion<'a> {
             prefix.push('_');
         }
         for side in sides {
+            if !side.module.is_self_contained() {
+                return Err("it extends a module beside it, whose variables are not known here".to_owned());
+            }
             let substituted = |name: &&String| !side.module.constants.iter().any(|c| c.name == **name);
             let is_override = |(name, value): &(&String, &String)| value.starts_with("<-") && substituted(name);
             if let Some((name, _)) = cfg.constants.iter().find(is_override) {

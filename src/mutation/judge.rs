@@ -156,6 +156,12 @@ impl Found {
     }
 }
 
+/// A question that a checker did not answer.
+struct Undecided {
+    outcome: Outcome,
+    why: String,
+}
+
 impl Judge<'_> {
     /// The key of a mutant's judgement.
     pub fn key(&self, mutant: &Mutant) -> String {
@@ -180,6 +186,9 @@ impl Judge<'_> {
             definition: mutant.definition.clone(),
             line: mutant.line,
             column: mutant.column,
+            start: mutant.start(&self.subject.source),
+            end: mutant.end(&self.subject.source),
+            replacement: mutant.replacement(&self.subject.source),
             what: mutant.what.clone(),
             diff: mutant.diff(&self.subject.source),
             outcome: found.outcome.unwrap_or(Outcome::Inconclusive),
@@ -215,6 +224,10 @@ impl Judge<'_> {
             Err(error) => return Ok(Found::because(Outcome::Inconclusive, error.to_string())),
         };
         let found = match verdict {
+            // That is no property of what it does.
+            Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => {
+                Found::because(Outcome::Invalid, "an assumption is false")
+            }
             Verdict::Violated { violated } => Found {
                 outcome: Some(Outcome::Killed),
                 killed_by: vec![killer(&violated)],
@@ -234,10 +247,11 @@ impl Judge<'_> {
 
     /// The class of a mutant of which everything holds.
     async fn unnoticed(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Found, ToolError> {
-        let undecided = |why: &str| {
+        let undecided_as = |outcome: Outcome, why: &str| {
             let reason = format!("every property holds; whether it does anything new was not decided: {why}");
-            Ok(Found::because(Outcome::Inconclusive, reason))
+            Ok(Found::because(outcome, reason))
         };
+        let undecided = |why: &str| undecided_as(Outcome::Inconclusive, why);
         let subject = self.subject;
         let theirs = match &subject.side {
             Ok(side) => side,
@@ -265,7 +279,7 @@ impl Judge<'_> {
             Ok(true) if !Inclusion::covers(theirs, &ours) => return undecided(other_variables),
             Ok(true) => {}
             Ok(false) => return Ok(Found { outcome: Some(Outcome::Survived), ..Found::default() }),
-            Err(why) => return undecided(&why),
+            Err(Undecided { outcome, why }) => return undecided_as(outcome, &why),
         }
         match self.holds(&inclusion.request(theirs, &ours), cx).await? {
             Ok(true) => self.same_steps(&inclusion, &ours, theirs, cx).await,
@@ -273,7 +287,7 @@ impl Judge<'_> {
                 let noticed_by = self.lost_witnesses(request, cx).await?;
                 Ok(Found { outcome: Some(Outcome::Restricting), noticed_by, ..Found::default() })
             }
-            Err(why) => undecided(&why),
+            Err(Undecided { outcome, why }) => undecided_as(outcome, &why),
         }
     }
 
@@ -300,10 +314,8 @@ impl Judge<'_> {
         let undecided = "it has the same reachable states and steps; whether its fairness is the same was not decided";
         let actions: Option<Vec<_>> = ours.behaviour.fairness.iter().map(|f| f.of.clone()).collect();
         let actions = actions.unwrap_or_default().concat();
-        let is_choice = |action: &str| {
-            ours.behaviour.is_choice(&ours.module, action) && theirs.behaviour.is_choice(&theirs.module, action)
-        };
-        if actions.is_empty() || !actions.iter().all(|fair| is_choice(&fair.action)) {
+        let is_choice = |side: &Side| actions.iter().all(|fair| side.behaviour.is_choice(&side.module, fair));
+        if actions.is_empty() || !is_choice(ours) || !is_choice(theirs) {
             return Ok(Found::because(Outcome::Inconclusive, undecided));
         }
         Ok(match self.holds(&inclusion.same_actions(ours, theirs, &actions), cx).await? {
@@ -311,21 +323,24 @@ impl Judge<'_> {
                 Found::because(Outcome::Equivalent, format!("{by_steps}, and the same steps of each fair action"))
             }
             Ok(false) => Found { outcome: Some(Outcome::FairnessOnly), ..Found::default() },
-            Err(why) => Found::because(Outcome::Inconclusive, format!("{undecided}: {why}")),
+            Err(Undecided { outcome, why }) => Found::because(outcome, format!("{undecided}: {why}")),
         })
     }
 
     /// Whether a check holds; the inner error says why that was not decided.
-    async fn holds(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Result<bool, String>, ToolError> {
-        Ok(match self.tools.decide(request, cx).await {
+    async fn holds(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Result<bool, Undecided>, ToolError> {
+        let began = Instant::now();
+        let why = match self.tools.decide(request, cx).await {
             Ok(checked) => match checked.outcome.verdict {
-                Verdict::Holds => Ok(true),
-                Verdict::Violated { .. } => Ok(false),
-                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Err(reason),
+                Verdict::Holds => return Ok(Ok(true)),
+                Verdict::Violated { .. } => return Ok(Ok(false)),
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => reason,
             },
             Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
-            Err(error) => Err(error.to_string()),
-        })
+            Err(error) => error.to_string(),
+        };
+        let late = began.elapsed() >= cx.limits.check;
+        Ok(Err(Undecided { outcome: if late { Outcome::Timeout } else { Outcome::Inconclusive }, why }))
     }
 
     /// Witnesses that the mutant does not reach. One whose run came to no verdict is not among them.
@@ -345,11 +360,12 @@ impl Judge<'_> {
                 properties: Vec::new(),
                 witnesses: Vec::new(),
                 symmetry: Vec::new(),
+                view: None,
                 check_deadlock: Some(false),
                 ..cfg.clone()
             };
             let spec = SpecText { name, text, beside };
-            if self.holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await? == Ok(true) {
+            if matches!(self.holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
                 lost.push(witness.clone());
             }
         }
@@ -362,7 +378,6 @@ fn killer(violated: &Violation) -> String {
         (_, Some(name)) => name.clone(),
         (ViolationKind::Deadlock, None) => DEADLOCK.to_owned(),
         (ViolationKind::Assertion, None) => ASSERTION.to_owned(),
-        (ViolationKind::Assumption, None) => "an assumption".to_owned(),
         (_, None) => "a property".to_owned(),
     }
 }

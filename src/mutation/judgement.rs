@@ -69,6 +69,12 @@ pub struct Judgement {
     pub line: usize,
     /// The column, from 1.
     pub column: usize,
+    /// Line and column of the first character that is replaced; both from 1.
+    pub start: (usize, usize),
+    /// Line and column behind the last character that is replaced.
+    pub end: (usize, usize),
+    /// What stands from there to here instead.
+    pub replacement: String,
     /// What it does.
     pub what: String,
     /// The changed lines.
@@ -76,7 +82,7 @@ pub struct Judgement {
     /// The class.
     pub outcome: Outcome,
     /// What killed it: the property that the checker found violated first, `Deadlock`, `Assertion`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub killed_by: Vec<String>,
     /// What kind of violation that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -41,6 +41,24 @@ impl Mutant {
         if variant.is_empty() { name } else { format!("{name} {variant}") }
     }
 
+    /// Line and column, from 1, behind the last character that is replaced.
+    pub fn end(&self, source: &str) -> (usize, usize) {
+        place(source, self.edits.last().map_or(0, |edit| edit.range.end))
+    }
+
+    /// Line and column, from 1, of the first character that is replaced.
+    pub fn start(&self, source: &str) -> (usize, usize) {
+        place(source, self.edits.first().map_or(0, |edit| edit.range.start))
+    }
+
+    /// What stands between them instead.
+    pub fn replacement(&self, source: &str) -> String {
+        let (Some(first), Some(last)) = (self.edits.first(), self.edits.last()) else { return String::new() };
+        let mutated = self.apply(source);
+        let behind = source.len() - last.range.end;
+        mutated[first.range.start..mutated.len() - behind].to_owned()
+    }
+
     /// The mutated source.
     pub fn apply(&self, source: &str) -> String {
         let mut out = String::with_capacity(source.len());
@@ -53,4 +71,10 @@ impl Mutant {
         out.push_str(&source[at..]);
         out
     }
+}
+
+fn place(source: &str, at: usize) -> (usize, usize) {
+    let before = &source[..at];
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
 }

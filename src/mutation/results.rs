@@ -63,8 +63,7 @@ impl Results {
         Ok(Self { dir: dir.to_owned(), log, known })
     }
 
-    /// The judgement of this key, where one was made before. One that ended for want of time or of an answer is not
-    /// final.
+    /// The judgement of this key, where one was made before.
     pub fn known(&self, key: &str) -> Option<&Judgement> {
         self.known.get(key)
     }

@@ -157,25 +157,15 @@ pub fn mutation_json(baseline: &Value, judgements: &[Judgement]) -> Value {
 /// The report in the schema of mutation testing elements, version 2. What has no class there is told in its reason: a
 /// restricting mutant is `Ignored`, as is an equivalent one; one that was not decided is `Pending`.
 pub fn stryker(subject: &Subject, judgements: &[Judgement]) -> Value {
-    let end_of = |judgement: &Judgement| {
-        let line = subject.source.lines().nth(judgement.line.saturating_sub(1)).unwrap_or("");
-        json!({"line": judgement.line, "column": line.chars().count() + 1})
-    };
-    let replacement = |judgement: &Judgement| {
-        let new = judgement.diff.lines().filter_map(|line| line.split_once("+ ").filter(|_| line.contains('+')));
-        new.map(|(_, text)| text.trim()).collect::<Vec<_>>().join("\n")
-    };
+    let at = |(line, column): (usize, usize)| json!({"line": line, "column": column});
     let mutants = judgements.iter().enumerate().map(|(index, judgement)| {
         let (status, reason) = stryker_status(judgement);
         json!({
             "id": index.to_string(),
             "mutatorName": judgement.operator,
             "description": format!("`{}` {}", judgement.definition, judgement.what),
-            "replacement": replacement(judgement),
-            "location": {
-                "start": {"line": judgement.line, "column": judgement.column},
-                "end": end_of(judgement),
-            },
+            "replacement": judgement.replacement,
+            "location": {"start": at(judgement.start), "end": at(judgement.end)},
             "status": status,
             "statusReason": reason,
             "killedBy": judgement.killed_by,

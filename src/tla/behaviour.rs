@@ -67,24 +67,34 @@ impl Behaviour {
         }
     }
 
-    /// Whether the relation's text is a disjunction in which an action of this name is one of the choices, so that each
-    /// of its steps is a step of the relation.
-    pub fn is_choice(&self, module: &Module, action: &str) -> bool {
-        let mut open = vec![self.next.clone()];
-        let mut seen: Vec<String> = Vec::new();
-        while let Some(name) = open.pop() {
-            if name == action {
+    /// Whether each step of a fair action is a step of the next-state relation, as far as the text shows: the relation is
+    /// a disjunction, and one of its choices is that very action, with the same arguments under the same bounds, which
+    /// are constant.
+    pub fn is_choice(&self, module: &Module, fair: &FairAction) -> bool {
+        let wanted = (bounds_of(&fair.bounds), fair.action.clone(), squeezed(&fair.arguments));
+        if wanted.0.iter().any(|bound| !is_constant(module, bound)) {
+            return false;
+        }
+        let mut open = vec![(Vec::new(), self.next.clone(), String::new())];
+        let mut seen = Vec::new();
+        while let Some(call) = open.pop() {
+            if call == wanted {
                 return true;
             }
-            if seen.contains(&name) {
+            if seen.contains(&call) {
                 continue;
             }
-            if let Some(definition) = module.definition(&name).filter(|d| is_plain(d))
+            let (bounds, name, arguments) = &call;
+            let definition = module.definition(name).filter(|d| is_plain(d));
+            // What is called with its parameters' own names reads inside as outside.
+            let params = definition.map(|d| d.params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(","));
+            if let (Some(definition), Some(params)) = (definition, params)
+                && *arguments == if params.is_empty() { params } else { format!("({params})") }
                 && let Some(root) = body(definition)
             {
-                choices(&definition.tree, root, &module.source, &mut open);
+                choices(&definition.tree, root, &module.source, bounds, &mut open);
             }
-            seen.push(name);
+            seen.push(call);
         }
         false
     }
@@ -94,21 +104,52 @@ fn is_plain(definition: &Definition) -> bool {
     definition.kind == DefinitionKind::Operator && !definition.damaged
 }
 
+/// A name with its arguments, under the bounds of the quantifiers around it.
+type Call = (Vec<String>, String, String);
+
 /// The names called where a disjunction, or a choice of a value, is all that stands around them.
-fn choices(tree: &Tree, root: Id, source: &str, names: &mut Vec<String>) {
-    let mut open = vec![root];
-    while let Some(id) = open.pop() {
+fn choices(tree: &Tree, root: Id, source: &str, around: &[String], calls: &mut Vec<Call>) {
+    let mut open = vec![(root, around.to_vec())];
+    while let Some((id, bounds)) = open.pop() {
         let id = bare(tree, id);
         let is = |field: &str, kind: &str| tree.field(id, field).is_some_and(|child| tree.node(child).kind == kind);
         match tree.node(id).kind {
-            "disj_list" => open.extend(tree.children(id)),
+            "disj_list" => open.extend(tree.children(id).map(|item| (item, bounds.clone()))),
             "bound_infix_op" if is("symbol", "lor") => {
-                open.extend(tree.field(id, "lhs").into_iter().chain(tree.field(id, "rhs")));
+                let sides = tree.field(id, "lhs").into_iter().chain(tree.field(id, "rhs"));
+                open.extend(sides.map(|side| (side, bounds.clone())));
             }
-            "bounded_quantification" if is("quantifier", "exists") => open.extend(tree.field(id, "expression")),
-            _ => names.extend(callee(tree, id).map(|name| tree.text(name, source).to_owned())),
+            "bounded_quantification" if is("quantifier", "exists") => {
+                let Some(inner) = tree.field(id, "expression") else { continue };
+                let mut bounds = bounds;
+                bounds.extend(bounds_of(&source[tree.node(id).start..tree.node(inner).start]));
+                open.push((inner, bounds));
+            }
+            _ => {
+                let Some(name) = callee(tree, id) else { continue };
+                let arguments = squeezed(&source[tree.node(name).end..tree.node(id).end]);
+                calls.push((bounds, tree.text(name, source).to_owned(), arguments));
+            }
         }
     }
+}
+
+/// `\A self \in Procs : \E x \in S :` as `self \in Procs`, `x \in S`, layout dropped.
+fn bounds_of(text: &str) -> Vec<String> {
+    let parts = text.split(':').map(|part| part.trim().trim_start_matches("\\A").trim_start_matches("\\E"));
+    parts.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|part| !part.is_empty()).collect()
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// Whether no word of a bound speaks of a variable.
+fn is_constant(module: &Module, bound: &str) -> bool {
+    let variables = module.variable_names();
+    let mut words = bound.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words
+        .all(|word| !variables.contains(word) && (module.definition(word).is_none() || !module.mentions_variable(word)))
 }
 
 struct Found<'a> {

@@ -96,6 +96,7 @@ fn protected(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
         names.extend(module.closure(name));
         names.insert(name.to_owned());
     }
+    names.extend(module.closure_of(module.assumptions.iter().map(|assumption| &assumption.refers)));
     if let Some(algorithm) = &module.algorithm {
         let tree = &algorithm.tree;
         let asserted = tree.ids().filter(|id| tree.node(*id).kind == "pcal_assert");
