@@ -126,3 +126,17 @@ mod budgets;
 mod input;
 #[path = "providers_cli/keys.rs"]
 mod keys;
+
+#[test]
+fn a_model_that_the_provider_does_not_have_is_a_wrong_setting() {
+    for choice in BOTH {
+        let bench = bench();
+        let server = ModelServer::start(|_| Reply::error(404, "not_found_error", "model: claude-none not found"));
+        let url = server.url();
+        let args = [&["run", "docs", "--base-url", &url][..], &choice[..2], &["--model", "claude-none"]].concat();
+        bench.run(&args).expect(2).says(&["claude-none", "--model"]);
+        // Nothing is lost: with a model that it has, the run goes on.
+        let stopped = events(&bench, "run_finished").pop().unwrap();
+        assert_eq!((&stopped["data"]["outcome"], &stopped["data"]["reason"]), (&"stopped".into(), &"settings".into()));
+    }
+}

@@ -19,9 +19,14 @@ fn events() -> Vec<Event> {
         Event::Checked,
         Event::Resume,
     ];
-    for reason in
-        [StopReason::Budget, StopReason::Deadline, StopReason::Interrupted, StopReason::Provider, StopReason::Tool]
-    {
+    for reason in [
+        StopReason::Budget,
+        StopReason::Deadline,
+        StopReason::Interrupted,
+        StopReason::Provider,
+        StopReason::Settings,
+        StopReason::Tool,
+    ] {
         all.push(Event::Stop(reason));
     }
     let approvals: Vec<Option<ApprovalClause>> = ApprovalClause::ALL.into_iter().map(Some).chain([None]).collect();

@@ -204,6 +204,7 @@ pub(super) fn status(outcome: Outcome, reason: Option<StopReason>) -> Exit {
         }
         (Outcome::Stopped, Some(StopReason::Interrupted)) => Exit::Interrupted,
         (Outcome::Stopped, Some(StopReason::Provider)) => Exit::Provider,
+        (Outcome::Stopped, Some(StopReason::Settings)) => Exit::Usage,
         (Outcome::Stopped, Some(StopReason::Tool)) => Exit::Tool,
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::recording::recording_of;
 use super::shelf::Shelf;
 use crate::journal::{Kind, Sha, write_atomically};
-use crate::llm::{Answer, Caller, FileRead, LlmError, Note, Offered, Request, RequestKey, Used};
+use crate::llm::{Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Request, RequestKey, Used};
 use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, Station, StationError, StopReason, file};
 use crate::process::Cancel;
 use crate::prompt::{Document, PromptError, PromptLibrary, Readable, changes, index, index_path};
@@ -281,7 +281,11 @@ impl Desk {
             LlmError::Cancelled => Halt::interrupted(),
             LlmError::Budget { .. } => Halt { reason: StopReason::Budget, message: error.to_string() },
             LlmError::Deadline => Halt { reason: StopReason::Deadline, message: error.to_string() },
-            _ => Halt { reason: StopReason::Provider, message: format!("{}: {error}", self.caller.name()) },
+            _ => {
+                let unknown = matches!(error, LlmError::Failed(failure) if failure.kind == FailureKind::ModelNotFound);
+                let reason = if unknown { StopReason::Settings } else { StopReason::Provider };
+                Halt { reason, message: format!("{}: {error}", self.caller.name()) }
+            }
         }
     }
 }

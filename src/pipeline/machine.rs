@@ -69,6 +69,8 @@ pub enum StopReason {
     Interrupted,
     /// The model provider failed.
     Provider,
+    /// The settings ask for what the provider does not have: the model.
+    Settings,
     /// A tool is missing or broke.
     Tool,
 }
