@@ -16,5 +16,6 @@ pub mod pluscal;
 pub mod process;
 pub mod prompt;
 pub mod report;
+pub mod temporal;
 pub mod tla;
 pub mod toolchain;

@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 /// Each module's floor, as in `docs/architecture.md`.
-const FLOORS: [(&str, u8); 17] = [
+const FLOORS: [(&str, u8); 19] = [
+    ("temporal", 0),
     ("tla", 0),
     ("exit", 0),
     ("process", 1),
@@ -15,6 +16,7 @@ const FLOORS: [(&str, u8); 17] = [
     ("prompt", 1),
     ("toolchain", 2),
     ("llm", 2),
+    ("monitor", 3),
     ("mutation", 3),
     ("pipeline", 4),
     ("nodes", 5),

@@ -1,0 +1,254 @@
+//! Atoms: what a formula reads off one position, and how it is read.
+//!
+//! An undefined term, and a comparison of values of different kinds, make their atom false, whatever the comparison.
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// What is true or false at one position.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// `x`: the field is true.
+    Name(Arc<str>),
+    /// `tool_call:NAME` and its kin: what the log's reader knows by its kind.
+    Label {
+        /// Before the colon.
+        kind: Arc<str>,
+        /// After it.
+        text: Arc<str>,
+    },
+    /// `t1 < t2`
+    Compare(Comparison, Term, Term),
+    /// `p(t1, …)`
+    Call(Arc<str>, Box<[Term]>),
+    /// A bare term where a quantity is asked for (the predicates of an objective).
+    Quantity(Term),
+}
+
+/// What a comparison compares.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// `x`, `a.b`: a field of this position.
+    Field(Arc<str>),
+    /// `@A.x`: a field at the latest visible event of a lifeline.
+    FieldAt(Arc<str>, Arc<str>),
+    /// A constant.
+    Literal(Literal),
+    /// `-t`
+    Negate(Box<Term>),
+    /// `t1 + t2`
+    Arithmetic(Arithmetic, Box<Term>, Box<Term>),
+}
+
+/// A constant.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Literal {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// `"text"`
+    Text(Arc<str>),
+}
+
+/// A number that is not NaN.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Number(f64);
+
+impl Number {
+    /// `None` for NaN.
+    pub fn new(value: f64) -> Option<Self> {
+        // Zero has one representation, so that equal numbers hash alike.
+        (!value.is_nan()).then_some(Self(if value == 0.0 { 0.0 } else { value }))
+    }
+
+    /// A constant of the program, which is neither NaN nor a negative zero.
+    pub(super) const fn of(value: f64) -> Self {
+        Self(value)
+    }
+
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Eq for Number {}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+/// `= != < <= > >=`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `=`, also written `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+/// `+ - * /`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arithmetic {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+}
+
+impl Arithmetic {
+    /// The result; what it has no number for (`0 / 0`) is NaN.
+    pub fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+        }
+    }
+}
+
+/// The value of a term.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'a> {
+    /// Nothing, said to be so.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(Cow<'a, str>),
+}
+
+/// One position as atoms read it: a record of a log, an event, a letter.
+pub trait Record {
+    /// The value of a field; `None` where it is undefined, or is neither a truth value, a number, a text nor null.
+    fn field(&self, name: &str) -> Option<Value<'_>>;
+
+    /// Whether `kind:text` is true here; `None` where the kind is not known.
+    fn label(&self, kind: &str, text: &str) -> Option<bool> {
+        let _ = (kind, text);
+        None
+    }
+
+    /// The value of an application predicate; `None` where it is not known or not defined for these values.
+    fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
+        let _ = (name, arguments);
+        None
+    }
+
+    /// A field at the latest visible event of a lifeline.
+    fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
+        let _ = (lifeline, name);
+        None
+    }
+}
+
+impl Atom {
+    /// Whether the atom is true of a record.
+    pub fn holds(&self, record: &(impl Record + ?Sized)) -> bool {
+        match self {
+            Self::Name(name) => record.field(name) == Some(Value::Bool(true)),
+            Self::Label { kind, text } => record.label(kind, text) == Some(true),
+            Self::Compare(comparison, a, b) => match (a.value(record), b.value(record)) {
+                (Some(a), Some(b)) => comparison.holds(&a, &b),
+                _ => false,
+            },
+            Self::Call(name, terms) => {
+                let values: Option<Vec<Value<'_>>> = terms.iter().map(|t| t.value(record)).collect();
+                values.and_then(|values| record.call(name, &values)) == Some(true)
+            }
+            Self::Quantity(term) => term.value(record) == Some(Value::Bool(true)),
+        }
+    }
+
+    /// The terms it is made of.
+    pub fn terms(&self) -> Vec<&Term> {
+        match self {
+            Self::Name(_) | Self::Label { .. } => Vec::new(),
+            Self::Compare(_, a, b) => vec![a, b],
+            Self::Call(_, terms) => terms.iter().collect(),
+            Self::Quantity(term) => vec![term],
+        }
+    }
+}
+
+impl Comparison {
+    /// Whether it holds; between values of different kinds, none does.
+    pub fn holds(self, a: &Value<'_>, b: &Value<'_>) -> bool {
+        let order = match (a, b) {
+            (Value::Null, Value::Null) => Some(std::cmp::Ordering::Equal),
+            (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
+            (Value::Number(a), Value::Number(b)) => a.partial_cmp(b),
+            (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
+            _ => None,
+        };
+        order.is_some_and(|order| match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        })
+    }
+}
+
+impl Term {
+    /// The value of the term; `None` where a part of it is undefined or of the wrong kind.
+    pub fn value<'a>(&'a self, record: &'a (impl Record + ?Sized)) -> Option<Value<'a>> {
+        Some(match self {
+            Self::Field(name) => return record.field(name),
+            Self::FieldAt(lifeline, name) => return record.field_at(lifeline, name),
+            Self::Literal(Literal::Null) => Value::Null,
+            Self::Literal(Literal::Bool(value)) => Value::Bool(*value),
+            Self::Literal(Literal::Number(number)) => Value::Number(number.get()),
+            Self::Literal(Literal::Text(text)) => Value::Text(Cow::Borrowed(text)),
+            Self::Negate(term) => Value::Number(-term.number(record)?),
+            Self::Arithmetic(operator, a, b) => {
+                let value = operator.apply(a.number(record)?, b.number(record)?);
+                if value.is_nan() {
+                    return None;
+                }
+                Value::Number(value)
+            }
+        })
+    }
+
+    fn number(&self, record: &(impl Record + ?Sized)) -> Option<f64> {
+        match self.value(record)? {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The fields it reads: the lifeline, where it names one, and the name.
+    pub fn fields(&self) -> Vec<(Option<&str>, &str)> {
+        match self {
+            Self::Field(name) => vec![(None, name)],
+            Self::FieldAt(lifeline, name) => vec![(Some(lifeline), name)],
+            Self::Literal(_) => Vec::new(),
+            Self::Negate(term) => term.fields(),
+            Self::Arithmetic(_, a, b) => [a.fields(), b.fields()].concat(),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The text of a formula as tokens with their places.
+
+use std::ops::Range;
+
+use super::parse::ParseError;
+
+/// What a token is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Token {
+    /// A name or an operator's word.
+    Word(String),
+    /// `` `a name` ``
+    Quoted(String),
+    /// `"text"`
+    Text(String),
+    /// `kind:text`
+    Label { kind: String, text: String },
+    /// A number, not negative.
+    Number(f64),
+    /// `@`
+    AtSign,
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+    /// `,`
+    Comma,
+    /// `.` between a lifeline and its field.
+    Dot,
+    /// `!`
+    Not,
+    /// `&`, `&&`
+    And,
+    /// `|`, `||`
+    Or,
+    /// `->`, `=>`
+    Implies,
+    /// `<->`, `<=>`
+    Iff,
+    /// `=`, `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `*`
+    Times,
+    /// `/`
+    Divide,
+}
+
+/// Symbols, longer ones first.
+const SYMBOLS: [(&str, Token); 25] = [
+    ("<->", Token::Iff),
+    ("<=>", Token::Iff),
+    ("->", Token::Implies),
+    ("=>", Token::Implies),
+    ("&&", Token::And),
+    ("||", Token::Or),
+    ("==", Token::Equal),
+    ("!=", Token::NotEqual),
+    ("<=", Token::LessOrEqual),
+    (">=", Token::GreaterOrEqual),
+    ("@", Token::AtSign),
+    ("(", Token::Open),
+    (")", Token::Close),
+    (",", Token::Comma),
+    (".", Token::Dot),
+    ("!", Token::Not),
+    ("&", Token::And),
+    ("|", Token::Or),
+    ("=", Token::Equal),
+    ("<", Token::Less),
+    (">", Token::Greater),
+    ("+", Token::Plus),
+    ("-", Token::Minus),
+    ("*", Token::Times),
+    ("/", Token::Divide),
+];
+
+/// Other ways to write an operator, and what is meant.
+const FOREIGN: [(&str, &str); 9] = [
+    ("/\\", "conjunction is written `&`"),
+    ("\\/", "disjunction is written `|`"),
+    ("[]", "always is written `G`"),
+    ("<>", "eventually is written `F`"),
+    ("~>", "`a ~> b` is written `G (a -> F b)`"),
+    ("~", "negation is written `!`"),
+    ("¬", "negation is written `!`"),
+    ("∧", "conjunction is written `&`"),
+    ("∨", "disjunction is written `|`"),
+];
+
+pub(super) fn starts_name(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+/// What may follow in a name; a dot belongs to it where another part follows.
+pub(super) fn continues_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The tokens, each with its byte range.
+pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, ParseError> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        if c.is_whitespace() {
+            at += c.len_utf8();
+            continue;
+        }
+        let (token, end) = token(text, at, c)?;
+        found.push((token, at..end));
+        at = end;
+    }
+    Ok(found)
+}
+
+fn token(text: &str, at: usize, c: char) -> Result<(Token, usize), ParseError> {
+    let rest = &text[at..];
+    if starts_name(c) {
+        return word(text, at);
+    }
+    if c.is_ascii_digit() || (c == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
+        return number(text, at);
+    }
+    if c == '"' || c == '`' {
+        let (inner, end) = quoted(text, at, c)?;
+        return Ok((if c == '"' { Token::Text(inner) } else { Token::Quoted(inner) }, end));
+    }
+    if rest.starts_with("<-") && !rest.starts_with("<->") {
+        return Err(ParseError::new(text, at, "`<-` is no operator")
+            .hint("write `b -> a`, or `a < -b` with a space for a comparison"));
+    }
+    if let Some((_, meant)) = FOREIGN.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
+        return Err(ParseError::new(text, at, format!("unexpected `{c}`")).hint(*meant));
+    }
+    match SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
+        Some((symbol, token)) => Ok((token.clone(), at + symbol.len())),
+        None => Err(ParseError::new(text, at, format!("unexpected {c:?}")).hint("quote it: \"…\" is any atom's text")),
+    }
+}
+
+fn word(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
+    let end = name_end(text, at);
+    // After `@` the dot separates the lifeline from its field, so a lifeline's name has none (unless it is quoted).
+    let end = if text[..at].ends_with('@') { text[at..end].find('.').map_or(end, |dot| at + dot) } else { end };
+    if !text[end..].starts_with(':') {
+        return Ok((Token::Word(text[at..end].to_owned()), end));
+    }
+    let kind = text[at..end].to_owned();
+    let (label, end) = label_text(text, end + 1)?;
+    if label.is_empty() {
+        let what = if kind == "text_contains" { "an empty text" } else { "an empty name" };
+        return Err(ParseError::new(text, at, format!("`{kind}:` is followed by {what}"))
+            .hint(format!("write `{kind}:name`, or `{kind}:\"any text\"`")));
+    }
+    if text[end..].starts_with(['(', '"', '`']) {
+        return Err(ParseError::new(text, end, format!("the name after `{kind}:` needs quoting"))
+            .hint(format!("write `{kind}:\"{label}…\"`")));
+    }
+    Ok((Token::Label { kind, text: label }, end))
+}
+
+fn name_end(text: &str, at: usize) -> usize {
+    let mut end = at;
+    while let Some(c) = text[end..].chars().next() {
+        let dot = c == '.' && text[end + 1..].starts_with(|c| starts_name(c) || char::is_ascii_digit(&c));
+        if !continues_name(c) && !dot {
+            break;
+        }
+        end += c.len_utf8();
+    }
+    end
+}
+
+/// The text after a label's colon: parts in quotes and parts without, up to what can only be another token.
+fn label_text(text: &str, at: usize) -> Result<(String, usize), ParseError> {
+    let mut label = String::new();
+    let mut end = at;
+    while let Some(c) = text[end..].chars().next() {
+        let rest = &text[end..];
+        if c == '"' {
+            let opens = label.is_empty() || label.ends_with('=');
+            if !opens {
+                break;
+            }
+            let (inner, after) = quoted(text, end, '"')?;
+            label.push_str(&inner);
+            return Ok((label, after));
+        }
+        let stops =
+            c.is_whitespace() || "()&|!<>,`@".contains(c) || ["->", "=>"].iter().any(|arrow| rest.starts_with(arrow));
+        if stops {
+            break;
+        }
+        label.push(c);
+        end += c.len_utf8();
+    }
+    Ok((label, end))
+}
+
+fn quoted(text: &str, at: usize, quote: char) -> Result<(String, usize), ParseError> {
+    let mut inner = String::new();
+    let mut chars = text[at + 1..].char_indices();
+    while let Some((i, c)) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some((_, 'n')) => inner.push('\n'),
+                Some((_, 't')) => inner.push('\t'),
+                Some((_, 'r')) => inner.push('\r'),
+                Some((_, c)) if "\\\"`".contains(c) => inner.push(c),
+                _ => {
+                    return Err(ParseError::new(text, at + 1 + i, "an unknown escape")
+                        .hint("known are \\\\ \\\" \\` \\n \\t \\r"));
+                }
+            },
+            c if c == quote => return Ok((inner, at + 1 + i + 1)),
+            c => inner.push(c),
+        }
+    }
+    Err(ParseError::new(text, at, "the quote is never closed"))
+}
+
+fn number(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
+    let bytes = text.as_bytes();
+    let digits = |mut i: usize| {
+        while bytes.get(i).is_some_and(u8::is_ascii_digit) {
+            i += 1;
+        }
+        i
+    };
+    let mut end = digits(at);
+    if bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
+        end = digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits(end + 1 + sign);
+        if exponent > end + 1 + sign {
+            end = exponent;
+        }
+    }
+    if text[end..].starts_with(starts_name) {
+        return Err(ParseError::new(text, at, "a name cannot begin with a digit").hint("quote it: `1x` in backticks"));
+    }
+    let value: f64 = text[at..end].parse().map_err(|_| ParseError::new(text, at, "not a number"))?;
+    if value.is_infinite() {
+        return Err(ParseError::new(text, at, "the number is too large"));
+    }
+    Ok((Token::Number(value), end))
+}
