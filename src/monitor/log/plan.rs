@@ -1,0 +1,426 @@
+//! Reading of one JSON record: what the formulas ask for is taken, all else is skipped without being kept.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::mapping::Mapping;
+use super::step::{Scalar, Step};
+use crate::temporal::{Atom, Formula, Formulas};
+
+/// What is done with the value at a place of the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Take {
+    /// The value of the field of this number; lower ranks go first.
+    Field(usize, u8),
+    /// A tool's name, or blocks with some.
+    Tool,
+    /// Text, or blocks with some.
+    Text,
+    /// Why the turn ended.
+    Stop(u8),
+}
+
+/// Where to look in a record.
+#[derive(Debug, Clone, Default)]
+struct Node {
+    takes: Vec<Take>,
+    children: Vec<(String, Node)>,
+}
+
+impl Node {
+    fn insert(&mut self, path: &str, take: Take) {
+        let mut node = self;
+        for key in path.split('.') {
+            let at = node.children.iter().position(|(k, _)| k == key).unwrap_or_else(|| {
+                node.children.push((key.to_owned(), Self::default()));
+                node.children.len() - 1
+            });
+            node = &mut node.children[at].1;
+        }
+        if !node.takes.contains(&take) {
+            node.takes.push(take);
+        }
+    }
+
+    fn blocks(&self) -> bool {
+        self.takes.iter().any(|take| matches!(take, Take::Tool | Take::Text))
+    }
+}
+
+/// What is read of each record of a log.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    root: Node,
+    names: Arc<[String]>,
+    only: Option<(usize, Vec<String>)>,
+}
+
+impl Plan {
+    /// A plan for the fields and labels that some formulas read, and for the fields named besides.
+    pub fn new(mapping: &Mapping, formulas: &Formulas, wanted: &[Formula], besides: &[&str]) -> Self {
+        let mut names: BTreeSet<String> = besides.iter().map(|name| (*name).to_owned()).collect();
+        let mut extras = BTreeSet::new();
+        names.extend(mapping.only.clone());
+        for formula in wanted {
+            for atom in formulas.atoms_of(*formula) {
+                match formulas.atom(atom) {
+                    Atom::Name(name) => _ = names.insert(name.to_string()),
+                    Atom::Label { kind, text } if &**kind == "extra" => {
+                        extras.extend(text.split_once('=').map(|(key, _)| key.to_owned()));
+                    }
+                    atom => names
+                        .extend(atom.terms().iter().flat_map(|term| term.fields()).map(|(_, name)| name.to_owned())),
+                }
+            }
+        }
+        let names: Arc<[String]> = names.union(&extras).cloned().collect();
+        let mut root = Node::default();
+        for (number, name) in names.iter().enumerate() {
+            if extras.contains(name) {
+                root.insert(&format!("extra.{name}"), Take::Field(number, 0));
+            }
+            root.insert(name, Take::Field(number, 1));
+            if let Some(within) = &mapping.within {
+                root.insert(&format!("{within}.{name}"), Take::Field(number, 2));
+            }
+        }
+        for path in mapping.tool_call.iter().flatten() {
+            root.insert(path, Take::Tool);
+        }
+        for path in mapping.text.iter().flatten() {
+            root.insert(path, Take::Text);
+        }
+        for (rank, path) in (0..).zip(mapping.stop_reason.iter().flatten()) {
+            root.insert(path, Take::Stop(rank));
+        }
+        let only = mapping
+            .only
+            .as_ref()
+            .and_then(|name| names.iter().position(|n| n == name).map(|number| (number, mapping.values.clone())));
+        Self { root, names, only }
+    }
+
+    /// A state with nothing in it, to be read into.
+    pub fn step(&self) -> Step {
+        Step::new(&self.names)
+    }
+
+    /// The fields that are looked for.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Reads one record; `false` where it is no state.
+    pub fn read(&self, json: &[u8], step: &mut Step) -> Result<bool, serde_json::Error> {
+        step.clear();
+        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        At { node: &self.root, step }.deserialize(&mut deserializer)?;
+        deserializer.end()?;
+        Ok(self.is_state(step))
+    }
+
+    /// Reads the next element of a list.
+    pub(super) fn element<'de, A: SeqAccess<'de>>(
+        &self,
+        list: &mut A,
+        step: &mut Step,
+    ) -> Result<Option<bool>, A::Error> {
+        step.clear();
+        let there = list.next_element_seed(At { node: &self.root, step })?;
+        Ok(there.map(|()| self.is_state(step)))
+    }
+
+    fn is_state(&self, step: &Step) -> bool {
+        self.only.as_ref().is_none_or(|(number, values)| match &step.values[*number] {
+            Some((_, Scalar::Text(text))) => values.contains(text),
+            Some((_, Scalar::Bool(value))) => values.iter().any(|v| *v == value.to_string()),
+            Some((_, Scalar::Number(number))) => values.iter().any(|v| *v == number.to_string()),
+            _ => false,
+        })
+    }
+}
+
+/// The value at one place.
+struct At<'p, 's> {
+    node: &'p Node,
+    step: &'s mut Step,
+}
+
+impl At<'_, '_> {
+    fn scalar(self, scalar: &Scalar) {
+        for take in &self.node.takes {
+            match (take, scalar) {
+                (Take::Field(number, rank), scalar) => {
+                    let slot = &mut self.step.values[*number];
+                    if slot.as_ref().is_none_or(|(before, _)| rank < before) {
+                        *slot = Some((*rank, scalar.clone()));
+                    }
+                }
+                (Take::Tool, Scalar::Text(name)) => self.step.tools.push(name.clone()),
+                (Take::Text, Scalar::Text(text)) => add_line(&mut self.step.text, text),
+                (Take::Stop(rank), Scalar::Text(text))
+                    if self.step.stop.as_ref().is_none_or(|(before, _)| rank < before) =>
+                {
+                    self.step.stop = Some((*rank, text.clone()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn compound(&mut self) {
+        for take in &self.node.takes {
+            if let Take::Field(number, _) = take {
+                self.step.compound[*number] = true;
+            }
+        }
+    }
+}
+
+fn add_line(text: &mut String, more: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(more);
+}
+
+impl<'de> DeserializeSeed<'de> for At<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if self.node.takes.is_empty() && self.node.children.is_empty() {
+            return IgnoredAny::visit_ignored(deserializer);
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+/// Skips a value.
+trait Skip<'de> {
+    fn visit_ignored<D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error>;
+}
+
+impl<'de> Skip<'de> for IgnoredAny {
+    fn visit_ignored<D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_ignored_any(IgnoredAny).map(|_| ())
+    }
+}
+
+impl<'de> Visitor<'de> for At<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.scalar(&Scalar::Null);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.scalar(&Scalar::Bool(value));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
+        self.scalar(&Scalar::Number(value));
+        Ok(())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a number of JSON is a double, as everywhere else")]
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        self.scalar(&Scalar::Number(value as f64));
+        Ok(())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a number of JSON is a double, as everywhere else")]
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        self.scalar(&Scalar::Number(value as f64));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.scalar(&Scalar::Text(value.to_owned()));
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        self.compound();
+        if self.node.blocks() {
+            while list.next_element_seed(Block { node: self.node, step: &mut *self.step })?.is_some() {}
+        } else if self.node.children.is_empty() {
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+        } else {
+            // A list on the way is looked through: `choices.message` is the message of each choice.
+            while list.next_element_seed(At { node: self.node, step: &mut *self.step })?.is_some() {}
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        self.compound();
+        if self.node.children.is_empty() && self.node.blocks() {
+            return read_block(self.node, self.step, map);
+        }
+        while let Some(child) = map.next_key_seed(Child(self.node))? {
+            match child {
+                Some(node) => map.next_value_seed(At { node, step: &mut *self.step })?,
+                None => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A key: the place it leads to, where there is one.
+struct Child<'p>(&'p Node);
+
+impl<'de, 'p> DeserializeSeed<'de> for Child<'p> {
+    type Value = Option<&'p Node>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'p> Visitor<'_> for Child<'p> {
+    type Value = Option<&'p Node>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.children.iter().find(|(k, _)| k == key).map(|(_, node)| node))
+    }
+}
+
+/// One block of a list: a text, or an object that tells of a tool or a text.
+struct Block<'p, 's> {
+    node: &'p Node,
+    step: &'s mut Step,
+}
+
+impl<'de> DeserializeSeed<'de> for Block<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+macro_rules! nothing {
+    ($($name:ident: $of:ty),*) => { $(fn $name<E>(self, _: $of) -> Result<(), E> { Ok(()) })* };
+}
+
+impl<'de> Visitor<'de> for Block<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a block")
+    }
+
+    nothing!(visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        At { node: self.node, step: self.step }.scalar(&Scalar::Text(value.to_owned()));
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        read_block(self.node, self.step, map)
+    }
+}
+
+/// What a block tells: `{"type":"tool_use","name":…}`, `{"function":{"name":…}}`, `{"type":"text","text":…}`.
+fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A) -> Result<(), A::Error> {
+    let (mut kind, mut name, mut text, mut function) = (None::<String>, None::<String>, None::<String>, None::<String>);
+    while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
+        match &*key {
+            "type" => kind = map.next_value::<Loose>()?.0,
+            "name" => name = map.next_value::<Loose>()?.0,
+            "text" => text = map.next_value::<Loose>()?.0,
+            "function" => function = map.next_value::<Named>()?.name.and_then(|n| n.0),
+            _ => _ = map.next_value::<IgnoredAny>()?,
+        }
+    }
+    let calls = kind.as_deref().is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function");
+    if node.takes.contains(&Take::Tool) && calls {
+        step.tools.extend(function.or(name));
+    }
+    let writes = kind.as_deref().is_none_or(|k| k.ends_with("text"));
+    if let Some(text) = text.filter(|_| writes && node.takes.contains(&Take::Text)) {
+        add_line(&mut step.text, &text);
+    }
+    Ok(())
+}
+
+#[derive(serde::Deserialize, Default)]
+#[serde(default)]
+struct Named {
+    name: Option<Loose>,
+}
+
+/// A text, or anything else, which is then nothing.
+struct Loose(Option<String>);
+
+impl<'de> serde::Deserialize<'de> for Loose {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Loose;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON value")
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Loose, E> {
+                Ok(Loose(Some(value.to_owned())))
+            }
+
+            fn visit_unit<E>(self) -> Result<Loose, E> {
+                Ok(Loose(None))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Loose, E> {
+                Ok(Loose(None))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Loose, E> {
+                Ok(Loose(None))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Loose, E> {
+                Ok(Loose(None))
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Loose, E> {
+                Ok(Loose(None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Loose(None))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Loose(None))
+            }
+        }
+        deserializer.deserialize_any(Text)
+    }
+}
