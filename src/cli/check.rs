@@ -10,7 +10,9 @@ use super::forge::settings;
 use super::progress::{Display, json_line, result};
 use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
-use crate::tla::{CheckOutcome, Checker, Lasso, Module, Reached, Verdict, WITHOUT_JAVA, outcome_text, unreached};
+use crate::tla::{
+    CheckOutcome, Checker, Lasso, Module, Reached, Verdict, WITHOUT_JAVA, has_no_behaviour, outcome_text, unreached,
+};
 use crate::toolchain::{Checked, SpecText, ToolContext, beside, examine};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
@@ -48,6 +50,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     Ok(match outcome.verdict {
         // A state was asked for as well, and it cannot be reached; or nobody knows.
         Verdict::Holds if reached(|r| matches!(r, Reached::No)) => Exit::Negative,
+        Verdict::Holds if has_no_behaviour(&outcome) => Exit::Negative,
         Verdict::Holds if reached(|r| matches!(r, Reached::Unknown(_))) => Exit::Undecided,
         Verdict::Holds => Exit::Ok,
         Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,

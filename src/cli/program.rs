@@ -6,6 +6,7 @@ use clap::Parser;
 
 use super::args::{Args, Command};
 use super::failure::Failure;
+use super::progress::lost;
 use super::provider::refuse_secrets;
 use super::{check, demo, doctor, eval, mutate, report, resume, run, translate};
 use crate::exit::Exit;
@@ -35,6 +36,10 @@ pub fn main() -> ExitCode {
             failure.exit
         }
     };
+    if let Some(why) = lost() {
+        Failure::new(Exit::Tool, format!("cannot write the result to stdout: {why}")).print();
+        return ExitCode::from(Exit::Tool.code());
+    }
     ExitCode::from(exit.code())
 }
 

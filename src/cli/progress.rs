@@ -2,7 +2,7 @@
 //! Progress and advice go to stderr, results to stdout; with `--format json` each event is a line on stdout.
 
 use std::io::{IsTerminal, Write};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -208,17 +208,32 @@ pub(super) fn terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }
 
-/// A result for a person. A reader that went away is no error.
-pub(super) fn result(text: &str) {
+/// Why a part of the result could not be written. The process has one stdout, so this is one for the process.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Why a part of the result is missing on stdout; `None` where all was written.
+pub(super) fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
+}
+
+/// Writes to stdout as it stands. A reader that went away is no error; what else goes wrong is kept for the end.
+pub(super) fn write_out(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush());
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => _ = LOST.set(error.to_string()),
+        _ => {}
+    }
+}
+
+/// A result for a person.
+pub(super) fn result(text: &str) {
+    write_out(harmless(text).as_bytes());
 }
 
 /// A result for a program: one line.
 pub(super) fn json_line(value: &impl serde::Serialize) {
-    let mut out = std::io::stdout().lock();
     let line = serde_json::to_string(value).unwrap_or_default();
-    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    write_out(format!("{line}\n").as_bytes());
 }
 
 /// Documents and models may hold control characters that move a terminal's cursor or change its colours.

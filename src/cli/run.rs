@@ -85,6 +85,13 @@ pub(super) async fn set_up(
 ) -> Result<(Run, Equipment), Failure> {
     refuse_existing(&job.out)?;
     let documents = match job.docs {
+        Docs::At(path) if is_folder_of(&job.out, &path) => {
+            return Err(Failure::usage(format!(
+                "{} is where the documents are, and a run keeps its own files in its folder",
+                job.out.display()
+            ))
+            .hint("forge into another folder: --out DIR"));
+        }
         Docs::At(path) => read_documents(&path).fails(Exit::Usage)?,
         Docs::Read(documents) => documents,
     };
@@ -154,6 +161,12 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
     }
     let view = RunView::of(&events).fails(Exit::Usage)?;
     Err(occupied(out, &view))
+}
+
+/// Whether documents (a folder, or one file) stand right in a folder.
+fn is_folder_of(out: &Path, docs: &Path) -> bool {
+    let (Ok(out), Ok(docs)) = (out.canonicalize(), docs.canonicalize()) else { return false };
+    out == docs || (docs.is_file() && docs.parent() == Some(&out))
 }
 
 /// A run clears its `workspace/`: what stands there and is not of a run is somebody's.

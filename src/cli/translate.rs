@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::{Format, TranslateArgs, TranslatorChoice, Whose};
 use super::failure::{Fails, Failure};
 use super::forge::settings;
-use super::progress::{advice, json_line, result};
+use super::progress::{advice, json_line, result, write_out};
 use super::surroundings::{cancel_on_signals, discover, limits, tool_failure};
 use crate::config::Layer;
 use crate::exit::Exit;
@@ -92,10 +92,7 @@ fn tell(args: &TranslateArgs, made: &Translation, warnings: &[String]) {
         Translation::Translated(_) if args.in_place => advice(&format!("{file}: translated")),
         // As it stands, line ends included, unless a terminal would act on it.
         Translation::Translated(module) if std::io::stdout().is_terminal() => result(module),
-        Translation::Translated(module) => {
-            let mut out = std::io::stdout().lock();
-            let _ = out.write_all(module.as_bytes()).and_then(|()| out.flush());
-        }
+        Translation::Translated(module) => write_out(module.as_bytes()),
         Translation::NoAlgorithm => advice(&format!("{file}: no PlusCal algorithm, nothing to translate")),
         Translation::Rejected(diagnostics) => {
             for diagnostic in diagnostics {

@@ -99,7 +99,10 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
                 }
                 Ok(entry) if entry.file_type().is_dir() => {
                     if holds_a_run(entry.path()) {
-                        let path = relative(root, entry.path());
+                        let path = match relative(root, entry.path()) {
+                            path if path.is_empty() => ".".to_owned(),
+                            path => path,
+                        };
                         documents.skipped.push(Skipped { path, reason: "the folder of a run".into() });
                         entries.skip_current_dir();
                     }

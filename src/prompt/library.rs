@@ -150,9 +150,10 @@ impl PromptLibrary {
                 _ => None,
             };
             let used = own.unwrap_or_else(|| (*text).to_owned());
-            engine
-                .register_template_string(name, &used)
-                .map_err(|source| PromptError::Template { name: (*name).to_owned(), source: Box::new(source) })?;
+            engine.register_template_string(name, &used).map_err(|source| {
+                let own = path.filter(|p| p.exists()).map(|p| p.display().to_string());
+                PromptError::Template { name: own.unwrap_or_else(|| (*name).to_owned()), source: Box::new(source) }
+            })?;
             templates.push(Template { name, own: used != *text, text: used });
         }
         let library = Self { engine, templates };

@@ -103,7 +103,13 @@ fn sentence(outcome: &CheckOutcome) -> String {
     }
 }
 
-/// The witnesses that no behaviour was shown to reach; `None` where there is none such.
+/// Whether the check came to its end without one state.
+pub fn has_no_behaviour(outcome: &CheckOutcome) -> bool {
+    outcome.verdict == Verdict::Holds && outcome.statistics.distinct == Some(0)
+}
+
+/// What makes a verdict that holds worth little: no behaviour at all, and the witnesses that none was shown to reach;
+/// `None` where there is nothing such.
 pub fn unreached(outcome: &CheckOutcome) -> Option<String> {
     let which = |wanted: fn(&Reached) -> bool, what: &str| {
         let these = outcome.witnesses.iter().filter(|w| wanted(&w.reached)).map(|w| w.name.as_str());
@@ -112,7 +118,8 @@ pub fn unreached(outcome: &CheckOutcome) -> Option<String> {
     };
     let missing = which(|r| matches!(r, Reached::No), "not reached");
     let open = which(|r| matches!(r, Reached::Unknown(_)), "not decided whether reached");
-    let parts: Vec<String> = missing.into_iter().chain(open).collect();
+    let empty = has_no_behaviour(outcome).then(|| "there is no initial state, so there is no behaviour".to_owned());
+    let parts: Vec<String> = empty.into_iter().chain(missing).chain(open).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

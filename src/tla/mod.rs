@@ -38,8 +38,8 @@ pub use cfg_names::check_cfg_names;
 pub use covers::{coverage_of, requirement_id};
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
-    WITHOUT_JAVA, bounds_sentence, never_taken, outcome_text, parsed_by, statistics_sentence, unreached,
-    verdict_sentence, with_checker, witness_lines,
+    WITHOUT_JAVA, bounds_sentence, has_no_behaviour, never_taken, outcome_text, parsed_by, statistics_sentence,
+    unreached, verdict_sentence, with_checker, witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};

@@ -74,7 +74,8 @@ impl Done {
     /// The last lines of all that it printed, for a message.
     pub(crate) fn tail(&self) -> String {
         let text = self.stdout() + &self.stderr();
-        let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+        // The marks of TLC's frames tell a person nothing.
+        let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty() && !l.starts_with("@!@!@")).collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
     }
 

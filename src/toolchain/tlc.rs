@@ -51,6 +51,9 @@ impl<'a> Tlc<'a> {
         {
             read.finding = Some(Finding::Undecided("the JVM ran out of memory".to_owned()));
         }
+        if has_symmetry(&plan.cfg) && tlc_output::stopped_at_symmetry(&stdout, &read) {
+            read.finding = Some(tlc_output::bad_symmetry());
+        }
         let broke = |words: Option<&str>| match words {
             Some(words) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.to_owned() },
             None => done.broke(Tool::Tlc),
@@ -134,4 +137,9 @@ fn quote_cfg(verdict: &mut Verdict, cfg: &str) {
             diagnostic.message = format!("{before}the configuration near `{line}`{}", &rest[digits..]);
         }
     }
+}
+
+/// Whether a configuration names a symmetry set.
+fn has_symmetry(cfg: &str) -> bool {
+    cfg.split_whitespace().any(|word| word == "SYMMETRY")
 }

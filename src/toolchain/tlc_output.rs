@@ -319,6 +319,7 @@ impl Reader<'_> {
             | 2138
             | 2160..=2163
             | 2167 => Finding::Broke(joined(&words)),
+            2000..=2299 if exhausted(frame) => Finding::Exhausted(joined(&words)),
             2111 => named(evaluation(&words), between(&first, "Evaluating invariant ", " failed")),
             2113 => named(evaluation(&words), between(&first, "Evaluating action property ", " failed")),
             2000..=2299 => evaluation(&words),
@@ -340,8 +341,40 @@ impl Reader<'_> {
             sany_output::read(&self.sany, self.main).warnings.into_iter().map(|d| d.to_string()).collect();
         warnings.append(&mut self.out.warnings);
         self.out.warnings = warnings;
+        // Where TLC found a violation, its counts hold the steps that it took once more to print the trace.
+        if matches!(self.out.finding, Some(Finding::Verdict(_))) {
+            for action in self.out.coverage.iter_mut().flatten().filter(|action| action.taken > 0) {
+                (action.taken, action.at_least) = (1, true);
+            }
+        }
         self.out
     }
+}
+
+/// Whether TLC ended before it explored anything, with an error that it has no words for: what it does where SYMMETRY is
+/// not a set of permutations of model values (2.15: a message of code -1, or an `IllegalArgumentException`).
+pub(crate) fn stopped_at_symmetry(text: &str, read: &Reading) -> bool {
+    let unsaid = match &read.finding {
+        None => text.lines().any(|line| line == "@!@!@STARTMSG -1:1 @!@!@"),
+        Some(Finding::Broke(words)) => words.contains("IllegalArgumentException"),
+        Some(_) => false,
+    };
+    unsaid && read.statistics.initial.is_none() && read.statistics.generated.is_none()
+}
+
+/// The finding for it.
+pub(crate) fn bad_symmetry() -> Finding {
+    configuration(
+        "TLC cannot use the SYMMETRY: it must be a set of permutations (as Permutations(S) gives them) of model values, \
+         which the configuration assigns to themselves (S = {s1, s2}), and of at least two of them",
+    )
+}
+
+/// Whether memory or stack ran out: a class that could not be initialized is what a worker meets after they ran out inside
+/// that class's initializer.
+fn exhausted(frame: &Frame) -> bool {
+    let signs = ["StackOverflowError", "OutOfMemoryError", "Could not initialize class"];
+    signs.iter().any(|sign| frame.text.contains(sign))
 }
 
 /// What a general error is about: its inner frame tells, else the exception.
@@ -353,10 +386,7 @@ fn general(frame: &Frame, words: &str) -> Finding {
         Some(_) => return evaluation(words),
         None => {}
     }
-    // A class that could not be initialized is what a worker meets after memory or stack ran out inside that class's
-    // initializer.
-    let signs = ["StackOverflowError", "OutOfMemoryError", "Could not initialize class"];
-    if signs.iter().any(|sign| frame.text.contains(sign)) {
+    if exhausted(frame) {
         Finding::Exhausted(joined(words))
     } else if exception.ends_with("ConfigFileException") {
         configuration(words)
