@@ -171,8 +171,14 @@ fn word(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
     }
     // `-` is common in names, so `tool_call:a->b` may mean a tool named `a->b` as well as an implication.
     if let Some(arrow) = ["->", "=>"].into_iter().find(|arrow| text[end..].starts_with(arrow)) {
-        return Err(ParseError::new(text, end, format!("`{kind}:{label}{arrow}…`: the name needs quoting, or a space"))
-            .hint(format!("write `{kind}:\"{label}{arrow}…\"` for a name, `{kind}:{label} {arrow} …` for an implication")));
+        return Err(ParseError::new(
+            text,
+            end,
+            format!("`{kind}:{label}{arrow}…`: the name needs quoting, or a space"),
+        )
+        .hint(format!(
+            "write `{kind}:\"{label}{arrow}…\"` for a name, `{kind}:{label} {arrow} …` for an implication"
+        )));
     }
     Ok((Token::Label { kind, text: label }, end))
 }

@@ -90,7 +90,9 @@ fn bound(
                 out = zip(&both, &neither, |a, b| a | b);
             }
             Binary::Until | Binary::WeakUntil => shape.until(&mut out, column(*l, most), column(*r, most), most),
-            Binary::Release | Binary::StrongRelease => shape.release(&mut out, column(*l, most), column(*r, most), most),
+            Binary::Release | Binary::StrongRelease => {
+                shape.release(&mut out, column(*l, most), column(*r, most), most)
+            }
             Binary::Since => shape.since(&mut out, column(*l, most), column(*r, most)),
         },
         Node::Causal(..) | Node::Seen(_) => unreachable!("refused by the reading"),

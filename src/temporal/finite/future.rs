@@ -152,8 +152,10 @@ impl<'a> Future<'a> {
         let mut remembered = 0;
         for position in 0..length {
             let (word, shift) = (position / 64, 63 - position % 64);
-            let letter =
-                leaves.iter().enumerate().fold(0, |letter, (i, words)| letter | ((words[word] >> shift & 1) as usize) << i);
+            let letter = leaves
+                .iter()
+                .enumerate()
+                .fold(0, |letter, (i, words)| letter | ((words[word] >> shift & 1) as usize) << i);
             remembered = reader.read(remembered, letter)?;
             if reader.settled[remembered] == Some(verdict) {
                 return Some((Decided::ByRecord(position), exact));

@@ -38,10 +38,11 @@ impl<'a> Readable<'a> {
         for (place, part) in parts.iter().enumerate() {
             formulas.readable_node(*part, Reading::Finite)?;
             if let Node::Atom(atom) = formulas.node(*part)
-                && labels.column(*atom).is_none() {
-                    let atom = formulas.atom_text(formulas.atom(*atom));
-                    return Err(Refused::Atom { atom, known: String::new() });
-                }
+                && labels.column(*atom).is_none()
+            {
+                let atom = formulas.atom_text(formulas.atom(*atom));
+                return Err(Refused::Atom { atom, known: String::new() });
+            }
             places[part.index()] = u32::try_from(place).expect("formulas are numbered in 32 bits");
         }
         Ok(Self { formulas, roots: roots.to_vec(), parts, places })
@@ -103,9 +104,10 @@ impl<'a> Table<'a> {
     fn done_with(&mut self, place: usize) {
         self.readers[place] -= 1;
         if self.readers[place] == 0
-            && let Some(Cow::Owned(words)) = self.columns[place].take() {
-                self.spare.push(words);
-            }
+            && let Some(Cow::Owned(words)) = self.columns[place].take()
+        {
+            self.spare.push(words);
+        }
     }
 
     pub(super) fn take(&mut self, formula: Formula) -> Cow<'a, [u64]> {
