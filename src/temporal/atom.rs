@@ -54,18 +54,18 @@ pub enum Literal {
     Text(Arc<str>),
 }
 
-/// A number that is not NaN.
+/// A finite number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number(f64);
 
 impl Number {
-    /// `None` for NaN.
+    /// `None` for NaN and the infinities, which the language has no text for.
     pub fn new(value: f64) -> Option<Self> {
         // Zero has one representation, so that equal numbers hash alike.
-        (!value.is_nan()).then_some(Self(if value == 0.0 { 0.0 } else { value }))
+        value.is_finite().then_some(Self(if value == 0.0 { 0.0 } else { value }))
     }
 
-    /// A constant of the program, which is neither NaN nor a negative zero.
+    /// A constant of the program, which is finite and no negative zero.
     pub(super) const fn of(value: f64) -> Self {
         Self(value)
     }
@@ -160,6 +160,24 @@ pub trait Record {
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
         let _ = (lifeline, name);
         None
+    }
+}
+
+impl<R: Record + ?Sized> Record for &R {
+    fn field(&self, name: &str) -> Option<Value<'_>> {
+        (**self).field(name)
+    }
+
+    fn label(&self, kind: &str, text: &str) -> Option<bool> {
+        (**self).label(kind, text)
+    }
+
+    fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
+        (**self).call(name, arguments)
+    }
+
+    fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
+        (**self).field_at(lifeline, name)
     }
 }
 

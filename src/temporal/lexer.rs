@@ -142,8 +142,8 @@ fn token(text: &str, at: usize, c: char) -> Result<(Token, usize), ParseError> {
         return Err(ParseError::new(text, at, "`<-` is no operator")
             .hint("write `b -> a`, or `a < -b` with a space for a comparison"));
     }
-    if let Some((_, meant)) = FOREIGN.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
-        return Err(ParseError::new(text, at, format!("unexpected `{c}`")).hint(*meant));
+    if let Some((symbol, meant)) = FOREIGN.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
+        return Err(ParseError::new(text, at, format!("unexpected `{symbol}`")).hint(*meant));
     }
     match SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
         Some((symbol, token)) => Ok((token.clone(), at + symbol.len())),
@@ -168,6 +168,17 @@ fn word(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
     if text[end..].starts_with(['(', '"', '`']) {
         return Err(ParseError::new(text, end, format!("the name after `{kind}:` needs quoting"))
             .hint(format!("write `{kind}:\"{label}…\"`")));
+    }
+    // `-` is common in names, so `tool_call:a->b` may mean a tool named `a->b` as well as an implication.
+    if let Some(arrow) = ["->", "=>"].into_iter().find(|arrow| text[end..].starts_with(arrow)) {
+        return Err(ParseError::new(
+            text,
+            end,
+            format!("`{kind}:{label}{arrow}…`: the name needs quoting, or a space"),
+        )
+        .hint(format!(
+            "write `{kind}:\"{label}{arrow}…\"` for a name, `{kind}:{label} {arrow} …` for an implication"
+        )));
     }
     Ok((Token::Label { kind, text: label }, end))
 }

@@ -3,6 +3,7 @@
 //! Pure: no input or output, no formats of its own, no knowledge of TLA+ or of models.
 
 mod atom;
+mod finite;
 mod formula;
 mod lexer;
 mod parse;
@@ -10,6 +11,7 @@ mod print;
 mod readings;
 
 pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
+pub use finite::{Claim, Column, Decided, Explanation, Labels, Reason, TraceCheck, check_trace, eval_all_positions};
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use parse::{MAX_DEPTH, ParseError};
 pub use readings::{Reading, Refused, Schema};

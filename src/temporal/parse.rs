@@ -86,8 +86,11 @@ impl Formulas {
 /// What has been read: a formula, or a term that may still become one.
 enum Operand {
     Formula(Formula),
-    Term(Term),
+    Term(Term, Depth),
 }
+
+/// How deep a term nests. Terms are trees, and what walks them recurses.
+type Depth = usize;
 
 /// The numbers that are formulas.
 const ONE: Number = Number::of(1.0);
@@ -189,7 +192,6 @@ impl<'a> Parser<'a> {
         }
         let start = self.place();
         let mut left = self.prefix()?;
-        let mut links = 0;
         while let Some(infix) = self.infix() {
             if infix.power() < power {
                 break;
@@ -204,25 +206,22 @@ impl<'a> Parser<'a> {
                     Operand::Formula(self.formulas.binary(operator, a, b))
                 }
                 Infix::Compare(comparison) => {
-                    let a = self.as_term(left, place)?;
+                    let (a, _) = self.as_term(left, place)?;
                     let after = self.place();
                     let b = self.operand(SUM)?;
-                    let b = self.as_term(b, after)?;
+                    let (b, _) = self.as_term(b, after)?;
                     if let Some(Infix::Compare(_)) = self.infix() {
                         return Err(self.error("comparisons do not chain").hint("write `a < b & b < c`"));
                     }
                     Operand::Formula(self.formulas.atomic(Atom::Compare(comparison, a, b)))
                 }
                 Infix::Arithmetic(power, operator) => {
-                    links += 1;
-                    if links > MAX_DEPTH {
-                        return Err(self.error(format!("more than {MAX_DEPTH} terms in a row")));
-                    }
-                    let a = self.as_term(left, place)?;
+                    let (a, left_depth) = self.as_term(left, place)?;
                     let after = self.place();
                     let b = self.operand(power + 1)?;
-                    let b = self.as_term(b, after)?;
-                    Operand::Term(Term::Arithmetic(operator, Box::new(a), Box::new(b)))
+                    let (b, right_depth) = self.as_term(b, after)?;
+                    let term = Term::Arithmetic(operator, Box::new(a), Box::new(b));
+                    self.deeper(term, left_depth.max(right_depth), place)?
                 }
             };
         }
@@ -290,28 +289,29 @@ impl<'a> Parser<'a> {
             }
             Token::Minus => {
                 let after = self.place();
+                // `-3` is a number, `-(3)` takes the negative of one: a printed term reads back as it was.
+                if let Some(Token::Number(value)) = self.peek() {
+                    let term = number_term(-value);
+                    self.at += 1;
+                    return Ok(Operand::Term(term, 0));
+                }
                 let operand = self.operand(NEGATE)?;
-                Operand::Term(match self.as_term(operand, after)? {
-                    Term::Literal(Literal::Number(number)) => number_term(-number.get()),
-                    term => Term::Negate(Box::new(term)),
-                })
+                let (term, depth) = self.as_term(operand, after)?;
+                self.deeper(Term::Negate(Box::new(term)), depth, after)?
             }
             Token::Open => {
                 let inner = self.operand(0)?;
-                if !self.eat(&Token::Close) {
-                    let opened = ParseError::new(self.text, range.start, "");
-                    return Err(self.error(format!(
-                        "expected `)` for the parenthesis of column {}, found {}",
-                        opened.column,
-                        self.found()
-                    )));
-                }
+                self.close(range.start)?;
                 inner
             }
             Token::AtSign => self.at_lifeline(None)?,
-            Token::Number(value) => Operand::Term(number_term(value)),
-            Token::Text(text) => Operand::Term(Term::Literal(Literal::Text(text.into()))),
-            Token::Quoted(name) => Operand::Term(Term::Field(name.into())),
+            Token::Number(value) => Operand::Term(number_term(value), 0),
+            Token::Text(text) => Operand::Term(Term::Literal(Literal::Text(text.into())), 0),
+            Token::Quoted(name) if self.eat(&Token::Open) => {
+                let arguments = self.arguments()?;
+                Operand::Formula(self.formulas.atomic(Atom::Call(name.into(), arguments)))
+            }
+            Token::Quoted(name) => Operand::Term(Term::Field(name.into()), 0),
             Token::Label { kind, text } => {
                 if matches!(self.infix(), Some(Infix::Compare(_) | Infix::Arithmetic(..))) {
                     return Err(self.error(format!("`{kind}:{text}` is true or false and cannot be compared")));
@@ -343,15 +343,15 @@ impl<'a> Parser<'a> {
         }
         let next_is = |token: &Token| self.peek() == Some(token);
         Ok(match word {
-            "true" | "TRUE" => Operand::Term(Term::Literal(Literal::Bool(true))),
-            "false" | "FALSE" => Operand::Term(Term::Literal(Literal::Bool(false))),
-            "null" => Operand::Term(Term::Literal(Literal::Null)),
+            "true" | "TRUE" => Operand::Term(Term::Literal(Literal::Bool(true)), 0),
+            "false" | "FALSE" => Operand::Term(Term::Literal(Literal::Bool(false)), 0),
+            "null" => Operand::Term(Term::Literal(Literal::Null), 0),
             "U" | "W" | "R" | "M" | "S" => {
                 return Err(ParseError::new(self.text, place, format!("`{word}` stands between two formulas"))
                     .hint(format!("a proposition of this name is written `\"{word}\"`")));
             }
             "P" if next_is(&Token::Open) => {
-                let a = self.formula(PREFIX)?;
+                let a = self.enclosed()?;
                 Operand::Formula(self.formulas.unary(Unary::Past, a))
             }
             "P" | "Seen" if next_is(&Token::AtSign) => {
@@ -363,8 +363,37 @@ impl<'a> Parser<'a> {
                 let arguments = self.arguments()?;
                 Operand::Formula(self.formulas.atomic(Atom::Call(word.into(), arguments)))
             }
-            _ => Operand::Term(Term::Field(word.into())),
+            _ => Operand::Term(Term::Field(word.into()), 0),
         })
+    }
+
+    /// A formula in parentheses that belong to the operator before them: what follows is not its operand.
+    fn enclosed(&mut self) -> Result<Formula, ParseError> {
+        let open = self.place();
+        self.at += 1;
+        let formula = self.formula(0)?;
+        self.close(open)?;
+        Ok(formula)
+    }
+
+    fn close(&mut self, open: usize) -> Result<(), ParseError> {
+        if self.eat(&Token::Close) {
+            return Ok(());
+        }
+        let opened = ParseError::new(self.text, open, "");
+        let place = match opened.line {
+            1 => format!("column {}", opened.column),
+            line => format!("line {line}, column {}", opened.column),
+        };
+        Err(self.error(format!("expected `)` for the parenthesis of {place}, found {}", self.found())))
+    }
+
+    /// A term of which the deepest part nests `depth` deep.
+    fn deeper(&self, term: Term, depth: Depth, place: usize) -> Result<Operand, ParseError> {
+        if depth >= MAX_DEPTH {
+            return Err(ParseError::new(self.text, place, format!("the term nests deeper than {MAX_DEPTH}")));
+        }
+        Ok(Operand::Term(term, depth + 1))
     }
 
     fn arguments(&mut self) -> Result<Box<[Term]>, ParseError> {
@@ -375,7 +404,7 @@ impl<'a> Parser<'a> {
         loop {
             let place = self.place();
             let operand = self.operand(SUM)?;
-            arguments.push(self.as_term(operand, place)?);
+            arguments.push(self.as_term(operand, place)?.0);
             if self.eat(&Token::Close) {
                 return Ok(arguments.into());
             }
@@ -401,14 +430,14 @@ impl<'a> Parser<'a> {
                 _ => return Err(self.error(format!("expected the name of a field, found {}", self.found()))),
             };
             self.at += 1;
-            return Ok(Operand::Term(Term::FieldAt(lifeline.into(), field.into())));
+            return Ok(Operand::Term(Term::FieldAt(lifeline.into(), field.into()), 0));
         }
         if self.peek() != Some(&Token::Open) {
             return Err(self.error(format!("expected `(` after the lifeline, found {}", self.found())).hint(format!(
                 "`@{lifeline}(formula)`, `@{lifeline}.field`, `P@{lifeline}(formula)`, `Seen@{lifeline}`"
             )));
         }
-        let a = self.formula(PREFIX)?;
+        let a = self.enclosed()?;
         let operator = if operator == Some("P") { Causal::PastAt } else { Causal::At };
         Ok(Operand::Formula(self.formulas.causal(operator, &lifeline, a)))
     }
@@ -416,7 +445,7 @@ impl<'a> Parser<'a> {
     fn as_formula(&mut self, operand: Operand, place: usize) -> Result<Formula, ParseError> {
         let term = match operand {
             Operand::Formula(formula) => return Ok(formula),
-            Operand::Term(term) => term,
+            Operand::Term(term, _) => term,
         };
         Ok(match (self.bare, term) {
             (_, Term::Literal(Literal::Bool(value))) => self.formulas.constant(value),
@@ -440,9 +469,9 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn as_term(&self, operand: Operand, place: usize) -> Result<Term, ParseError> {
+    fn as_term(&self, operand: Operand, place: usize) -> Result<(Term, Depth), ParseError> {
         match operand {
-            Operand::Term(term) => Ok(term),
+            Operand::Term(term, depth) => Ok((term, depth)),
             Operand::Formula(_) => Err(ParseError::new(
                 self.text,
                 place,
@@ -453,5 +482,5 @@ impl<'a> Parser<'a> {
 }
 
 fn number_term(value: f64) -> Term {
-    Term::Literal(Literal::Number(Number::new(value).expect("the lexer reads no NaN")))
+    Term::Literal(Literal::Number(Number::new(value).expect("the lexer reads finite numbers")))
 }

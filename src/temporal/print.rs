@@ -25,7 +25,7 @@ impl Formulas {
     /// The formula as text; [`Formulas::parse`] reads it back to the same formula.
     pub fn text(&self, formula: Formula) -> String {
         let mut out = String::new();
-        self.write(&mut out, formula, Tightness::Arrow).expect("a String takes all that is written");
+        self.write(&mut out, formula).expect("a String takes all that is written");
         out
     }
 
@@ -48,47 +48,55 @@ impl Formulas {
         }
     }
 
-    fn write(&self, out: &mut String, formula: Formula, least: Tightness) -> fmt::Result {
-        let own = self.tightness(formula);
-        if own < least {
-            out.push('(');
-            self.write(out, formula, Tightness::Arrow)?;
-            out.push(')');
-            return Ok(());
+    /// Works off a list of what is still to be written, so that depth costs no stack.
+    fn write(&self, out: &mut String, formula: Formula) -> fmt::Result {
+        let mut left = vec![Piece::Formula(formula, Tightness::Arrow)];
+        while let Some(piece) = left.pop() {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Formula(formula, least) if self.tightness(formula) < least => {
+                    out.push('(');
+                    left.extend([Piece::Text(")"), Piece::Formula(formula, Tightness::Arrow)]);
+                }
+                Piece::Formula(formula, _) => self.begin(out, formula, &mut left)?,
+            }
         }
+        Ok(())
+    }
+
+    /// Writes what comes before the first operand, and leaves the rest, last piece first.
+    fn begin<'a>(&'a self, out: &mut String, formula: Formula, left: &mut Vec<Piece<'a>>) -> fmt::Result {
         match self.node(formula) {
             Node::True => out.push_str("true"),
             Node::False => out.push_str("false"),
             Node::Atom(atom) => write_atom(out, self.atom(*atom))?,
             Node::Not(a) => {
                 out.push('!');
-                self.write(out, *a, Tightness::Prefix)?;
+                left.push(Piece::Formula(*a, Tightness::Prefix));
             }
-            Node::And(all) => self.chain(out, all, " & ", Tightness::Until)?,
-            Node::Or(all) => self.chain(out, all, " | ", Tightness::And)?,
+            Node::And(all) => chain(left, all, " & ", Tightness::Until),
+            Node::Or(all) => chain(left, all, " | ", Tightness::And),
             Node::Unary(Unary::Past, a) => {
                 out.push_str("P(");
-                self.write(out, *a, Tightness::Arrow)?;
-                out.push(')');
+                left.extend([Piece::Text(")"), Piece::Formula(*a, Tightness::Arrow)]);
             }
             Node::Unary(operator, a) => {
                 out.push_str(operator.symbol());
                 out.push(' ');
-                self.write(out, *a, Tightness::Prefix)?;
+                left.push(Piece::Formula(*a, Tightness::Prefix));
             }
             Node::Binary(operator, [a, b]) => {
                 // Right-associative, so only the left operand must bind more tightly.
+                let own = self.tightness(formula);
                 let tighter = if own == Tightness::Until { Tightness::Prefix } else { Tightness::Or };
-                self.write(out, *a, tighter)?;
-                write!(out, " {} ", operator.symbol())?;
-                self.write(out, *b, own)?;
+                left.extend([Piece::Formula(*b, own), Piece::Text(" "), Piece::Text(operator.symbol())]);
+                left.extend([Piece::Text(" "), Piece::Formula(*a, tighter)]);
             }
             Node::Causal(operator, lifeline, a) => {
                 out.push_str(if *operator == Causal::PastAt { "P@" } else { "@" });
                 write_lifeline(out, lifeline)?;
                 out.push('(');
-                self.write(out, *a, Tightness::Arrow)?;
-                out.push(')');
+                left.extend([Piece::Text(")"), Piece::Formula(*a, Tightness::Arrow)]);
             }
             Node::Seen(lifeline) => {
                 out.push_str("Seen@");
@@ -97,15 +105,21 @@ impl Formulas {
         }
         Ok(())
     }
+}
 
-    fn chain(&self, out: &mut String, all: &[Formula], between: &str, least: Tightness) -> fmt::Result {
-        for (i, a) in all.iter().enumerate() {
-            if i > 0 {
-                out.push_str(between);
-            }
-            self.write(out, *a, least)?;
+/// What is still to be written.
+enum Piece<'a> {
+    Text(&'a str),
+    /// A formula, in parentheses where it binds less tightly than this.
+    Formula(Formula, Tightness),
+}
+
+fn chain<'a>(left: &mut Vec<Piece<'a>>, all: &[Formula], between: &'a str, least: Tightness) {
+    for (i, a) in all.iter().enumerate().rev() {
+        left.push(Piece::Formula(*a, least));
+        if i > 0 {
+            left.push(Piece::Text(between));
         }
-        Ok(())
     }
 }
 
@@ -156,7 +170,8 @@ impl Comparison {
 
 fn write_atom(out: &mut String, atom: &Atom) -> fmt::Result {
     match atom {
-        Atom::Name(name) => write_name(out, name, '"', false),
+        // The empty text is no atom, the field with the empty name is.
+        Atom::Name(name) => write_name(out, name, if name.is_empty() { '`' } else { '"' }, false),
         Atom::Label { kind, text } => {
             write!(out, "{kind}:")?;
             // Inside a label only what could be taken for another token needs quotes.
@@ -177,7 +192,9 @@ fn write_atom(out: &mut String, atom: &Atom) -> fmt::Result {
             write_term(out, b, 0)
         }
         Atom::Call(name, terms) => {
-            write!(out, "{name}(")?;
+            // `Seen(…)` is a call, but `P(…)` is an operator.
+            write_name(out, name, '`', name.as_ref() != "P")?;
+            out.push('(');
             for (i, term) in terms.iter().enumerate() {
                 if i > 0 {
                     out.push_str(", ");
@@ -206,7 +223,7 @@ fn write_term(out: &mut String, term: &Term, least: u8) -> fmt::Result {
         Term::Literal(Literal::Number(number)) => write!(out, "{}", number.get()),
         Term::Literal(Literal::Text(text)) => write_quoted(out, text, '"'),
         Term::Negate(a) => {
-            // `-(3)` is not the number -3, and `--x` is hard to read.
+            // `-(3)` is not the number `-3`, and `--x` is hard to read.
             out.push_str("-(");
             write_term(out, a, 0)?;
             out.push(')');

@@ -91,12 +91,15 @@ pub struct Schema {
 impl Formulas {
     /// That a reading gives every operator of the formula a meaning.
     pub fn readable(&self, formula: Formula, reading: Reading) -> Result<(), Refused> {
-        for part in self.subformulas(formula) {
-            if let Some((operator, hint)) = self.strange(part, reading) {
-                return Err(Refused::Operator { operator, reading: reading.name(), hint });
-            }
+        self.subformulas(formula).into_iter().try_for_each(|part| self.readable_node(part, reading))
+    }
+
+    /// That a reading gives the outermost operator of the formula a meaning.
+    pub(super) fn readable_node(&self, part: Formula, reading: Reading) -> Result<(), Refused> {
+        match self.strange(part, reading) {
+            Some((operator, hint)) => Err(Refused::Operator { operator, reading: reading.name(), hint }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn strange(&self, part: Formula, reading: Reading) -> Option<(String, &'static str)> {

@@ -1,0 +1,300 @@
+//! Why a formula is violated, as a person reads it: which part has which value at which position.
+
+use std::fmt;
+
+use super::super::formula::{Binary, Formula, Formulas, Node, Unary};
+use super::sweep::{Readable, Table};
+use super::words::bit;
+
+/// How many reasons are given; what comes after them is counted.
+const REASONS: usize = 16;
+
+/// What is so of a formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// It holds at this position.
+    Holds(usize),
+    /// It does not hold at this position.
+    Fails(usize),
+    /// It holds from this position to the end.
+    AlwaysFrom(usize),
+    /// It holds nowhere from this position to the end.
+    NeverFrom(usize),
+    /// It holds nowhere from the first to the second of these positions, both included.
+    NeverWithin(usize, usize),
+    /// It holds everywhere from the beginning to this position.
+    AlwaysTo(usize),
+    /// It holds nowhere from the beginning to this position.
+    NeverTo(usize),
+    /// It speaks of the position after this one, which is the last.
+    NoNext(usize),
+    /// It speaks of the position before the first.
+    NoPrevious,
+    /// The trace is empty.
+    NoRecord,
+}
+
+/// One fact about the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reason {
+    /// The formula it is about.
+    pub formula: Formula,
+    /// What is so of it.
+    pub claim: Claim,
+}
+
+/// The facts that together make a formula false at position 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// In the order of the formula's text.
+    pub reasons: Vec<Reason>,
+    /// Whether there are more facts than are given.
+    pub shortened: bool,
+}
+
+impl Explanation {
+    pub(super) fn of_violation(readable: &Readable<'_>, table: &Table<'_>, formula: Formula, length: usize) -> Self {
+        let mut finder = Finder { readable, table, length, reasons: Vec::new(), open: Vec::new() };
+        finder.open.push((formula, 0, false));
+        while let Some((formula, position, value)) = finder.open.pop() {
+            if finder.reasons.len() >= REASONS {
+                return Self { reasons: finder.reasons, shortened: true };
+            }
+            finder.explain(formula, position, value);
+        }
+        Self { reasons: finder.reasons, shortened: false }
+    }
+
+    /// The facts as one sentence without a full stop: "at 17 `a` holds, and from there on `b` never holds".
+    pub fn text(&self, formulas: &Formulas) -> String {
+        let mut parts = Vec::new();
+        let mut at = None;
+        for reason in &self.reasons {
+            parts.push(Told { reason, formulas, at }.to_string());
+            at = reason.claim.position();
+        }
+        if self.shortened {
+            parts.push("more".to_owned());
+        }
+        parts.join(", and ")
+    }
+}
+
+impl Reason {
+    /// The fact in words.
+    pub fn text(&self, formulas: &Formulas) -> String {
+        Told { reason: self, formulas, at: None }.to_string()
+    }
+}
+
+impl Claim {
+    /// The position it speaks of first.
+    pub fn position(self) -> Option<usize> {
+        match self {
+            Self::Holds(at) | Self::Fails(at) | Self::AlwaysFrom(at) | Self::NeverFrom(at) => Some(at),
+            Self::NeverWithin(from, _) => Some(from),
+            Self::AlwaysTo(at) | Self::NeverTo(at) | Self::NoNext(at) => Some(at),
+            Self::NoPrevious => Some(0),
+            Self::NoRecord => None,
+        }
+    }
+}
+
+/// A reason, told after one that spoke of the position `at`.
+struct Told<'a> {
+    reason: &'a Reason,
+    formulas: &'a Formulas,
+    at: Option<usize>,
+}
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.formulas.text(self.reason.formula);
+        let place = |at: usize| if self.at == Some(at) { "there".to_owned() } else { format!("at {at}") };
+        let since = |at: usize| if self.at == Some(at) { "there".to_owned() } else { at.to_string() };
+        match self.reason.claim {
+            Claim::Holds(at) => write!(f, "{} `{text}` holds", place(at)),
+            Claim::Fails(at) => write!(f, "{} `{text}` does not hold", place(at)),
+            Claim::AlwaysFrom(at) => write!(f, "from {} on `{text}` always holds", since(at)),
+            Claim::NeverFrom(at) => write!(f, "from {} on `{text}` never holds", since(at)),
+            Claim::NeverWithin(from, to) => write!(f, "from {} to {to} `{text}` does not hold", since(from)),
+            Claim::AlwaysTo(at) => write!(f, "up to {at} `{text}` always holds"),
+            Claim::NeverTo(at) => write!(f, "up to {at} `{text}` never holds"),
+            Claim::NoNext(at) => write!(f, "{at} is the last position, where `{text}` speaks of the next"),
+            Claim::NoPrevious => write!(f, "0 is the first position, where `{text}` speaks of the one before"),
+            Claim::NoRecord => write!(f, "the trace is empty, where `{text}` does not hold"),
+        }
+    }
+}
+
+struct Finder<'a> {
+    readable: &'a Readable<'a>,
+    table: &'a Table<'a>,
+    length: usize,
+    reasons: Vec<Reason>,
+    /// What is still to be explained: why a formula has a value at a position. The last comes first.
+    open: Vec<(Formula, usize, bool)>,
+}
+
+impl Finder<'_> {
+    fn value(&self, formula: Formula, position: usize) -> bool {
+        bit(self.table.words(formula), position)
+    }
+
+    /// The first position from `from` on, and before the end, where a formula has a value.
+    fn first(&self, formula: Formula, value: bool, from: usize) -> Option<usize> {
+        let words = self.table.words(formula);
+        let mut at = from;
+        while at < self.length {
+            let word = if value { words[at / 64] } else { !words[at / 64] };
+            let ahead = (word << (at % 64)).leading_zeros() as usize;
+            if ahead < 64 {
+                return Some(at + ahead).filter(|at| *at < self.length);
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        None
+    }
+
+    /// The last position up to `to` where a formula has a value.
+    fn last(&self, formula: Formula, value: bool, to: usize) -> Option<usize> {
+        (0..=to).rev().find(|at| self.value(formula, *at) == value)
+    }
+
+    fn give(&mut self, formula: Formula, claim: Claim) {
+        self.reasons.push(Reason { formula, claim });
+    }
+
+    /// Says that a formula has nowhere held from one position to before another, where there is one between.
+    fn not_yet(&mut self, formula: Formula, from: usize, before: usize) {
+        match before - from {
+            0 => {}
+            1 => self.open.push((formula, from, false)),
+            _ => self.give(formula, Claim::NeverWithin(from, before - 1)),
+        }
+    }
+
+    fn explain(&mut self, formula: Formula, at: usize, value: bool) {
+        if at >= self.length {
+            return self.give(formula, Claim::NoRecord);
+        }
+        let formulas = self.readable.formulas;
+        match formulas.node(formula) {
+            Node::Not(a) => self.open.push((*a, at, !value)),
+            Node::And(all) => self.chain(all, at, value, true),
+            Node::Or(all) => self.chain(all, at, value, false),
+            Node::Unary(operator, a) => self.unary(formula, *operator, *a, at, value),
+            Node::Binary(Binary::Implies, [l, r]) => match (value, self.value(*l, at)) {
+                (false, _) => self.open.extend([(*r, at, false), (*l, at, true)]),
+                (true, false) => self.open.push((*l, at, false)),
+                (true, true) => self.open.push((*r, at, true)),
+            },
+            Node::Binary(Binary::Iff, [l, r]) => {
+                let goals = [(*r, at, self.value(*r, at)), (*l, at, self.value(*l, at))];
+                self.open.extend(goals);
+            }
+            Node::Binary(operator, [l, r]) if value => self.binary_true(*operator, *l, *r, at),
+            Node::Binary(operator, [l, r]) => self.binary_false(*operator, *l, *r, at),
+            _ => self.give(formula, if value { Claim::Holds(at) } else { Claim::Fails(at) }),
+        }
+    }
+
+    /// `&` (`all` true) and `|` (`all` false): each part where all are needed, else the first that decides.
+    fn chain(&mut self, parts: &[Formula], at: usize, value: bool, all: bool) {
+        if value == all {
+            self.open.extend(parts.iter().rev().map(|part| (*part, at, value)));
+        } else {
+            let part = parts.iter().find(|part| self.value(**part, at) == value);
+            self.open.extend(part.map(|part| (*part, at, value)));
+        }
+    }
+
+    fn unary(&mut self, formula: Formula, operator: Unary, a: Formula, at: usize, value: bool) {
+        match operator {
+            Unary::Next | Unary::WeakNext if at + 1 == self.length => self.give(formula, Claim::NoNext(at)),
+            Unary::Next | Unary::WeakNext => self.open.push((a, at + 1, value)),
+            Unary::Yesterday if at == 0 => self.give(formula, Claim::NoPrevious),
+            Unary::Yesterday => self.open.push((a, at - 1, value)),
+            Unary::Globally if value => self.give(a, Claim::AlwaysFrom(at)),
+            Unary::Finally if !value => {
+                self.give(a, Claim::NeverFrom(at));
+                // What a temporal formula says at the last position is the shortest hint why it never holds.
+                if !self.is_state(a) {
+                    self.open.push((a, self.length - 1, false));
+                }
+            }
+            Unary::Globally | Unary::Finally => {
+                let found = self.first(a, value, at).expect("some position makes it so");
+                self.open.push((a, found, value));
+            }
+            Unary::Historically if value => self.give(a, Claim::AlwaysTo(at)),
+            Unary::Once if !value => self.give(a, Claim::NeverTo(at)),
+            _ => {
+                let found = self.last(a, value, at).expect("some position makes it so");
+                self.open.push((a, found, value));
+            }
+        }
+    }
+
+    fn is_state(&self, formula: Formula) -> bool {
+        let is_temporal = |node: &Node| match node {
+            Node::Unary(..) => true,
+            Node::Binary(operator, _) => !matches!(operator, Binary::Implies | Binary::Iff),
+            _ => false,
+        };
+        let formulas = self.readable.formulas;
+        !formulas.subformulas(formula).into_iter().any(|part| is_temporal(formulas.node(part)))
+    }
+
+    fn binary_true(&mut self, operator: Binary, l: Formula, r: Formula, at: usize) {
+        match operator {
+            Binary::WeakUntil => match (self.first(r, true, at), self.first(l, false, at)) {
+                (Some(found), gap) if gap.is_none_or(|gap| found <= gap) => self.open.push((r, found, true)),
+                _ => self.give(l, Claim::AlwaysFrom(at)),
+            },
+            Binary::Release => match (self.first(l, true, at), self.first(r, false, at)) {
+                (Some(found), gap) if gap.is_none_or(|gap| found < gap) => self.open.push((l, found, true)),
+                _ => self.give(r, Claim::AlwaysFrom(at)),
+            },
+            Binary::Since => {
+                let found = self.last(r, true, at).expect("it was true");
+                self.open.push((r, found, true));
+            }
+            Binary::StrongRelease => {
+                let found = self.first(l, true, at).expect("it comes");
+                self.open.push((l, found, true));
+            }
+            _ => {
+                let found = self.first(r, true, at).expect("it comes");
+                self.open.push((r, found, true));
+            }
+        }
+    }
+
+    fn binary_false(&mut self, operator: Binary, l: Formula, r: Formula, at: usize) {
+        match operator {
+            Binary::Release | Binary::StrongRelease => match (self.first(r, false, at), self.first(l, true, at)) {
+                (Some(gap), comes) if comes.is_none_or(|comes| comes >= gap) => {
+                    self.not_yet(l, at, gap);
+                    self.open.push((r, gap, false));
+                }
+                _ => self.give(l, Claim::NeverFrom(at)),
+            },
+            Binary::Since => match self.last(r, true, at) {
+                None => self.give(r, Claim::NeverTo(at)),
+                Some(was) => {
+                    let gap = self.last(l, false, at).filter(|gap| *gap > was).expect("the left has not held since");
+                    self.open.extend([(l, gap, false), (r, was, true)]);
+                }
+            },
+            _ => match (self.first(l, false, at), self.first(r, true, at)) {
+                (gap, None) if operator == Binary::Until || gap.is_none() => self.give(r, Claim::NeverFrom(at)),
+                (Some(gap), _) => {
+                    self.not_yet(r, at, gap + 1);
+                    self.open.push((l, gap, false));
+                }
+                (None, _) => unreachable!("the left always holds and the right comes"),
+            },
+        }
+    }
+}
