@@ -148,6 +148,11 @@ impl Formulas {
         &self.nodes[formula.index()]
     }
 
+    /// The node of the formula with a number.
+    pub(super) fn node_at(&self, index: usize) -> &Node {
+        &self.nodes[index]
+    }
+
     /// What an atom reads.
     pub fn atom(&self, atom: AtomId) -> &Atom {
         &self.atoms[atom.index()]

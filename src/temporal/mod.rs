@@ -5,13 +5,20 @@
 mod atom;
 mod finite;
 mod formula;
+mod implication;
+mod letter;
 mod lexer;
+mod normal;
 mod parse;
 mod print;
+mod progression;
 mod readings;
+mod words;
 
 pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
 pub use finite::{Claim, Column, Decided, Explanation, Labels, Reason, TraceCheck, check_trace, eval_all_positions};
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
+pub use letter::Letter;
 pub use parse::{MAX_DEPTH, ParseError};
+pub use progression::{Debt, Ending, Owed, Progression, Standing};
 pub use readings::{Reading, Refused, Schema};

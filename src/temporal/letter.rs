@@ -1,0 +1,75 @@
+//! What is true at one step: a set of atoms.
+
+use super::atom::Record;
+use super::formula::{AtomId, Formulas};
+
+/// The atoms that are true at one step; all others are false.
+#[derive(Debug, Clone, Default)]
+pub struct Letter {
+    words: Vec<u64>,
+}
+
+impl Letter {
+    /// Nothing is true.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What a record makes true of all atoms of `formulas`.
+    pub fn read(formulas: &Formulas, record: &(impl Record + ?Sized)) -> Self {
+        let mut letter = Self::new();
+        letter.read_again(formulas, record);
+        letter
+    }
+
+    /// The same, in the place of what was true before.
+    pub fn read_again(&mut self, formulas: &Formulas, record: &(impl Record + ?Sized)) {
+        self.words.clear();
+        for (id, atom) in formulas.atoms() {
+            if atom.holds(record) {
+                self.set(id, true);
+            }
+        }
+    }
+
+    /// Makes an atom true or false.
+    pub fn set(&mut self, atom: AtomId, value: bool) {
+        let (word, bit) = (atom.index() / 64, 1u64 << (atom.index() % 64));
+        if value {
+            if self.words.len() <= word {
+                self.words.resize(word + 1, 0);
+            }
+            self.words[word] |= bit;
+        } else if let Some(word) = self.words.get_mut(word) {
+            *word &= !bit;
+        }
+    }
+
+    /// Whether an atom is true.
+    pub fn holds(&self, atom: AtomId) -> bool {
+        self.word(atom.index() / 64) & (1 << (atom.index() % 64)) != 0
+    }
+
+    /// The truth values of atoms `64 * index` to `64 * index + 63`, lowest bit first.
+    pub(super) fn word(&self, index: usize) -> u64 {
+        self.words.get(index).copied().unwrap_or(0)
+    }
+}
+
+impl PartialEq for Letter {
+    fn eq(&self, other: &Self) -> bool {
+        (0..self.words.len().max(other.words.len())).all(|i| self.word(i) == other.word(i))
+    }
+}
+
+impl Eq for Letter {}
+
+impl FromIterator<AtomId> for Letter {
+    fn from_iter<T: IntoIterator<Item = AtomId>>(atoms: T) -> Self {
+        let mut letter = Self::new();
+        for atom in atoms {
+            letter.set(atom, true);
+        }
+        letter
+    }
+}
