@@ -3,6 +3,7 @@
 //! Pure: no input or output, no formats of its own, no knowledge of TLA+ or of models.
 
 mod atom;
+pub mod causal;
 mod formula;
 mod lexer;
 mod parse;
