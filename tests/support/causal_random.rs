@@ -1,7 +1,7 @@
 //! Random charts, with messages that overtake each other, and random formulas over them.
 
 use fastrand::Rng;
-use tlaforge::temporal::causal::{Chart, Event};
+use tlaforge::temporal::causal::{Chart, Event, Step};
 use tlaforge::temporal::{
     Arithmetic, Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Term, Unary,
 };
@@ -9,8 +9,41 @@ use tlaforge::temporal::{
 const LIFELINES: [&str; 5] = ["A", "B", "C", "D", "a lifeline.with a name"];
 const VARIABLES: [&str; 3] = ["x", "y", "ok"];
 
-/// 3 to 5 lifelines, 5 to 30 events; a message arrives at any time after it was sent, or never.
+/// 3 to 5 lifelines, 5 to 30 events; a message arrives at any time after it was sent, or never, and one at least before
+/// another that was sent earlier between the same two lifelines.
 pub(crate) fn chart(rng: &mut Rng) -> Chart {
+    loop {
+        let chart = any_chart(rng);
+        if overtakes(&chart) {
+            return chart;
+        }
+    }
+}
+
+fn overtakes(chart: &Chart) -> bool {
+    let mut under_way: Vec<&Event> = Vec::new();
+    for event in chart.events() {
+        match &event.step {
+            Step::Send { .. } => under_way.push(event),
+            Step::Recv { message: Some(name) } => {
+                let is_this = |sent: &Event| matches!(&sent.step, Step::Send { message, .. } if message == name);
+                let at = under_way.iter().position(|sent| is_this(sent)).unwrap();
+                let ends = |sent: &Event| match &sent.step {
+                    Step::Send { to, .. } => (sent.lifeline.clone(), to.clone()),
+                    _ => unreachable!(),
+                };
+                let these = ends(under_way.remove(at));
+                if under_way[..at].iter().any(|earlier| ends(earlier) == these) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+fn any_chart(rng: &mut Rng) -> Chart {
     let lifelines = &LIFELINES[..rng.usize(3..=5)];
     let mut chart = Chart::new(lifelines).unwrap();
     let mut under_way: Vec<(String, &str)> = Vec::new();
