@@ -1,3 +1,5 @@
-//! The temporal layer applied to logs of agents and to our own journals.
+//! Policies, guards, labelers, audits, interventions and objectives: the temporal layer applied to our own journals and to
+//! any agent's log.
 
+pub mod causal_json;
 pub mod log;

@@ -54,6 +54,28 @@ pub enum Literal {
     Text(Arc<str>),
 }
 
+impl Literal {
+    /// A value to keep; `None` for not a number.
+    pub fn of(value: &Value<'_>) -> Option<Self> {
+        Some(match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Number(value) => Self::Number(Number::new(*value)?),
+            Value::Text(text) => Self::Text(text.as_ref().into()),
+        })
+    }
+
+    /// The constant as a term's value.
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Number(number) => Value::Number(number.get()),
+            Self::Text(text) => Value::Text(Cow::Borrowed(text)),
+        }
+    }
+}
+
 /// A finite number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number(f64);
@@ -121,7 +143,8 @@ impl Arithmetic {
             Self::Add => a + b,
             Self::Subtract => a - b,
             Self::Multiply => a * b,
-            Self::Divide => a / b,
+            // Zero has one representation: what is kept of a negative one divides as it does.
+            Self::Divide => a / (b + 0.0),
         }
     }
 }
@@ -237,10 +260,7 @@ impl Term {
         Some(match self {
             Self::Field(name) => return record.field(name),
             Self::FieldAt(lifeline, name) => return record.field_at(lifeline, name),
-            Self::Literal(Literal::Null) => Value::Null,
-            Self::Literal(Literal::Bool(value)) => Value::Bool(*value),
-            Self::Literal(Literal::Number(number)) => Value::Number(number.get()),
-            Self::Literal(Literal::Text(text)) => Value::Text(Cow::Borrowed(text)),
+            Self::Literal(literal) => literal.value(),
             Self::Negate(term) => Value::Number(-term.number(record)?),
             Self::Arithmetic(operator, a, b) => {
                 let value = operator.apply(a.number(record)?, b.number(record)?);

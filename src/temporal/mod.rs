@@ -4,6 +4,7 @@
 
 mod atom;
 mod finite;
+pub mod causal;
 mod formula;
 mod implication;
 mod letter;

@@ -88,6 +88,19 @@ pub struct Schema {
     pub lifelines: Option<BTreeSet<String>>,
 }
 
+impl Schema {
+    /// That a lifeline exists.
+    pub(super) fn knows_lifeline(&self, lifeline: &str) -> Result<(), Refused> {
+        match &self.lifelines {
+            Some(known) if !known.contains(lifeline) => Err(Refused::Lifeline {
+                lifeline: lifeline.to_owned(),
+                known: known.iter().cloned().collect::<Vec<_>>().join(", "),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Formulas {
     /// That a reading gives every operator of the formula a meaning.
     pub fn readable(&self, formula: Formula, reading: Reading) -> Result<(), Refused> {
@@ -145,7 +158,7 @@ impl Formulas {
         for part in self.subformulas(formula) {
             match self.node(part) {
                 Node::Atom(atom) => self.atom_known(self.atom(*atom), schema)?,
-                Node::Causal(_, lifeline, _) | Node::Seen(lifeline) => lifeline_known(lifeline, schema)?,
+                Node::Causal(_, lifeline, _) | Node::Seen(lifeline) => schema.knows_lifeline(lifeline)?,
                 _ => {}
             }
         }
@@ -169,22 +182,12 @@ impl Formulas {
         }
         for (lifeline, name) in atom.terms().iter().flat_map(|t| t.fields()) {
             if let Some(lifeline) = lifeline {
-                lifeline_known(lifeline, schema)?;
+                schema.knows_lifeline(lifeline)?;
             }
             if let Some(fields) = schema.fields.as_ref().filter(|fields| !fields.contains(name)) {
                 return Err(unknown(fields, ""));
             }
         }
         Ok(())
-    }
-}
-
-fn lifeline_known(lifeline: &str, schema: &Schema) -> Result<(), Refused> {
-    match &schema.lifelines {
-        Some(known) if !known.contains(lifeline) => Err(Refused::Lifeline {
-            lifeline: lifeline.to_owned(),
-            known: known.iter().cloned().collect::<Vec<_>>().join(", "),
-        }),
-        _ => Ok(()),
     }
 }

@@ -1,0 +1,181 @@
+//! The distinct subformulas of the guards as steps, each after those it is made of, and their evaluation at one event.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::super::atom::{Atom, Literal, Record, Value};
+use super::stamp::{Seen, View};
+
+/// How one value is found from earlier ones; numbers are those of steps.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Op {
+    Constant(bool),
+    /// A number in [`Code::atoms`].
+    Atom(u32),
+    Not(u32),
+    /// A range in [`Code::operands`].
+    And(Range<u32>),
+    Or(Range<u32>),
+    Implies(u32, u32),
+    Iff(u32, u32),
+    Yesterday(u32),
+    Once(u32),
+    Historically(u32),
+    Since(u32, u32),
+    /// At the latest visible event of a lifeline: the step, and its place among the values kept of that lifeline.
+    At {
+        lifeline: u32,
+        step: u32,
+        place: u32,
+    },
+    /// At the latest visible event of some lifeline; the place is the same for all.
+    Anywhere {
+        step: u32,
+        place: u32,
+    },
+    Seen(u32),
+}
+
+/// A variable of another lifeline that atoms read, and where its value is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Remote {
+    pub(super) lifeline: Arc<str>,
+    pub(super) name: Arc<str>,
+    /// The lifeline's number.
+    pub(super) at: usize,
+    /// The place among the variables kept of that lifeline.
+    pub(super) place: usize,
+}
+
+/// All that evaluation needs, but for lifelines that came later.
+#[derive(Debug, Default)]
+pub(super) struct Code {
+    pub(super) ops: Box<[Op]>,
+    pub(super) operands: Box<[u32]>,
+    pub(super) atoms: Box<[Atom]>,
+    /// The step of each guard.
+    pub(super) guards: Box<[u32]>,
+    /// The steps kept of each lifeline, for lifelines that guards were compiled with.
+    pub(super) kept: Box<[Box<[u32]>]>,
+    /// The variables kept of each lifeline.
+    pub(super) kept_fields: Box<[Box<[Arc<str>]>]>,
+    /// The steps kept of every lifeline, because a `P` asks for them; they come first in `kept`.
+    pub(super) everywhere: Box<[u32]>,
+    pub(super) everywhere_texts: Box<[Arc<str>]>,
+    /// Ascending by lifeline and name.
+    pub(super) remotes: Box<[Remote]>,
+    /// The fields that atoms read, ascending.
+    pub(super) fields: Box<[Arc<str>]>,
+}
+
+impl Code {
+    pub(super) fn kept(&self, lifeline: usize) -> &[u32] {
+        self.kept.get(lifeline).unwrap_or(&self.everywhere)
+    }
+
+    pub(super) fn kept_fields(&self, lifeline: usize) -> &[Arc<str>] {
+        self.kept_fields.get(lifeline).map_or(&[], |fields| fields)
+    }
+}
+
+/// An event as atoms read it.
+pub(super) struct Here<'a> {
+    pub(super) code: &'a Code,
+    /// The number and the name of its lifeline.
+    pub(super) own: usize,
+    pub(super) lifeline: &'a str,
+    pub(super) kind: &'static str,
+    /// The variables of the lifeline after the event, and the application's labels and predicates.
+    pub(super) record: &'a dyn Record,
+    /// What is visible of the other lifelines.
+    pub(super) seen: &'a [Seen],
+}
+
+impl Record for Here<'_> {
+    fn field(&self, name: &str) -> Option<Value<'_>> {
+        match name {
+            "kind" => Some(Value::Text(self.kind.into())),
+            "lifeline" => Some(Value::Text(self.lifeline.into())),
+            _ => self.record.field(name),
+        }
+    }
+
+    fn label(&self, kind: &str, text: &str) -> Option<bool> {
+        self.record.label(kind, text)
+    }
+
+    fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
+        self.record.call(name, arguments)
+    }
+
+    fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
+        if lifeline == self.lifeline {
+            // Not a number is undefined, here as in a view.
+            return self.field(name).filter(|value| !matches!(value, Value::Number(number) if number.is_nan()));
+        }
+        let remotes = &self.code.remotes;
+        let found = remotes.binary_search_by(|r| (&*r.lifeline, &*r.name).cmp(&(lifeline, name))).ok()?;
+        let remote = &remotes[found];
+        let view = self.seen.get(remote.at)?.view.as_ref()?;
+        view.fields.get(remote.place)?.as_ref().map(Literal::value)
+    }
+}
+
+impl Here<'_> {
+    /// The value of every step at this event, given those at the lifeline's previous event (`before`), if there is one.
+    /// Algorithm 2; `P` and `O` only ever become true.
+    pub(super) fn evaluate(&self, is_first: bool, before: &[bool], now: &mut [bool]) {
+        let code = self.code;
+        for (i, op) in code.ops.iter().enumerate() {
+            let at = |step: &u32| now[*step as usize];
+            let operands = |range: &Range<u32>| &code.operands[range.start as usize..range.end as usize];
+            now[i] = match op {
+                Op::Constant(value) => *value,
+                Op::Atom(atom) => code.atoms[*atom as usize].holds(self),
+                Op::Not(a) => !at(a),
+                Op::And(range) => operands(range).iter().all(at),
+                Op::Or(range) => operands(range).iter().any(at),
+                Op::Implies(a, b) => !at(a) || at(b),
+                Op::Iff(a, b) => at(a) == at(b),
+                Op::Yesterday(a) => before[*a as usize],
+                Op::Once(a) => at(a) || before[i],
+                Op::Historically(a) => at(a) && (is_first || before[i]),
+                Op::Since(a, b) => at(b) || (at(a) && before[i]),
+                Op::At { lifeline, step, .. } if *lifeline as usize == self.own => at(step),
+                Op::At { lifeline, place, .. } => self.visible(*lifeline as usize, *place),
+                Op::Anywhere { step, place } => {
+                    before[i] || at(step) || (0..self.seen.len()).any(|b| b != self.own && self.visible(b, *place))
+                }
+                Op::Seen(lifeline) => {
+                    let lifeline = *lifeline as usize;
+                    lifeline == self.own || self.seen.get(lifeline).is_some_and(|seen| seen.count > 0)
+                }
+            };
+        }
+    }
+
+    fn visible(&self, lifeline: usize, place: u32) -> bool {
+        let view = self.seen.get(lifeline).and_then(|seen| seen.view.as_ref());
+        view.and_then(|view| view.values.get(place as usize)).copied().unwrap_or(false)
+    }
+
+    /// What other lifelines may ask of this event. `last` is returned again where nothing has changed since.
+    pub(super) fn view(&self, now: &[bool], last: Option<&Arc<View>>) -> Option<Arc<View>> {
+        let (steps, fields) = (self.code.kept(self.own), self.code.kept_fields(self.own));
+        if steps.is_empty() && fields.is_empty() {
+            return None;
+        }
+        if let Some(last) = last
+            && steps.iter().zip(&last.values).all(|(step, was)| now[*step as usize] == *was)
+            && fields.iter().zip(&last.fields).all(|(name, was)| match (self.field(name), was) {
+                (value, Some(was)) => value == Some(was.value()),
+                (value, None) => value.is_none_or(|value| Literal::of(&value).is_none()),
+            })
+        {
+            return Some(last.clone());
+        }
+        let values = steps.iter().map(|step| now[*step as usize]).collect();
+        let fields = fields.iter().map(|name| self.field(name).and_then(|value| Literal::of(&value))).collect();
+        Some(Arc::new(View { values, fields }))
+    }
+}

@@ -1,0 +1,629 @@
+//! The causal reading: recorded scenarios, random charts against the definitions, and what is refused.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails where its own preparation does")]
+
+#[path = "support/causal_oracle.rs"]
+mod causal_oracle;
+#[path = "support/causal_random.rs"]
+mod causal_random;
+
+use std::sync::Arc;
+
+use causal_oracle::{Oracle, predicate};
+use fastrand::Rng;
+use serde_json::{Value as Json, json};
+use tlaforge::monitor::causal_json::{StampError, clock_from_json, clock_json, stamp_from_json, stamp_json};
+use tlaforge::temporal::causal::{
+    CausalError, Chart, Event, GuardError, Guards, Kept, Monitor, Nothing, Stamp, Step, Tracker, VectorClock,
+};
+use tlaforge::temporal::{
+    Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Record, Refused, Term, Unary, Value,
+};
+
+fn literal(value: &Json) -> Literal {
+    match value {
+        Json::Null => Literal::Null,
+        Json::Bool(value) => Literal::Bool(*value),
+        Json::Number(number) => Literal::Number(Number::new(number.as_f64().unwrap()).unwrap()),
+        Json::String(text) => Literal::Text(text.as_str().into()),
+        other => panic!("{other}"),
+    }
+}
+
+fn term(value: &Json) -> Term {
+    match value.as_array() {
+        None => Term::Literal(literal(value)),
+        Some(parts) => match parts[0].as_str().unwrap() {
+            "here" => Term::Field(parts[1].as_str().unwrap().into()),
+            "atf" => Term::FieldAt(parts[1].as_str().unwrap().into(), parts[2].as_str().unwrap().into()),
+            other => panic!("{other}"),
+        },
+    }
+}
+
+/// A row's formula, given as its syntax tree.
+fn formula(formulas: &mut Formulas, tree: &Json) -> Formula {
+    let comparison = match tree[0].as_str().unwrap() {
+        "eq" => Some(Comparison::Equal),
+        "ne" => Some(Comparison::NotEqual),
+        "lt" => Some(Comparison::Less),
+        "le" => Some(Comparison::LessOrEqual),
+        "gt" => Some(Comparison::Greater),
+        "ge" => Some(Comparison::GreaterOrEqual),
+        _ => None,
+    };
+    if let Some(comparison) = comparison {
+        return formulas.atomic(Atom::Compare(comparison, term(&tree[1]), term(&tree[2])));
+    }
+    let name = |i: usize| tree[i].as_str().unwrap();
+    match tree[0].as_str().unwrap() {
+        "true" => formulas.truth(),
+        "false" => formulas.falsity(),
+        "not" => {
+            let a = formula(formulas, &tree[1]);
+            formulas.not(a)
+        }
+        "Y" => {
+            let a = formula(formulas, &tree[1]);
+            formulas.unary(Unary::Yesterday, a)
+        }
+        "P" => {
+            let a = formula(formulas, &tree[1]);
+            formulas.unary(Unary::Past, a)
+        }
+        "at" | "PA" => {
+            let a = formula(formulas, &tree[2]);
+            formulas.causal(if tree[0] == "at" { Causal::At } else { Causal::PastAt }, name(1), a)
+        }
+        "seen" => formulas.seen(name(1)),
+        "on" => formulas.atomic(Atom::Compare(
+            Comparison::Equal,
+            Term::Field("lifeline".into()),
+            Term::Literal(Literal::Text(name(1).into())),
+        )),
+        "S" | "and" | "or" => {
+            let (a, b) = (formula(formulas, &tree[1]), formula(formulas, &tree[2]));
+            match tree[0].as_str().unwrap() {
+                "S" => formulas.binary(Binary::Since, a, b),
+                "and" => formulas.and([a, b]),
+                _ => formulas.or([a, b]),
+            }
+        }
+        other => panic!("{other}"),
+    }
+}
+
+fn event(row: &Json) -> Event {
+    let text = |i: usize| row[i].as_str().unwrap();
+    let (event, updates) = match text(0) {
+        "act" => (Event::act(text(1)), &row[2]),
+        "choice" => (Event::choice(text(1)), &row[2]),
+        "send" => (Event::send(text(1), text(2), text(3)), &row[4]),
+        "recv" => (Event::recv(text(1), text(2)), &row[3]),
+        other => panic!("{other}"),
+    };
+    let updates = updates.as_object().into_iter().flatten();
+    updates.fold(event, |event, (name, value)| event.with(name, literal(value)))
+}
+
+fn chart(lifelines: &[&str], events: impl IntoIterator<Item = Event>) -> Chart {
+    let mut chart = Chart::new(lifelines).unwrap();
+    for event in events {
+        chart.push(event).unwrap();
+    }
+    chart
+}
+
+fn compiled(text: &str, lifelines: &[&str]) -> Guards {
+    let mut formulas = Formulas::new();
+    let guard = formulas.parse(text).unwrap();
+    Guards::new(&formulas, &[guard], lifelines).unwrap()
+}
+
+#[test]
+fn every_recorded_scenario_gives_its_values_from_its_tree_and_from_its_text() {
+    let rows: Json = serde_json::from_str(include_str!("data/temporal/cpl.json")).unwrap();
+    let rows = rows["rows"].as_array().unwrap();
+    for row in rows {
+        let id = row["id"].as_str().unwrap();
+        let mut lifelines: Vec<&str> =
+            row["lifelines"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let mut formulas = Formulas::new();
+        let guard = formula(&mut formulas, &row["formula"]);
+        let text = formulas.text(guard);
+        assert_eq!(formulas.parse(&text).unwrap(), guard, "{id}: {text}");
+        let loaded = Guards::new(&formulas, &[guard], &lifelines);
+        if id.starts_with("unknown_") {
+            let Err(GuardError::Refused { why: Refused::Lifeline { lifeline, known }, .. }) = loaded else {
+                panic!("{id}");
+            };
+            assert_eq!((lifeline.as_str(), known.as_str()), ("Z", "A, B"));
+            if row["expect"].get("error").is_some() {
+                continue;
+            }
+            // Of a lifeline that exists and never does anything, the value is as recorded.
+            lifelines.push("Z");
+        }
+        let guards = Guards::new(&formulas, &[guard], &lifelines).unwrap();
+        let chart = chart(&lifelines, row["events"].as_array().unwrap().iter().map(event));
+        let expected: Vec<bool> =
+            row["expect"]["value_at_event"].as_array().unwrap().iter().map(|value| value.as_bool().unwrap()).collect();
+        let values: Vec<bool> = chart.values(&guards).unwrap().into_iter().map(|guards| guards[0]).collect();
+        assert_eq!(values, expected, "{id}: {text}");
+        let oracle = Oracle::new(&formulas, &chart);
+        let defined: Vec<bool> = (0..chart.events().len()).map(|at| oracle.holds(guard, at)).collect();
+        assert_eq!(defined, expected, "{id}: by definition");
+        let mut monitor = Monitor::new(&guards);
+        for (event, clock) in chart.events().iter().zip(row["vector_clock"].as_array().unwrap()) {
+            monitor.on_event(event, &Nothing).unwrap();
+            let clock = clock_from_json(guards.lifelines(), clock).unwrap();
+            assert_eq!(monitor.clock(&event.lifeline).unwrap(), clock, "{id}");
+        }
+    }
+    println!("{} scenarios", rows.len());
+    assert_eq!(rows.len(), 49);
+}
+
+/// The application's predicates, and no fields.
+struct Predicates;
+
+impl Record for Predicates {
+    fn field(&self, _: &str) -> Option<Value<'_>> {
+        None
+    }
+
+    fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
+        let values: Option<Vec<Literal>> = arguments.iter().map(Literal::of).collect();
+        predicate(name, &values?)
+    }
+}
+
+fn campaign(full: u64) -> u64 {
+    if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { full } else { full / 10 }
+}
+
+#[test]
+fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
+    let charts = campaign(100_000);
+    let (mut events, mut held) = (0u64, 0u64);
+    for seed in 0..charts {
+        let mut rng = Rng::with_seed(seed);
+        let chart = causal_random::chart(&mut rng);
+        let mut formulas = Formulas::new();
+        let count = rng.usize(1..=3);
+        let guards: Vec<Formula> =
+            (0..count).map(|_| causal_random::formula(&mut rng, &mut formulas, &chart, 4)).collect();
+        let lifelines: Vec<&str> = chart.lifelines().iter().map(|name| &**name).collect();
+        let compiled = Guards::new(&formulas, &guards, &lifelines).unwrap();
+        let oracle = Oracle::new(&formulas, &chart);
+        let mut monitor = Monitor::new(&compiled);
+        let mut clocks: Vec<VectorClock> = Vec::new();
+        for (at, event) in chart.events().iter().enumerate() {
+            let values = monitor.on_event(event, &Predicates).unwrap().all();
+            let defined: Vec<bool> = guards.iter().map(|guard| oracle.holds(*guard, at)).collect();
+            let texts = || guards.iter().map(|guard| formulas.text(*guard)).collect::<Vec<_>>();
+            assert_eq!(values, defined, "seed {seed}, event {at}: {:?}\n{:#?}", texts(), chart.events());
+            let clock = monitor.clock(&event.lifeline).unwrap();
+            assert_eq!(clock.0, oracle.clock(at), "seed {seed}, event {at}");
+            for (earlier, other) in clocks.iter().enumerate() {
+                assert_eq!(*other <= clock, oracle.is_before(earlier, at), "seed {seed}, {earlier} and {at}");
+                assert!(other != &clock, "two events have one clock");
+            }
+            clocks.push(clock);
+            held += values.iter().filter(|value| **value).count() as u64;
+            events += values.len() as u64;
+        }
+    }
+    println!("{charts} charts, each with an overtaken message; {events} values, {held} true; no disagreement");
+    assert!(held * 5 > events && held * 5 < 4 * events, "the charts say too little");
+}
+
+/// A lifeline on its own.
+struct Site {
+    guards: Guards,
+    tracker: Tracker,
+    store: Vec<(Arc<str>, Literal)>,
+}
+
+/// The lifeline's variables as a distributed program would hold them, with the application's predicates.
+struct Store<'a>(&'a Event, &'a [(Arc<str>, Literal)]);
+
+impl Record for Store<'_> {
+    fn field(&self, name: &str) -> Option<Value<'_>> {
+        match (name, &self.0.name) {
+            ("name", Some(name)) => Some(Value::Text((&**name).into())),
+            _ => self.1.iter().rev().find(|(known, _)| **known == *name).map(|(_, value)| value.value()),
+        }
+    }
+
+    fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
+        Predicates.call(name, arguments)
+    }
+}
+
+#[test]
+fn lifelines_that_share_nothing_but_written_messages_find_the_same_and_can_be_rebuilt_by_replaying_them() {
+    let charts = campaign(20_000);
+    let mut rebuilt = 0;
+    for seed in 0..charts {
+        let mut rng = Rng::with_seed(seed ^ 0x5eed);
+        let chart = causal_random::chart(&mut rng);
+        let mut formulas = Formulas::new();
+        let guard = causal_random::formula(&mut rng, &mut formulas, &chart, 4);
+        let text = formulas.text(guard);
+        let lifelines: Vec<&str> = chart.lifelines().iter().map(|name| &**name).collect();
+        // Each lifeline reads its guards from text, in a process of its own as it were.
+        let load = || compiled(&text, &lifelines);
+        let site =
+            |name: &&str| Site { guards: load(), tracker: Tracker::new(&load(), name).unwrap(), store: Vec::new() };
+        let mut sites: Vec<Site> = lifelines.iter().map(site).collect();
+        let mut messages: Vec<(Arc<str>, String)> = Vec::new();
+        let mut history: Vec<(usize, &Event, Option<String>)> = Vec::new();
+        let expected = {
+            let mut monitor = Monitor::new(&load());
+            let take = |event: &Event| monitor.on_event(event, &Predicates).unwrap().holds(0);
+            chart.events().iter().map(take).collect::<Vec<bool>>()
+        };
+        for (event, expected) in chart.events().iter().zip(expected) {
+            let own = lifelines.iter().position(|name| *name == &*event.lifeline).unwrap();
+            let Site { guards, tracker, store } = &mut sites[own];
+            store.extend(event.updates.iter().cloned());
+            let carried = match &event.step {
+                Step::Recv { message: Some(message) } => {
+                    let at = messages.iter().position(|(name, _)| name == message).unwrap();
+                    Some(messages.swap_remove(at).1)
+                }
+                _ => None,
+            };
+            let value = follow(guards, tracker, event, store, carried.as_deref(), &mut messages);
+            assert_eq!(value, expected, "seed {seed}: {text}");
+            history.push((own, event, carried));
+        }
+        // Every lifeline once more, from its own events and what was written on the messages that it received.
+        for (own, Site { guards, tracker, .. }) in sites.iter().enumerate() {
+            let mut again = Tracker::new(guards, lifelines[own]).unwrap();
+            let mut store = Vec::new();
+            for (_, event, carried) in history.iter().filter(|(whose, ..)| *whose == own) {
+                store.extend(event.updates.iter().cloned());
+                follow(guards, &mut again, event, &store, carried.as_deref(), &mut Vec::new());
+            }
+            assert_eq!(again.clock(), tracker.clock(), "seed {seed}");
+            assert_eq!(again.values().all(), tracker.values().all());
+            assert_eq!(again.send(&Nothing), tracker.clone().send(&Nothing), "and all that it has seen");
+            rebuilt += 1;
+        }
+    }
+    println!("{charts} charts, {rebuilt} lifelines rebuilt");
+}
+
+fn follow(
+    guards: &Guards,
+    tracker: &mut Tracker,
+    event: &Event,
+    store: &[(Arc<str>, Literal)],
+    carried: Option<&str>,
+    messages: &mut Vec<(Arc<str>, String)>,
+) -> bool {
+    let record = Store(event, store);
+    match &event.step {
+        Step::Act => tracker.act(&record).holds(0),
+        Step::Choice => tracker.choice(&record).holds(0),
+        Step::Send { message, .. } => {
+            let stamp = tracker.send(&record);
+            let written = stamp_json(guards, &stamp).to_string();
+            let read = stamp_from_json(guards, &serde_json::from_str(&written).unwrap()).unwrap();
+            assert_eq!(read, stamp, "{written}");
+            messages.push((message.clone(), written));
+            tracker.values().holds(0)
+        }
+        Step::Recv { .. } => {
+            let stamp = carried.map(|text| stamp_from_json(guards, &serde_json::from_str(text).unwrap()).unwrap());
+            tracker.recv(stamp.as_ref(), &record).unwrap().holds(0)
+        }
+    }
+}
+
+#[test]
+fn the_guard_of_a_pipeline_asks_whether_the_passed_check_was_of_this_revision() {
+    let guard = r#"@model_check.spec = spec & @model_check(status != "failed" S status = "passed")"#;
+    let guards = compiled(guard, &["formalize", "model_check", "review"]);
+    assert_eq!(guards.fields().iter().map(|f| &**f).collect::<Vec<_>>(), ["spec", "status"]);
+    let kept = &guards.kept()[1];
+    assert_eq!(*kept.formulas, [Arc::from(r#"status != "failed" S status = "passed""#)]);
+    assert_eq!(*kept.fields, [Arc::from("spec")]);
+    assert_eq!(guards.kept()[2], Kept::default(), "nothing is carried that no guard asks for");
+    let text = |text: &str| Literal::Text(text.into());
+    let mut monitor = Monitor::new(&guards);
+    let mut holds = |event: Event| monitor.on_event(&event, &Nothing).unwrap().holds(0);
+    holds(Event::act("model_check").with("spec", text("s1")).with("status", text("passed")));
+    holds(Event::send("model_check", "review", "result"));
+    assert!(!holds(Event::choice("review").with("spec", text("s1"))), "the result is still under way");
+    assert!(holds(Event::recv("review", "result")));
+    assert!(!holds(Event::choice("review").with("spec", text("s2"))), "the review reads another revision");
+    holds(Event::act("model_check").with("status", text("failed")));
+    holds(Event::send("model_check", "review", "later"));
+    assert!(holds(Event::choice("review").with("spec", text("s1"))), "the failure is under way");
+    assert!(!holds(Event::recv("review", "later")));
+}
+
+#[test]
+fn a_choice_takes_the_first_branch_whose_guard_holds_and_a_loop_asks_before_each_round() {
+    let mut formulas = Formulas::new();
+    let guards: Vec<Formula> = ["@T(failed)", "@T(passed)", "Seen@T", "rounds < 3"]
+        .into_iter()
+        .map(|guard| formulas.parse(guard).unwrap())
+        .collect();
+    let guards = Guards::new(&formulas, &guards, &["T", "C"]).unwrap();
+    let mut monitor = Monitor::new(&guards);
+    let branch = |monitor: &mut Monitor| {
+        let event = Event::choice("C");
+        monitor.on_event(&event, &Nothing).unwrap().first(&[0, 1, 2])
+    };
+    let tell = |monitor: &mut Monitor, event: Event| {
+        monitor.on_event(&event, &Nothing).unwrap();
+    };
+    assert_eq!(branch(&mut monitor), None, "the branch without a guard");
+    let yes = Literal::Bool(true);
+    for (n, (event, expected)) in [
+        (Event::act("T"), Some(2)),
+        (Event::act("T").with("passed", yes.clone()), Some(1)),
+        (Event::act("T").with("failed", yes), Some(0)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        tell(&mut monitor, event);
+        tell(&mut monitor, Event::send("T", "C", &n.to_string()));
+        tell(&mut monitor, Event::recv("C", &n.to_string()));
+        assert_eq!(branch(&mut monitor), expected);
+    }
+    let mut rounds = 0;
+    loop {
+        let count = Literal::Number(Number::new(f64::from(rounds)).unwrap());
+        let event = Event::choice("C").with("rounds", count);
+        if !monitor.on_event(&event, &Nothing).unwrap().holds(3) {
+            break;
+        }
+        rounds += 1;
+    }
+    assert_eq!(rounds, 3);
+    assert_eq!(monitor.clock("C").unwrap().get(1), 3 + 4 + 4, "each question is an event");
+    assert!(!monitor.values("C").unwrap().holds(99), "a guard that does not exist does not hold");
+}
+
+#[test]
+fn what_a_guard_cannot_mean_is_refused_when_it_is_loaded() {
+    let refused = |texts: &[&str], lifelines: &[&str]| {
+        let mut formulas = Formulas::new();
+        let guards: Vec<Formula> = texts.iter().map(|text| formulas.parse(text).unwrap()).collect();
+        Guards::new(&formulas, &guards, lifelines).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(&["a & F b"], &["A"]),
+        "`F` has no meaning in the causal reading: a guard sees only the past (`Y S O H P @`)"
+    );
+    for (text, operator) in [("X a", "X"), ("N a", "N"), ("G a", "G"), ("a U b", "U"), ("a W b", "W"), ("a R b", "R")] {
+        assert!(refused(&["a", text], &["A"]).starts_with(&format!("in guard 2: `{operator}` has no meaning")));
+    }
+    for text in ["@Z(a)", "P@Z(a)", "Seen@Z", "@Z.v = 1", "x + @Z.v < 3", "p(1, -@Z.v)", "@A(Y @A(@Z.v = 1))"] {
+        assert_eq!(refused(&[text], &["A", "B"]), "unknown lifeline `Z` (known: A, B)", "{text}");
+    }
+    assert_eq!(refused(&["a"], &["A", "B", "A"]), "the lifeline `A` is named twice");
+    let mut formulas = Formulas::new();
+    let mut wide = formulas.name("a");
+    let mut deep = wide;
+    for _ in 0..64 {
+        wide = formulas.binary(Binary::Iff, wide, wide);
+    }
+    assert_eq!(
+        Guards::new(&formulas, &[wide], &["A"]).unwrap_err().to_string(),
+        "guard 1 is too large: it has more than 100000 parts"
+    );
+    for _ in 0..100_000 {
+        deep = formulas.unary(Unary::Yesterday, deep);
+    }
+    assert_eq!(
+        Guards::new(&formulas, &[deep], &["A"]).unwrap_err().to_string(),
+        "guard 1 is too large: it nests deeper than 1000"
+    );
+}
+
+#[test]
+fn an_event_that_is_refused_changes_nothing() {
+    let guards = compiled("@A.x = x & P(x = 1) & @B(Y x = 1)", &["A", "B", "C"]);
+    let mut monitor = Monitor::new(&guards);
+    let one = || Literal::Number(Number::new(1.0).unwrap());
+    monitor.on_event(&Event::send("A", "B", "m").with("x", one()), &Nothing).unwrap();
+    let text = |name: &str| name.to_owned();
+    let wrong = [
+        (Event::act("Z"), CausalError::Lifeline { lifeline: text("Z"), known: text("A, B, C") }),
+        (Event::send("A", "Z", "n"), CausalError::Lifeline { lifeline: text("Z"), known: text("A, B, C") }),
+        (Event::send("A", "A", "n"), CausalError::ToItself(text("A"))),
+        (Event::send("B", "C", "m"), CausalError::SentTwice(text("m"))),
+        (Event::recv("B", "n"), CausalError::NotSent(text("n"))),
+        (Event::recv("C", "m"), CausalError::WrongReceiver { message: text("m"), to: text("B"), at: text("C") }),
+        (Event::recv("A", "m"), CausalError::ToItself(text("A"))),
+    ];
+    let shown = |monitor: &Monitor| format!("{monitor:?}");
+    for (event, error) in wrong {
+        let before = shown(&monitor);
+        let event = event.with("x", Literal::Null);
+        assert_eq!(monitor.on_event(&event, &Nothing).unwrap_err(), error);
+        assert_eq!(shown(&monitor), before, "{error}");
+        let mut chart = chart(&["A", "B", "C"], [Event::send("A", "B", "m")]);
+        assert_eq!(chart.push(event).unwrap_err(), error);
+        assert_eq!(chart.events().len(), 1);
+    }
+    monitor.on_event(&Event::recv("B", "m").with("x", one()), &Nothing).unwrap();
+    assert_eq!(monitor.on_event(&Event::recv("B", "m"), &Nothing).unwrap_err(), CausalError::NotSent(text("m")));
+    assert_eq!(monitor.clock("B").unwrap().0, [1, 1, 0]);
+}
+
+/// An application predicate with a defect.
+struct Broken;
+
+impl Record for Broken {
+    fn field(&self, _: &str) -> Option<Value<'_>> {
+        None
+    }
+
+    fn call(&self, _: &str, _: &[Value<'_>]) -> Option<bool> {
+        panic!("a defect of the application")
+    }
+}
+
+#[test]
+fn a_predicate_that_panics_leaves_no_half_of_an_update() {
+    let guards = compiled("O broken(x) | @A(O x = 1)", &["A", "B"]);
+    let mut monitor = Monitor::new(&guards);
+    let one = Literal::Number(Number::new(1.0).unwrap());
+    monitor.on_event(&Event::send("A", "B", "m").with("x", one.clone()), &Nothing).unwrap();
+    for event in [Event::act("B"), Event::recv("B", "m"), Event::send("B", "A", "n")] {
+        let event = event.with("x", one.clone());
+        let before = monitor.clone();
+        let panicked =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| monitor.on_event(&event, &Broken).is_ok()));
+        assert!(panicked.is_err());
+        assert_eq!(monitor.clock("B").unwrap(), before.clock("B").unwrap());
+        assert_eq!(monitor.values("B").unwrap().all(), before.values("B").unwrap().all());
+        // The same event once more, on both.
+        let again: Vec<bool> = [monitor.clone(), before]
+            .iter_mut()
+            .map(|monitor| monitor.on_event(&event, &Nothing).unwrap().holds(0))
+            .collect();
+        assert_eq!(again[0], again[1]);
+    }
+    assert!(monitor.on_event(&Event::recv("B", "m"), &Nothing).unwrap().holds(0));
+}
+
+#[test]
+fn a_message_without_a_stamp_tells_nothing_and_a_value_that_is_no_number_is_undefined_everywhere() {
+    struct NotANumber;
+    impl Record for NotANumber {
+        fn field(&self, name: &str) -> Option<Value<'_>> {
+            (name == "x").then_some(Value::Number(f64::NAN))
+        }
+
+        fn call(&self, _: &str, _: &[Value<'_>]) -> Option<bool> {
+            Some(true)
+        }
+    }
+    let mut formulas = Formulas::new();
+    let guards: Vec<Formula> =
+        ["Seen@A", r#"kind = "recv""#, "x != x | x = x | x < 1", "defined(@A.x)", "@A(defined(@A.x))"]
+            .into_iter()
+            .map(|guard| formulas.parse(guard).unwrap())
+            .collect();
+    let guards = Guards::new(&formulas, &guards, &["A", "B"]).unwrap();
+    let mut b = Tracker::new(&guards, "B").unwrap();
+    assert_eq!(b.recv(None, &NotANumber).unwrap().all(), [false, true, false, false, false]);
+    let mut a = Tracker::new(&guards, "A").unwrap();
+    assert_eq!(a.act(&NotANumber).all(), [true, false, false, false, false]);
+    let stamp = a.send(&NotANumber);
+    assert_eq!(b.recv(Some(&stamp), &NotANumber).unwrap().all(), [true, true, false, false, false]);
+    assert_eq!((b.lifeline(), b.clock().0), ("B", vec![2, 2]));
+}
+
+#[test]
+fn a_stamp_of_other_guards_is_refused_by_name() {
+    let ours = compiled("@A(x = 1) & @A.spec = spec", &["A", "B"]);
+    let record = Nothing;
+    let stamp = |text: &str, lifelines: &[&str]| Tracker::new(&compiled(text, lifelines), "A").unwrap().send(&record);
+    let refused = |stamp: &Stamp| {
+        let mut b = Tracker::new(&ours, "B").unwrap();
+        let error = b.recv(Some(stamp), &record).unwrap_err();
+        assert_eq!(b.clock().0, [0, 0], "nothing has moved");
+        error.to_string()
+    };
+    let fits = stamp(r#"@A(x = 1) & @A.spec = "other""#, &["A", "B"]);
+    assert!(Tracker::new(&ours, "B").unwrap().recv(Some(&fits), &record).is_ok(), "what is kept is the same");
+    assert_eq!(
+        refused(&stamp("@A(x = 2) & @A.spec = spec", &["A", "B"])),
+        "the message was stamped for other guards: they differ in `x = 1` at `A`"
+    );
+    assert_eq!(
+        refused(&stamp("@A(x = 1)", &["A", "B"])),
+        "the message was stamped for other guards: they differ in `@A.spec`"
+    );
+    assert_eq!(
+        refused(&stamp("@A(x = 1) & @A.spec = spec", &["C", "A", "B"])),
+        "the message was stamped for other guards: it has the lifeline `C` where `A` is expected"
+    );
+    assert_eq!(
+        refused(&stamp("@A(x = 1) & @A.spec = spec", &["A", "B", "C"])),
+        "the message was stamped for other guards: it has a lifeline `C`"
+    );
+    let own = Tracker::new(&ours, "B").unwrap().send(&record);
+    assert_eq!(refused(&own), "`B` exchanges a message with itself");
+    let ahead = Stamp::new(&ours, &VectorClock(vec![0, 5]), Vec::new()).unwrap();
+    assert_eq!(refused(&ahead), "the message has seen 5 events of `B`, which has had 0");
+}
+
+#[test]
+fn a_written_stamp_reads_as_it_was_and_what_is_wrong_with_it_is_named() {
+    struct Odd;
+    impl Record for Odd {
+        fn field(&self, name: &str) -> Option<Value<'_>> {
+            match name {
+                "big" => Some(Value::Number(f64::INFINITY)),
+                "third" => Some(Value::Number(0.1 + 0.2)),
+                "none" => Some(Value::Null),
+                "said" => Some(Value::Text("\"}\n".into())),
+                _ => None,
+            }
+        }
+    }
+    let text = r#"@A(said = "\"}\n") & p(@A.big, @A.third, @A.none, @A.said, @A.missing) & P(x = 1) & P@A(Y x = 1)"#;
+    let guards = compiled(text, &["A", "B"]);
+    let stamp = Tracker::new(&guards, "A").unwrap().send(&Odd);
+    let written = stamp_json(&guards, &stamp);
+    assert_eq!(
+        written,
+        json!({"vc": {"A": 1}, "views": {"A": {
+            "holds": {"O (x = 1)": false, "said = \"\\\"}\\n\"": true, "O (Y x = 1)": false},
+            "fields": {"big": {"bits": "7ff0000000000000"}, "third": 0.1 + 0.2, "none": null, "said": "\"}\n"},
+        }}})
+    );
+    let read = |value: &Json| stamp_from_json(&guards, &serde_json::from_str(&value.to_string()).unwrap());
+    assert_eq!(read(&written).unwrap(), stamp);
+    let names = |path: &str, value: Json| {
+        let mut damaged = written.clone();
+        let (parent, last) = path.rsplit_once('/').unwrap();
+        damaged.pointer_mut(parent).unwrap()[last] = value;
+        read(&damaged).unwrap_err().to_string()
+    };
+    assert_eq!(names("/vc/Z", json!(1)), "a stamp names an unknown lifeline `Z`");
+    assert_eq!(names("/vc/A", json!(-1)), "a stamp is damaged: its clock has no count of `A`");
+    assert_eq!(names("/views/Z", json!({})), "a stamp names an unknown lifeline `Z`");
+    assert_eq!(names("/views", json!([])), "a stamp is damaged: it has no views");
+    assert_eq!(names("/views", json!({})), "a stamp was made for other guards: it lacks `O (x = 1)` of `A`");
+    assert_eq!(names("/views/A/holds/q", json!(true)), "a stamp was made for other guards: it has `q` of `A`");
+    assert_eq!(
+        names("/views/A/holds/O (x = 1)", json!(1)),
+        "a stamp is damaged: `O (x = 1)` is neither true nor false"
+    );
+    assert_eq!(names("/views/A/fields/z", json!(1)), "a stamp was made for other guards: it has `z` of `A`");
+    assert_eq!(names("/views/A/fields/big", json!([1])), "a stamp is damaged: `big` has no readable value");
+    assert_eq!(
+        names("/views/A/fields/big", json!({"bits": "7ff8000000000000"})),
+        "a stamp is damaged: `big` has no readable value"
+    );
+    assert_eq!(read(&json!({"vc": 3, "views": {}})), Err(StampError::Damaged("its clock is no object".to_owned())));
+    assert_eq!(clock_json(guards.lifelines(), &VectorClock(vec![2, 0])), json!({"A": 2}));
+}
+
+#[test]
+fn a_lifeline_that_appears_later_is_seen_by_whoever_hears_of_it() {
+    let mut monitor = Monitor::new(&compiled("P(x = 1)", &["A"]));
+    monitor.on_event(&Event::new("A", Step::Send { to: None, message: "early".into() }), &Nothing).unwrap();
+    monitor.admit("B").unwrap();
+    assert_eq!(monitor.admit("B"), Err(GuardError::Twice("B".to_owned())));
+    let one = Literal::Number(Number::new(1.0).unwrap());
+    let holds = |monitor: &mut Monitor, event: Event| monitor.on_event(&event, &Nothing).unwrap().holds(0);
+    assert!(!holds(&mut monitor, Event::recv("B", "early")), "a stamp from before is read");
+    assert!(holds(&mut monitor, Event::act("B").with("x", one)));
+    assert!(!holds(&mut monitor, Event::act("A")));
+    assert!(holds(&mut monitor, Event::send("B", "A", "late")));
+    assert!(holds(&mut monitor, Event::recv("A", "late")));
+    assert_eq!(monitor.clock("A").unwrap().0, [3, 3]);
+    assert_eq!(monitor.guards().lifelines().len(), 2);
+}
