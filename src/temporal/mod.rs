@@ -5,6 +5,7 @@
 mod atom;
 mod finite;
 pub mod causal;
+mod automaton;
 mod formula;
 mod implication;
 mod letter;
@@ -18,6 +19,7 @@ mod words;
 
 pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
 pub use finite::{Claim, Column, Decided, Explanation, Labels, Reason, TraceCheck, check_trace, eval_all_positions};
+pub use automaton::{AutomatonError, Conjunction, Dfa, Edge, Guard, Limits};
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use letter::Letter;
 pub use parse::{MAX_DEPTH, ParseError};

@@ -1,0 +1,31 @@
+//! The automaton as a picture.
+
+use std::fmt::Write as _;
+
+use super::super::formula::Formulas;
+use super::dfa::Dfa;
+
+impl Dfa {
+    /// The automaton in Graphviz's DOT: accepting states have two circles, goals are green, the trap is red.
+    pub fn dot(&self, formulas: &Formulas) -> String {
+        let mut out = String::from("digraph automaton {\n  rankdir = LR;\n  start [shape = point];\n  start -> 0;\n");
+        for state in 0..self.states() {
+            let shape = if self.accepts(state) { "doublecircle" } else { "circle" };
+            let colour = match () {
+                () if self.is_goal(state) => ", color = green, tooltip = goal",
+                () if self.is_trap(state) => ", color = red, tooltip = trap",
+                () => "",
+            };
+            writeln!(out, "  {state} [shape = {shape}{colour}];").expect("a String takes all that is written");
+        }
+        for state in 0..self.states() {
+            for edge in self.edges(state) {
+                let guard = edge.guard.text(formulas).replace('\\', "\\\\").replace('"', "\\\"");
+                writeln!(out, "  {state} -> {} [label = \"{guard}\"];", edge.to)
+                    .expect("a String takes all that is written");
+            }
+        }
+        out.push_str("}\n");
+        out
+    }
+}
