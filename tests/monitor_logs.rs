@@ -22,10 +22,16 @@ fn truths(log: &[u8], shape: Shape, atoms: &[&str], manner: Manner) -> Result<(V
     let mut rows = Vec::new();
     let first = log.trim_ascii_start().first();
     let found = if shape == Shape::Openai && first == Some(&b'[') {
-        scan_list(log, &plan, |step| rows.push(row(step)))?
+        scan_list(log, &plan, |step, _| rows.push(row(step)))?
     } else {
         let mut input = log;
-        scan_lines(&mut input, &plan, manner, |all: &mut Vec<_>, step| all.push(row(step)), |part| rows.extend(part))?
+        scan_lines(
+            &mut input,
+            &plan,
+            manner,
+            |all: &mut Vec<_>, step, _| all.push(row(step)),
+            |part| rows.extend(part),
+        )?
     };
     Ok((rows, found))
 }
@@ -107,11 +113,11 @@ fn messages_of_openai_are_states_as_lines_as_an_array_and_in_an_object() {
     let all: Vec<Formula> = atoms.iter().map(|a| formulas.parse(a).unwrap()).collect();
     let plan = Plan::new(&Mapping::default().over(Shape::Openai), &formulas, &all, &[]);
     let mut states = 0;
-    scan_list(object.as_bytes(), &plan, |_| states += 1).unwrap();
+    scan_list(object.as_bytes(), &plan, |_, _| states += 1).unwrap();
     assert_eq!(states, 5);
-    let error = scan_list(b"{\"a\": []}", &plan, |_| ()).unwrap_err().to_string();
+    let error = scan_list(b"{\"a\": []}", &plan, |_, _| ()).unwrap_err().to_string();
     assert!(error.contains("messages"), "{error}");
-    let error = scan_list(b"[{\"role\":\"user\"},\n{\"role\" 3}]", &plan, |_| ()).unwrap_err().to_string();
+    let error = scan_list(b"[{\"role\":\"user\"},\n{\"role\" 3}]", &plan, |_, _| ()).unwrap_err().to_string();
     assert!(error.starts_with("line 2"), "{error}");
 }
 

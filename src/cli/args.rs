@@ -43,6 +43,10 @@ pub(super) enum Command {
     Mutate(MutateArgs),
     /// Score a specification against a case of known bugs, or a whole suite of cases.
     Eval(EvalArgs),
+    /// Check a run's journal, or the log of any agent, against the rules of a policy.
+    Audit(AuditArgs),
+    /// Try a formula: what it says, on a trace, and as an automaton.
+    Formula(FormulaArgs),
     /// Print the report of a run.
     Report(ReportArgs),
     /// Show which tools were found, and how to get what is missing.
@@ -392,6 +396,76 @@ pub(super) struct EvalArgs {
     /// How results are printed.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct AuditArgs {
+    /// The log: a run folder, JSON lines, a transcript of Claude Code, a list of messages; `-` reads stdin.
+    pub log: PathBuf,
+    /// A file of rules.
+    #[arg(long, value_name = "FILE", required_unless_present = "formula")]
+    pub policy: Option<PathBuf>,
+    /// One formula, as a rule of its own; with --policy, besides the file's rules.
+    #[arg(long, value_name = "FORMULA")]
+    pub formula: Vec<String>,
+    /// What the log is [default: told from its first record].
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    pub shape: Option<ShapeChoice>,
+    /// Where the records keep something: `tool_call`, text, `stop_reason`, lifeline, event, message, time or within, then
+    /// `=` and a path such as payload.tool.name.
+    #[arg(long, value_name = "WHAT=PATH")]
+    pub map: Vec<String>,
+    /// Begin a rule anew after each verdict, and count how often it is violated.
+    #[arg(long)]
+    pub reset: bool,
+    /// Go on reading as the log grows, and tell each verdict when it falls.
+    #[arg(long, conflicts_with = "reset")]
+    pub follow: bool,
+    /// Leave out lines that are no records, and tell which.
+    #[arg(long)]
+    pub skip_invalid: bool,
+    /// `json` prints one object.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    pub format: Format,
+}
+
+/// The shapes of logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ShapeChoice {
+    /// A run's journal.
+    Journal,
+    /// JSON lines, each record one state.
+    Jsonl,
+    /// What Claude Code prints with --output-format stream-json.
+    Claude,
+    /// A list of messages as OpenAI-compatible servers take it.
+    Openai,
+    /// Requests and responses with `kind` and `payload`; each `chat_response` is a state.
+    Agentlog,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct FormulaArgs {
+    /// The formula.
+    pub formula: String,
+    /// States to try it on, separated by `;`, each the propositions that are true: `a; a b; ; b`.
+    #[arg(long, value_name = "STATES")]
+    pub trace: Option<String>,
+    /// Print the minimal automaton: dot for Graphviz, or table.
+    #[arg(long, value_enum, value_name = "dot|table", hide_possible_values = true)]
+    pub dfa: Option<DfaChoice>,
+    /// `json` prints one object.
+    #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
+    pub format: Format,
+}
+
+/// How an automaton is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DfaChoice {
+    /// For Graphviz.
+    Dot,
+    /// A line for each edge.
+    Table,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -2,6 +2,7 @@
 //! wires the parts together and decides nothing about specifications.
 
 mod args;
+mod audit;
 mod branch;
 mod check;
 mod defects;
@@ -12,6 +13,7 @@ mod eval;
 mod eval_suite;
 mod failure;
 mod forge;
+mod formula;
 mod mutate;
 mod program;
 mod progress;

@@ -1,5 +1,14 @@
 //! Policies, guards, labelers, audits, interventions and objectives: the temporal layer applied to our own journals and to
 //! any agent's log.
 
+mod audit;
+mod causal_audit;
 pub mod causal_json;
 pub mod log;
+mod policy;
+mod rules;
+
+pub use audit::{AuditError, Audited, Auditor, FAILING_SHOWN, RuleFinding, Verdict};
+pub use causal_audit::Misfit;
+pub use policy::{Policy, PolicyError, PolicyRule, Scope, Severity};
+pub use rules::{KINDS, Parameter, Rule, RuleError};

@@ -1,10 +1,12 @@
 //! A run's journal, an evaluation and a mutation run as text. No IO: a value goes in, words come out.
 
+mod audit;
 mod eval;
 mod junit;
 mod mutation;
 mod text;
 
+pub use audit::{audit_json, audit_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
 pub use mutation::{mutant_line, mutation_json, mutation_text, stryker};

@@ -104,7 +104,9 @@ impl Normal {
                 let weak = *operator == Binary::WeakUntil;
                 self.follows(f, *d, depth)
                     || match left {
-                        Node::Binary(Binary::Until, [a, b]) => self.follows(*a, *c, depth) && self.follows(*b, g, depth),
+                        Node::Binary(Binary::Until, [a, b]) => {
+                            self.follows(*a, *c, depth) && self.follows(*b, g, depth)
+                        }
                         Node::Binary(Binary::WeakUntil, [a, b]) => {
                             weak && self.follows(*a, *c, depth) && self.follows(*b, g, depth)
                         }

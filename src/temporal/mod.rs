@@ -3,9 +3,9 @@
 //! Pure: no input or output, no formats of its own, no knowledge of TLA+ or of models.
 
 mod atom;
-mod finite;
-pub mod causal;
 mod automaton;
+pub mod causal;
+mod finite;
 mod formula;
 mod implication;
 mod letter;
@@ -18,8 +18,8 @@ mod readings;
 mod words;
 
 pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
-pub use finite::{Claim, Column, Decided, Explanation, Labels, Reason, TraceCheck, check_trace, eval_all_positions};
 pub use automaton::{AutomatonError, Conjunction, Dfa, Edge, Guard, Limits};
+pub use finite::{Claim, Column, Decided, Explanation, Labels, Reason, TraceCheck, check_trace, eval_all_positions};
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use letter::Letter;
 pub use parse::{MAX_DEPTH, ParseError};

@@ -407,7 +407,9 @@ impl Normal {
 
     /// Where `operator a` is among the operands.
     fn position(&self, parts: &[Formula], operator: Unary, a: Formula) -> Option<usize> {
-        parts.iter().position(|part| matches!(self.formulas.node(*part), Node::Unary(o, b) if *o == operator && *b == a))
+        parts
+            .iter()
+            .position(|part| matches!(self.formulas.node(*part), Node::Unary(o, b) if *o == operator && *b == a))
     }
 
     /// Where `a` is among the operands, `later` being `operator a`.

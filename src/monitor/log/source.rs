@@ -141,12 +141,12 @@ pub fn shape_of(beginning: &[u8]) -> Shape {
     }
 }
 
-/// Reads JSON lines; states are folded by as many threads as wanted, and the folds handed over in the log's order.
+/// Reads JSON lines; states, each with its line, are folded by as many threads as wanted, and the folds handed over in the log's order.
 pub fn scan_lines<A: Default + Send>(
     input: &mut impl Read,
     plan: &Plan,
     manner: Manner,
-    fold: impl Fn(&mut A, &Step) + Sync,
+    fold: impl Fn(&mut A, &Step, u64) + Sync,
     mut take: impl FnMut(A),
 ) -> Result<Found, LogError> {
     let mut found = Found { defined: vec![false; plan.names().len()], ..Found::default() };
@@ -208,7 +208,7 @@ fn scan_block<A: Default>(
     is_last: bool,
     plan: &Plan,
     manner: Manner,
-    fold: &impl Fn(&mut A, &Step),
+    fold: &impl Fn(&mut A, &Step, u64),
 ) -> Result<(A, Found), LogError> {
     let mut folded = A::default();
     let mut found = Found { defined: vec![false; plan.names().len()], ..Found::default() };
@@ -226,7 +226,7 @@ fn scan_block<A: Default>(
                     if is_state {
                         found.places.push(line);
                         found.note_defined(step.defined());
-                        fold(&mut folded, &step);
+                        fold(&mut folded, &step, line);
                     }
                 }
                 Err(error) if is_last && end.is_none() && error.is_eof() => found.torn = Some(line),
@@ -255,7 +255,7 @@ fn explain(error: &serde_json::Error, text: &[u8]) -> String {
 }
 
 /// Reads a list of messages: an array, or an object with one under `messages`.
-pub fn scan_list(text: &[u8], plan: &Plan, mut each: impl FnMut(&Step)) -> Result<Found, LogError> {
+pub fn scan_list(text: &[u8], plan: &Plan, mut each: impl FnMut(&Step, u64)) -> Result<Found, LogError> {
     let mut found = Found { defined: vec![false; plan.names().len()], ..Found::default() };
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -273,7 +273,7 @@ struct List<'a, F> {
     each: &'a mut F,
 }
 
-impl<'de, F: FnMut(&Step)> DeserializeSeed<'de> for List<'_, F> {
+impl<'de, F: FnMut(&Step, u64)> DeserializeSeed<'de> for List<'_, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -281,7 +281,7 @@ impl<'de, F: FnMut(&Step)> DeserializeSeed<'de> for List<'_, F> {
     }
 }
 
-impl<'de, F: FnMut(&Step)> Visitor<'de> for List<'_, F> {
+impl<'de, F: FnMut(&Step, u64)> Visitor<'de> for List<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -295,7 +295,7 @@ impl<'de, F: FnMut(&Step)> Visitor<'de> for List<'_, F> {
             if is_state {
                 self.found.places.push(self.found.records);
                 self.found.note_defined(step.defined());
-                (self.each)(&step);
+                (self.each)(&step, self.found.records);
             }
         }
         Ok(())

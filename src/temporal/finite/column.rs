@@ -101,6 +101,25 @@ impl Labels {
         self.length += 1;
     }
 
+    /// Appends the records of other labels, which are of the same atoms.
+    pub fn append(&mut self, other: &Self) {
+        debug_assert_eq!(self.atoms, other.atoms, "labels of the same atoms");
+        let shift = self.length % 64;
+        let words = (self.length + other.length) / 64 + 1;
+        for atom in &self.atoms {
+            let more = other.column(*atom).expect("labels of the same atoms");
+            let column = self.columns[atom.index()].as_mut().expect("every atom asked for has a column");
+            for word in more {
+                let last = column.last_mut().expect("there is room for the position after the last record");
+                *last |= word >> shift;
+                column.push(if shift == 0 { 0 } else { word << (64 - shift) });
+            }
+            // Behind the last record of the other labels there are only zeros.
+            column.truncate(words);
+        }
+        self.length += other.length;
+    }
+
     /// The number of records.
     pub fn len(&self) -> usize {
         self.length

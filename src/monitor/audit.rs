@@ -1,0 +1,365 @@
+//! What the rules of a policy say of a whole log: a verdict for each, where it was decided, why, and what is still owed.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::causal_audit::{CausalAudit, Misfit};
+use super::log::{CALLS, Found, LogError, Manner, Mapping, Plan, Step, scan_lines, scan_list};
+use super::policy::{PolicyRule, Scope};
+use crate::temporal::{
+    Atom, AtomId, Decided, Formula, Formulas, Labels, Letter, Progression, Reading, Refused, Schema, check_trace,
+};
+
+/// What became of a rule at the end of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds, however the log had gone on.
+    Satisfied,
+    /// It does not, however the log had gone on.
+    Violated,
+    /// It holds as the log ends here; more could have violated it.
+    PresumablySatisfied,
+    /// It does not hold as the log ends here; more could have satisfied it.
+    PresumablyViolated,
+}
+
+impl Verdict {
+    /// Whether the log as it is keeps the rule.
+    pub fn holds(self) -> bool {
+        matches!(self, Self::Satisfied | Self::PresumablySatisfied)
+    }
+
+    /// As it is written in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Satisfied => "satisfied",
+            Self::Violated => "violated",
+            Self::PresumablySatisfied => "presumably_satisfied",
+            Self::PresumablyViolated => "presumably_violated",
+        }
+    }
+}
+
+/// What an audit found of one rule. Positions count the states from 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleFinding {
+    /// The rule.
+    pub rule: PolicyRule,
+    /// Its formula as text.
+    pub formula: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The state whose record decided a violation; the last where the end of the log did.
+    pub culprit: Option<u64>,
+    /// Positions from which the rest of the log breaks the formula; of a causal rule, events at which it is false. The
+    /// first of them, at most [`FAILING_SHOWN`].
+    pub failing: Vec<u64>,
+    /// How many there are in all.
+    pub failing_count: u64,
+    /// How often the rule was violated: once, or with a reset after each verdict as often as it was.
+    pub violations: u64,
+    /// Why, in sentences.
+    pub witness: Vec<String>,
+    /// What would have to follow, in words, where the log ends before it.
+    pub owed: Option<String>,
+}
+
+/// How many failing positions a finding holds.
+pub const FAILING_SHOWN: usize = 100;
+
+/// What an audit found.
+#[derive(Debug, Clone)]
+pub struct Audited {
+    /// For each rule, in the policy's order.
+    pub findings: Vec<RuleFinding>,
+    /// The log.
+    pub found: Found,
+    /// What a person should know besides.
+    pub warnings: Vec<String>,
+}
+
+/// Why an audit cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The log.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A rule does not fit.
+    #[error("rule `{rule}`: {why}")]
+    Rule {
+        /// Its name.
+        rule: String,
+        /// Why.
+        why: Refused,
+    },
+    /// A causal rule or an event does not fit.
+    #[error(transparent)]
+    Causal(#[from] Misfit),
+}
+
+/// Rules that are ready for a log of a certain shape.
+#[derive(Debug)]
+pub struct Auditor {
+    formulas: Formulas,
+    rules: Vec<PolicyRule>,
+    mapping: Mapping,
+    plan: Plan,
+    traced: Vec<Formula>,
+}
+
+impl Auditor {
+    /// Rules, and where the log keeps what they speak of.
+    pub fn new(formulas: Formulas, rules: Vec<PolicyRule>, mapping: Mapping) -> Result<Self, AuditError> {
+        let schema = Schema {
+            fields: mapping.fields.as_ref().map(|fields| fields.iter().cloned().collect()),
+            labels: mapping.labels().map(str::to_owned).collect(),
+            calls: CALLS.iter().map(|name| (*name).to_owned()).collect(),
+            lifelines: None,
+        };
+        let mut wanted = Vec::new();
+        let mut traced = Vec::new();
+        for rule in &rules {
+            let fails = |why| AuditError::Rule { rule: rule.id.clone(), why };
+            let (reading, also) = match &rule.scope {
+                Scope::Trace(_) => (Reading::Finite, None),
+                Scope::Causal { when, .. } => (Reading::Causal, *when),
+            };
+            for formula in std::iter::once(rule.formula).chain(also) {
+                formulas.readable(formula, reading).map_err(fails)?;
+                formulas.known_to(formula, &schema).map_err(fails)?;
+                wanted.push(formula);
+            }
+            if reading == Reading::Finite {
+                traced.push(rule.formula);
+            }
+        }
+        let besides: BTreeSet<&str> = [&mapping.lifeline, &mapping.event, &mapping.message, &mapping.time]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .chain(["name"])
+            .collect();
+        let besides: Vec<&str> = besides.into_iter().collect();
+        let plan = Plan::new(&mapping, &formulas, &wanted, &besides);
+        Ok(Self { formulas, rules, mapping, plan, traced })
+    }
+
+    /// What is read of each record.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The rules' formulas.
+    pub fn formulas(&self) -> &Formulas {
+        &self.formulas
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &[PolicyRule] {
+        &self.rules
+    }
+
+    /// Audits JSON lines.
+    pub fn lines(&self, input: &mut impl std::io::Read, manner: Manner) -> Result<Audited, AuditError> {
+        let mut whole = Whole::new(self)?;
+        let causal = whole.causal.is_some();
+        let fold = |part: &mut Part, step: &Step, line: u64| part.push(self, causal, step, line);
+        let mut failed = Ok(());
+        let found = scan_lines(input, &self.plan, manner, fold, |part| {
+            if failed.is_ok() {
+                failed = whole.append(self, part);
+            }
+        })?;
+        failed?;
+        whole.finish(self, found)
+    }
+
+    /// Audits a list of messages.
+    pub fn list(&self, text: &[u8]) -> Result<Audited, AuditError> {
+        let mut whole = Whole::new(self)?;
+        let causal = whole.causal.is_some();
+        let mut part = Part::default();
+        let found = scan_list(text, &self.plan, |step, number| part.push(self, causal, step, number))?;
+        whole.append(self, part)?;
+        whole.finish(self, found)
+    }
+
+    fn finding(&self, rule: &PolicyRule, labels: &Labels) -> Result<RuleFinding, AuditError> {
+        let fails = |why| AuditError::Rule { rule: rule.id.clone(), why };
+        let check = check_trace(&self.formulas, rule.formula, labels).map_err(fails)?;
+        let verdict = match (check.holds(), check.decided) {
+            (true, Decided::ByTheEnd) => Verdict::PresumablySatisfied,
+            (false, Decided::ByTheEnd) => Verdict::PresumablyViolated,
+            (true, _) => Verdict::Satisfied,
+            (false, _) => Verdict::Violated,
+        };
+        let witness = check.explanation.as_ref().map(|explanation| explanation.text(&self.formulas));
+        Ok(RuleFinding {
+            formula: self.formulas.text(rule.formula),
+            verdict,
+            culprit: check.culprit().map(|at| at as u64),
+            failing: check.failing().take(FAILING_SHOWN).map(|at| at as u64).collect(),
+            failing_count: check.failing_count() as u64,
+            violations: u64::from(!check.holds()),
+            witness: witness.into_iter().collect(),
+            owed: if verdict == Verdict::PresumablyViolated { self.owed(rule.formula, labels) } else { None },
+            rule: rule.clone(),
+        })
+    }
+
+    /// What is owed after the whole log, in words; nothing where progression does not read the formula.
+    fn owed(&self, formula: Formula, labels: &Labels) -> Option<String> {
+        let mut progression = Progression::new();
+        let mut owed = progression.begin(&self.formulas, formula).ok()?;
+        let ours: HashMap<&Atom, AtomId> = self.formulas.atoms().map(|(id, atom)| (atom, id)).collect();
+        let atoms: Vec<(AtomId, AtomId)> =
+            progression.formulas().atoms().filter_map(|(id, atom)| Some((id, *ours.get(atom)?))).collect();
+        let mut letter = Letter::new();
+        for position in 0..labels.len() {
+            for (theirs, ours) in &atoms {
+                letter.set(*theirs, labels.holds_at(*ours, position).unwrap_or(false));
+            }
+            owed = progression.step(owed, &letter);
+            if progression.is_crowded() {
+                progression.keep([&mut owed]);
+            }
+        }
+        let rest = progression.residual(owed);
+        Some(progression.formulas().text(rest))
+    }
+}
+
+/// States of one part of a log.
+#[derive(Default)]
+struct Part {
+    labels: Option<Labels>,
+    /// Events for causal rules, with their lines.
+    events: Vec<(Step, u64)>,
+    first_time: Option<(String, u64)>,
+    last_time: Option<String>,
+    backwards: Option<u64>,
+}
+
+impl Part {
+    fn push(&mut self, auditor: &Auditor, causal: bool, step: &Step, line: u64) {
+        let labels = self.labels.get_or_insert_with(|| Labels::new(&auditor.formulas, &auditor.traced));
+        labels.push(&auditor.formulas, step);
+        if causal {
+            self.events.push((step.clone(), line));
+        }
+        if let Some(time) = auditor.mapping.time.as_deref().and_then(|name| step.text_of(name)) {
+            if self.last_time.as_deref().is_some_and(|before| earlier(&time, before)) {
+                self.backwards = self.backwards.or(Some(line));
+            }
+            match &mut self.last_time {
+                Some(last) => time.as_ref().clone_into(last),
+                None => {
+                    self.first_time = Some((time.clone().into_owned(), line));
+                    self.last_time = Some(time.into_owned());
+                }
+            }
+        }
+    }
+}
+
+/// Whether one time is before another: as numbers where both are, else as texts, which orders ISO 8601 of one zone.
+fn earlier(time: &str, before: &str) -> bool {
+    match (time.parse::<f64>(), before.parse::<f64>()) {
+        (Ok(time), Ok(before)) => time < before,
+        _ => time < before,
+    }
+}
+
+/// All that has been read.
+struct Whole {
+    labels: Labels,
+    causal: Option<CausalAudit>,
+    states: u64,
+    last_time: Option<String>,
+    backwards: Option<u64>,
+}
+
+impl Whole {
+    fn new(auditor: &Auditor) -> Result<Self, AuditError> {
+        Ok(Self {
+            labels: Labels::new(&auditor.formulas, &auditor.traced),
+            causal: CausalAudit::new(&auditor.formulas, &auditor.rules, &auditor.mapping)?,
+            states: 0,
+            last_time: None,
+            backwards: None,
+        })
+    }
+
+    fn append(&mut self, auditor: &Auditor, part: Part) -> Result<(), AuditError> {
+        if let (Some((first, line)), Some(before)) = (&part.first_time, &self.last_time)
+            && earlier(first, before)
+        {
+            self.backwards = self.backwards.or(Some(*line));
+        }
+        self.backwards = self.backwards.or(part.backwards);
+        self.last_time = part.last_time.or(self.last_time.take());
+        let mut state = self.states;
+        if let Some(causal) = &mut self.causal {
+            for (step, line) in &part.events {
+                causal.event(&auditor.mapping, step, state, *line)?;
+                state += 1;
+            }
+        }
+        if let Some(labels) = &part.labels {
+            self.states += labels.len() as u64;
+            self.labels.append(labels);
+        }
+        Ok(())
+    }
+
+    fn finish(self, auditor: &Auditor, found: Found) -> Result<Audited, AuditError> {
+        let mut causal = match self.causal {
+            Some(causal) => causal.findings(&auditor.formulas)?,
+            None => HashMap::new(),
+        };
+        let mut findings = Vec::new();
+        for (number, rule) in auditor.rules.iter().enumerate() {
+            findings.push(match causal.remove(&number) {
+                Some(finding) => finding,
+                None => auditor.finding(rule, &self.labels)?,
+            });
+        }
+        let mut warnings = Vec::new();
+        if let Some(line) = found.torn {
+            warnings.push(format!("line {line} was never finished and is left out"));
+        }
+        for (line, message) in &found.invalid {
+            warnings.push(format!("line {line}: {message}; left out"));
+        }
+        if found.invalid_count > found.invalid.len() as u64 {
+            warnings.push(format!(
+                "{} more lines are no records and are left out",
+                found.invalid_count - found.invalid.len() as u64
+            ));
+        }
+        if let Some(line) = self.backwards {
+            warnings.push(format!("line {line}: time goes backwards; the order of the lines is what counts"));
+        }
+        let spoken_of = fields_of(&auditor.formulas, &auditor.rules);
+        for (name, defined) in auditor.plan.names().iter().zip(&found.defined) {
+            if !defined && spoken_of.contains(name.as_str()) && self.states > 0 {
+                warnings.push(format!("no record has a field `{name}`, so what asks for it is false everywhere"));
+            }
+        }
+        Ok(Audited { findings, found, warnings })
+    }
+}
+
+/// The fields that the rules speak of by name.
+fn fields_of<'a>(formulas: &'a Formulas, rules: &[PolicyRule]) -> BTreeSet<&'a str> {
+    let mut names = BTreeSet::new();
+    for rule in rules {
+        for atom in formulas.atoms_of(rule.formula) {
+            let atom = formulas.atom(atom);
+            if let Atom::Name(name) = atom {
+                names.insert(&**name);
+            }
+            names.extend(atom.terms().iter().flat_map(|term| term.fields()).map(|(_, name)| name));
+        }
+    }
+    names
+}

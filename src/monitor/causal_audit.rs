@@ -1,0 +1,210 @@
+//! The causal rules of a policy, followed over the events of a log.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::audit::{FAILING_SHOWN, RuleFinding, Verdict};
+use super::log::{Mapping, Step};
+use super::policy::{PolicyRule, Scope};
+use crate::temporal::causal::{CausalError, Event, GuardError, Guards, Monitor, Step as Kind};
+use crate::temporal::{Formula, Formulas, Literal, Node};
+
+/// Why causal rules and a log do not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// The log does not tell whose an event is.
+    #[error("rule `{rule}` is causal, and nothing says which field of the log names the lifeline (map `lifeline`)")]
+    NoLifelines {
+        /// The rule.
+        rule: String,
+    },
+    /// The guards cannot be loaded.
+    #[error(transparent)]
+    Guard(#[from] GuardError),
+    /// An event that cannot be.
+    #[error("line {line}: {why}")]
+    Event {
+        /// Its line.
+        line: u64,
+        /// Why.
+        why: CausalError,
+    },
+    /// What an event is, is not known.
+    #[error("line {line}: an event is `act`, `choice`, `send` or `recv`, not `{kind}`")]
+    Kind {
+        /// Its line.
+        line: u64,
+        /// What the log says.
+        kind: String,
+    },
+    /// A lifeline of a rule has no event in the log.
+    #[error("unknown lifeline `{lifeline}` (the log has: {known})")]
+    Lifeline {
+        /// Its name.
+        lifeline: String,
+        /// Those of the log.
+        known: String,
+    },
+}
+
+/// A rule's guards, by number.
+struct Followed {
+    /// The rule's place in the policy.
+    number: usize,
+    rule: PolicyRule,
+    owner: String,
+    when: Option<usize>,
+    guard: usize,
+    /// The parts of a conjunction, so that the one that is false can be named.
+    parts: Vec<(usize, Formula)>,
+    asked: u64,
+    failing: Vec<u64>,
+    failing_count: u64,
+    witness: Vec<String>,
+}
+
+/// Causal rules on their way through a log.
+pub(super) struct CausalAudit {
+    monitor: Monitor,
+    rules: Vec<Followed>,
+    named: BTreeSet<String>,
+    seen: BTreeSet<String>,
+    formulas: Formulas,
+}
+
+impl CausalAudit {
+    /// `None` where no rule is causal.
+    pub(super) fn new(formulas: &Formulas, rules: &[PolicyRule], mapping: &Mapping) -> Result<Option<Self>, Misfit> {
+        let mut guards = Vec::new();
+        let mut followed = Vec::new();
+        let mut named = BTreeSet::new();
+        for (number, rule) in rules.iter().enumerate() {
+            let Scope::Causal { owner, when } = &rule.scope else { continue };
+            if mapping.lifeline.is_none() {
+                return Err(Misfit::NoLifelines { rule: rule.id.clone() });
+            }
+            named.insert(owner.clone());
+            let mut add = |formula: Formula| {
+                named.extend(lifelines_of(formulas, formula));
+                guards.push(formula);
+                guards.len() - 1
+            };
+            let guard = add(rule.formula);
+            let when = when.map(&mut add);
+            let parts = match formulas.node(rule.formula) {
+                Node::And(parts) => parts.iter().map(|part| (add(*part), *part)).collect(),
+                _ => Vec::new(),
+            };
+            followed.push(Followed {
+                number,
+                rule: rule.clone(),
+                owner: owner.clone(),
+                when,
+                guard,
+                parts,
+                asked: 0,
+                failing: Vec::new(),
+                failing_count: 0,
+                witness: Vec::new(),
+            });
+        }
+        if followed.is_empty() {
+            return Ok(None);
+        }
+        let lifelines: Vec<&str> = named.iter().map(String::as_str).collect();
+        let monitor = Monitor::new(&Guards::new(formulas, &guards, &lifelines)?);
+        Ok(Some(Self { monitor, rules: followed, named, seen: BTreeSet::new(), formulas: formulas.clone() }))
+    }
+
+    /// Takes the next event. Records that belong to no lifeline are no events.
+    pub(super) fn event(&mut self, mapping: &Mapping, step: &Step, state: u64, line: u64) -> Result<(), Misfit> {
+        let of = |name: &Option<String>| name.as_deref().and_then(|name| step.text_of(name));
+        let Some(lifeline) = of(&mapping.lifeline) else { return Ok(()) };
+        if self.seen.insert(lifeline.clone().into_owned()) && !self.named.contains(&*lifeline) {
+            self.monitor.admit(&lifeline)?;
+        }
+        let message = of(&mapping.message).map(|name| name.as_ref().into());
+        let kind = match of(&mapping.event).as_deref() {
+            None | Some("act") => Kind::Act,
+            Some("choice") => Kind::Choice,
+            // A message that has no name tells nobody anything.
+            Some("send") => message.map_or(Kind::Act, |message| Kind::Send { to: None, message }),
+            Some("recv") => Kind::Recv { message },
+            Some(kind) => return Err(Misfit::Kind { line, kind: kind.to_owned() }),
+        };
+        let mut event = Event::new(&lifeline, kind);
+        event.name = step.text_of("name").map(|name| name.as_ref().into());
+        for (name, value) in step.fields() {
+            event.updates.extend(Literal::of(&value).map(|value| (name.into(), value)));
+        }
+        let values = self.monitor.on_event(&event, step).map_err(|why| Misfit::Event { line, why })?;
+        for rule in self.rules.iter_mut().filter(|rule| rule.owner == *lifeline) {
+            if rule.when.is_some_and(|when| !values.holds(when)) {
+                continue;
+            }
+            rule.asked += 1;
+            if values.holds(rule.guard) {
+                continue;
+            }
+            rule.failing_count += 1;
+            if rule.failing.len() < FAILING_SHOWN {
+                rule.failing.push(state);
+            }
+            if rule.witness.is_empty() {
+                let wrong: Vec<String> = rule
+                    .parts
+                    .iter()
+                    .filter(|(guard, _)| !values.holds(*guard))
+                    .map(|(_, part)| format!("`{}` is false", self.formulas.text(*part)))
+                    .collect();
+                let wrong = if wrong.is_empty() { "it is false".to_owned() } else { wrong.join(", ") };
+                rule.witness
+                    .push(format!("at {state}, an event of {lifeline}, {wrong} of what {lifeline} can have seen"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What was found, by the rules' places in the policy.
+    pub(super) fn findings(self, formulas: &Formulas) -> Result<HashMap<usize, RuleFinding>, Misfit> {
+        if let Some(lifeline) = self.named.iter().find(|name| !self.seen.contains(*name)) {
+            let known: Vec<&str> = self.seen.iter().map(String::as_str).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(Misfit::Lifeline { lifeline: lifeline.clone(), known });
+        }
+        let finding = |rule: Followed| {
+            let holds = rule.failing_count == 0;
+            let never = format!("no event of {} was one to ask at", rule.owner);
+            let finding = RuleFinding {
+                formula: formulas.text(rule.rule.formula),
+                verdict: if holds { Verdict::PresumablySatisfied } else { Verdict::Violated },
+                culprit: rule.failing.first().copied(),
+                failing: rule.failing,
+                failing_count: rule.failing_count,
+                violations: rule.failing_count,
+                witness: if rule.asked == 0 { vec![never] } else { rule.witness },
+                owed: None,
+                rule: rule.rule,
+            };
+            (rule.number, finding)
+        };
+        Ok(self.rules.into_iter().map(finding).collect())
+    }
+}
+
+/// The lifelines that a formula names.
+fn lifelines_of(formulas: &Formulas, formula: Formula) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for part in formulas.subformulas(formula) {
+        match formulas.node(part) {
+            Node::Causal(_, lifeline, _) | Node::Seen(lifeline) => _ = names.insert(lifeline.to_string()),
+            Node::Atom(atom) => {
+                let terms = formulas.atom(*atom).terms();
+                names.extend(
+                    terms.iter().flat_map(|t| t.fields()).filter_map(|(lifeline, _)| lifeline.map(str::to_owned)),
+                );
+            }
+            _ => {}
+        }
+    }
+    names
+}

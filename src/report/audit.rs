@@ -1,0 +1,105 @@
+//! The result of an audit as text and as JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::monitor::{Audited, RuleFinding, Verdict};
+
+use super::counted;
+
+/// The verdict in words.
+fn words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Satisfied => "satisfied",
+        Verdict::Violated => "VIOLATED",
+        Verdict::PresumablySatisfied => "satisfied so far",
+        Verdict::PresumablyViolated => "NOT SATISFIED when the log ends",
+    }
+}
+
+/// A verdict and its reasons for each rule, then what the log was.
+pub fn audit_text(log: &str, audited: &Audited) -> String {
+    let states = audited.found.places.states();
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{log}: {}, {}\n", counted(states, "state"), counted(audited.findings.len() as u64, "rule"));
+    for finding in &audited.findings {
+        rule_text(&mut out, finding, audited);
+    }
+    let broken = audited.findings.iter().filter(|f| !f.verdict.holds()).count();
+    let _ = match broken {
+        0 => writeln!(out, "Every rule holds."),
+        _ => writeln!(out, "{broken} of {} broken.", counted(audited.findings.len() as u64, "rule")),
+    };
+    out
+}
+
+fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
+    let place = |state: u64| match audited.found.places.line(state) {
+        Some(line) => format!("{state} (line {line})"),
+        None => state.to_string(),
+    };
+    let severity = match finding.rule.severity {
+        crate::monitor::Severity::Error => String::new(),
+        severity => format!("  [{}]", severity.name()),
+    };
+    let _ = writeln!(out, "{}: {}{severity}", finding.rule.id, words(finding.verdict));
+    if let Some(description) = &finding.rule.description {
+        let _ = writeln!(out, "    {description}");
+    }
+    let _ = writeln!(out, "    {}", finding.formula);
+    if let Some(culprit) = finding.culprit {
+        let decided = match finding.verdict {
+            Verdict::PresumablyViolated => "the log ends at state",
+            _ => "decided at state",
+        };
+        let _ = writeln!(out, "    {decided} {}", place(culprit));
+    }
+    for line in &finding.witness {
+        let _ = writeln!(out, "    because {line}");
+    }
+    if finding.violations > 1 {
+        let _ = writeln!(out, "    violated {} times", finding.violations);
+    }
+    if !finding.verdict.holds() && finding.failing_count > 0 {
+        let shown: Vec<String> = finding.failing.iter().take(8).map(u64::to_string).collect();
+        let more = if finding.failing_count > shown.len() as u64 { ", …" } else { "" };
+        let _ = writeln!(out, "    fails from {}: {}{more}", counted(finding.failing_count, "position"), shown.join(", "));
+    }
+    if let Some(owed) = &finding.owed {
+        let _ = writeln!(out, "    still owed: {owed}");
+    }
+    out.push('\n');
+}
+
+/// The object that others build on.
+pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
+    let rules: Vec<Value> = audited
+        .findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "id": finding.rule.id,
+                "formula": finding.formula,
+                "severity": finding.rule.severity.name(),
+                "verdict": finding.verdict.name(),
+                "culprit": finding.culprit,
+                "culprit_line": finding.culprit.and_then(|state| audited.found.places.line(state)),
+                "failing": finding.failing,
+                "failing_count": finding.failing_count,
+                "violations": finding.violations,
+                "witness": finding.witness,
+                "owed": finding.owed,
+            })
+        })
+        .collect();
+    json!({
+        "schema": 1,
+        "log": log,
+        "shape": shape,
+        "states": audited.found.places.states(),
+        "rules": rules,
+        "warnings": audited.warnings,
+    })
+}
