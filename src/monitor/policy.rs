@@ -1,0 +1,322 @@
+//! The policy file: a TOML list of rules.
+//!
+//! ```toml
+//! [[rule]]
+//! id = "no-deletion"                  # unique in the file
+//! kind = "no_call"                    # one of the kinds of `Rule`
+//! params = { tool = "rm" }            # all parameters of the kind, and no others
+//! severity = "warning"                # "info", "warning" or "error"; "error" where nothing is said
+//! description = "files are never deleted"
+//!
+//! [[rule]]
+//! id = "tests-before-submission"
+//! formula = '!tool_call:submit W tool_call:test'   # short for kind = "ltl_formula"
+//!
+//! [[rule]]
+//! id = "reviewed-what-was-checked"
+//! owner = "review"                    # a causal rule: over the causal past of this lifeline's events
+//! when = 'name = "approved"'          # the events at which it is evaluated; all, where nothing is said
+//! formula = '@model_check.spec = spec'
+//! ```
+//!
+//! TOML, because a literal string in single quotes takes a formula as it is, and because an error can name its line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::rules::{Parameter, Rule, RuleError, formula_for};
+use crate::temporal::{Formula, Formulas, Reading};
+
+/// The keys of a rule.
+const KEYS: [&str; 8] = ["id", "kind", "params", "formula", "owner", "when", "severity", "description"];
+
+/// How much a violation of a rule weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Worth a look.
+    Warning,
+    /// Not acceptable.
+    #[default]
+    Error,
+}
+
+impl Severity {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// What a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole trace.
+    Trace(Rule),
+    /// The causal past of each event of a lifeline.
+    Causal {
+        /// The lifeline.
+        owner: String,
+        /// Which of its events; `None`: all.
+        when: Option<Formula>,
+    },
+}
+
+/// One rule of a policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyRule {
+    /// Its name, unique in the policy.
+    pub id: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// How much a violation weighs.
+    pub severity: Severity,
+    /// What it is about.
+    pub scope: Scope,
+    /// What has to hold.
+    pub formula: Formula,
+    /// The line where it begins, from 1.
+    pub line: usize,
+}
+
+/// The rules of a policy file, in its order; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// The rules.
+    pub rules: Vec<PolicyRule>,
+}
+
+/// What is wrong with a policy, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// It is not TOML.
+    #[error("line {line}: {message}")]
+    Syntax {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// It has no rule.
+    #[error("the policy has no rule (a rule begins with `[[rule]]`)")]
+    Empty,
+    /// A key outside all rules that a policy does not have.
+    #[error("line {line}: unknown key `{key}` (rules stand under `[[rule]]`)")]
+    Key {
+        /// The line, from 1.
+        line: usize,
+        /// The key.
+        key: String,
+    },
+    /// Two rules have the same name.
+    #[error("line {line}: a second rule `{id}` (the first begins in line {first})")]
+    Duplicate {
+        /// The line of the second, from 1.
+        line: usize,
+        /// The name.
+        id: String,
+        /// The line of the first.
+        first: usize,
+    },
+    /// A rule's own keys are wrong.
+    #[error("line {line}: rule {rule}: {message}")]
+    Rule {
+        /// The line, from 1.
+        line: usize,
+        /// The rule's name in quotes, or its number from 1 where it has none.
+        rule: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A rule's kind or a parameter is wrong.
+    #[error("line {line}: rule {rule}: {source}")]
+    Parameter {
+        /// The line, from 1.
+        line: usize,
+        /// The rule's name in quotes.
+        rule: String,
+        /// What is wrong.
+        source: RuleError,
+    },
+}
+
+impl Policy {
+    /// Reads a policy file's text and puts its formulas among others.
+    ///
+    /// That the log has the atoms and lifelines that the rules speak of is asked later, with
+    /// [`Formulas::known_to`], when the log is known.
+    pub fn read(text: &str, formulas: &mut Formulas) -> Result<Self, PolicyError> {
+        let file = DeTable::parse(text).map_err(|e| PolicyError::Syntax {
+            line: e.span().map_or(1, |span| line(text, &span)),
+            message: e.message().to_owned(),
+        })?;
+        let mut policy = Self { rules: Vec::new() };
+        for (key, value) in file.get_ref() {
+            let unknown = || PolicyError::Key { line: line(text, &key.span()), key: key.get_ref().to_string() };
+            if key.get_ref() != "rule" {
+                return Err(unknown());
+            }
+            for (number, rule) in value.get_ref().as_array().ok_or_else(unknown)?.iter().enumerate() {
+                let keys = rule.get_ref().as_table().ok_or_else(unknown)?;
+                let reader = RuleReader { text, keys, rule: format!("{}", number + 1), line: line(text, &rule.span()) };
+                policy.add(reader.read(formulas)?)?;
+            }
+        }
+        if policy.rules.is_empty() { Err(PolicyError::Empty) } else { Ok(policy) }
+    }
+
+    fn add(&mut self, rule: PolicyRule) -> Result<(), PolicyError> {
+        if let Some(first) = self.rules.iter().find(|first| first.id == rule.id) {
+            return Err(PolicyError::Duplicate { line: rule.line, id: rule.id, first: first.line });
+        }
+        self.rules.push(rule);
+        Ok(())
+    }
+}
+
+fn line(text: &str, span: &Range<usize>) -> usize {
+    text.get(..span.start).unwrap_or(text).matches('\n').count() + 1
+}
+
+/// One rule while it is read.
+struct RuleReader<'a> {
+    text: &'a str,
+    keys: &'a DeTable<'a>,
+    /// Its name in quotes, or its number.
+    rule: String,
+    line: usize,
+}
+
+impl RuleReader<'_> {
+    fn read(mut self, formulas: &mut Formulas) -> Result<PolicyRule, PolicyError> {
+        let id = self.string("id")?.ok_or_else(|| self.wrong(None, "it has no `id`"))?;
+        if id.is_empty() {
+            return Err(self.wrong(Some("id"), "its `id` is empty"));
+        }
+        self.rule = format!("`{id}`");
+        let known: BTreeSet<&str> = KEYS.into_iter().collect();
+        if let Some((key, _)) = self.keys.iter().find(|(key, _)| !known.contains(&**key.get_ref())) {
+            let message = format!("unknown key `{}` (known: {})", key.get_ref(), KEYS.join(", "));
+            return Err(PolicyError::Rule { line: line(self.text, &key.span()), rule: self.rule, message });
+        }
+        let severity = match self.string("severity")?.as_deref() {
+            None | Some("error") => Severity::Error,
+            Some("warning") => Severity::Warning,
+            Some("info") => Severity::Info,
+            Some(other) => {
+                let message = format!("unknown severity `{other}` (known: info, warning, error)");
+                return Err(self.wrong(Some("severity"), &message));
+            }
+        };
+        let (scope, formula) = match self.string("owner")? {
+            Some(owner) => self.causal(owner, formulas)?,
+            None => self.trace(formulas)?,
+        };
+        let description = self.string("description")?;
+        Ok(PolicyRule { id, description, severity, scope, formula, line: self.line })
+    }
+
+    fn causal(&self, owner: String, formulas: &mut Formulas) -> Result<(Scope, Formula), PolicyError> {
+        if owner.is_empty() {
+            return Err(self.wrong(Some("owner"), "its `owner` is empty"));
+        }
+        for key in ["kind", "params"] {
+            if self.keys.contains_key(key) {
+                let message = format!("a causal rule has a `formula`, and no `{key}`");
+                return Err(self.wrong(Some(key), &message));
+            }
+        }
+        let guard = self.string("formula")?.ok_or_else(|| self.wrong(None, "a causal rule needs a `formula`"))?;
+        let formula = self.checked(formula_for(formulas, "formula", &guard, Reading::Causal))?;
+        let when = match self.string("when")? {
+            Some(when) => Some(self.checked(formula_for(formulas, "when", &when, Reading::Causal))?),
+            None => None,
+        };
+        Ok((Scope::Causal { owner, when }, formula))
+    }
+
+    fn trace(&self, formulas: &mut Formulas) -> Result<(Scope, Formula), PolicyError> {
+        if self.keys.contains_key("when") {
+            return Err(self.wrong(Some("when"), "`when` belongs to a causal rule, which has an `owner`"));
+        }
+        let rule = match (self.string("kind")?, self.string("formula")?) {
+            (None, None) => return Err(self.wrong(None, "it has neither a `kind` nor a `formula`")),
+            (Some(_), Some(_)) => {
+                return Err(self.wrong(Some("formula"), "`formula` stands for a kind; write one of them"));
+            }
+            (None, Some(formula)) => {
+                if self.keys.contains_key("params") {
+                    return Err(self.wrong(Some("params"), "`formula` takes no `params`"));
+                }
+                let parameters = BTreeMap::from([("formula".to_owned(), Parameter::Text(formula))]);
+                self.checked(Rule::new("ltl_formula", parameters))?
+            }
+            (Some(kind), None) => self.checked(Rule::new(&kind, self.parameters()?))?,
+        };
+        let formula = self.checked(rule.formula(formulas))?;
+        Ok((Scope::Trace(rule), formula))
+    }
+
+    fn parameters(&self) -> Result<BTreeMap<String, Parameter>, PolicyError> {
+        let Some(params) = self.keys.get("params") else { return Ok(BTreeMap::new()) };
+        let table = params.get_ref().as_table();
+        let table = table.ok_or_else(|| self.wrong(Some("params"), "`params` must be a table"))?;
+        Ok(table.iter().map(|(key, value)| (key.get_ref().to_string(), parameter(value.get_ref()))).collect())
+    }
+
+    fn string(&self, key: &'static str) -> Result<Option<String>, PolicyError> {
+        match self.keys.get(key).map(toml::Spanned::get_ref) {
+            None => Ok(None),
+            Some(DeValue::String(text)) => Ok(Some(text.to_string())),
+            Some(other) => Err(self.wrong(Some(key), &format!("`{key}` must be a text, not {}", type_name(other)))),
+        }
+    }
+
+    /// An error at the place of a key, or where the rule begins.
+    fn wrong(&self, key: Option<&str>, message: &str) -> PolicyError {
+        PolicyError::Rule { line: self.line_of(key), rule: self.rule.clone(), message: message.to_owned() }
+    }
+
+    fn checked<T>(&self, result: Result<T, RuleError>) -> Result<T, PolicyError> {
+        result.map_err(|source| {
+            let key = if matches!(source, RuleError::Kind { .. }) { Some("kind") } else { source.parameter() };
+            PolicyError::Parameter { line: self.line_of(key), rule: self.rule.clone(), source }
+        })
+    }
+
+    fn line_of(&self, key: Option<&str>) -> usize {
+        let params = || self.keys.get("params").and_then(|params| params.get_ref().as_table());
+        let value = key.and_then(|key| self.keys.get(key).or_else(|| params().and_then(|params| params.get(key))));
+        value.map_or(self.line, |value| line(self.text, &value.span()))
+    }
+}
+
+fn parameter(value: &DeValue<'_>) -> Parameter {
+    match value {
+        DeValue::String(text) => Parameter::Text(text.to_string()),
+        DeValue::Array(list) => texts(list).map_or(Parameter::Other("a list of other things"), Parameter::Texts),
+        other => Parameter::Other(type_name(other)),
+    }
+}
+
+fn texts(list: &DeArray<'_>) -> Option<Vec<String>> {
+    list.iter().map(|value| value.get_ref().as_str().map(str::to_owned)).collect()
+}
+
+fn type_name(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "a truth value",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
