@@ -231,9 +231,7 @@ impl Rule {
 
     /// The formula that the rule is. Fails for an `ltl_formula` whose text is none, or none about a finite trace.
     pub fn formula(&self, formulas: &mut Formulas) -> Result<Formula, RuleError> {
-        let mut label = |kind: &str, text: &str| {
-            formulas.atomic(Atom::Label { kind: kind.into(), text: text.into() })
-        };
+        let mut label = |kind: &str, text: &str| formulas.atomic(Atom::Label { kind: kind.into(), text: text.into() });
         Ok(match self {
             Self::NoCall { tool } => {
                 let call = label("tool_call", tool);
