@@ -1,9 +1,10 @@
-//! The temporal layer's own figures.
-#![allow(clippy::print_stdout, missing_docs, reason = "a benchmark prints")]
+//! The readings of the formula language: one file a reading in `benches/temporal/`.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark fails where its preparation does")]
 
-#[path = "temporal/causal.rs"]
-mod causal;
+#[path = "temporal/finite.rs"]
+mod finite;
 
-fn main() {
-    causal::causal();
-}
+use criterion::{criterion_group, criterion_main};
+
+criterion_group!(benches, finite::bench);
+criterion_main!(benches);

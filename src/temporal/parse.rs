@@ -107,13 +107,56 @@ const SUM: u8 = 7;
 const PRODUCT: u8 = 8;
 const NEGATE: u8 = 9;
 
+/// Reads operands and operators off the tokens; what waits for an operand waits on a list, so that depth costs no stack.
 struct Parser<'a> {
     formulas: &'a mut Formulas,
     text: &'a str,
     tokens: Vec<(Token, Range<usize>)>,
     at: usize,
-    depth: usize,
     bare: Bare,
+    open: Vec<Open>,
+    /// How tightly an operator must bind to belong to the operand that is being read.
+    power: u8,
+    /// Where this operand begins.
+    start: usize,
+}
+
+/// What waits for an operand, with the state of the operand that it is itself a part of.
+struct Open {
+    pending: Pending,
+    power: u8,
+    start: usize,
+}
+
+/// What waits for an operand.
+enum Pending {
+    Not,
+    Unary(Unary),
+    Negate,
+    /// A parenthesis, by its place.
+    Parenthesis(usize),
+    /// A parenthesis that belongs to the operator before it: what follows it is not its operand.
+    Enclosed(usize, Enclosing),
+    Logic(Binary, Formula),
+    /// A conjunction (true) or disjunction; one node, however long.
+    Chain(bool, Vec<Formula>),
+    Compare(Comparison, Term),
+    Arithmetic(Arithmetic, Term, Depth),
+    /// An application predicate and its arguments so far.
+    Call(String, Vec<Term>),
+}
+
+/// What encloses its operand in parentheses.
+enum Enclosing {
+    Past,
+    Lifeline(Causal, String),
+}
+
+/// What stands where an operand begins.
+enum Start {
+    Operand(Operand),
+    /// Something that waits for an operand, whose operators bind at least so tightly.
+    Opens(Pending, u8),
 }
 
 /// An operator between two operands.
@@ -138,16 +181,18 @@ impl Infix {
 
 impl<'a> Parser<'a> {
     fn new(formulas: &'a mut Formulas, text: &'a str, bare: Bare) -> Result<Self, ParseError> {
-        Ok(Self { formulas, text, tokens: tokens(text)?, at: 0, depth: 0, bare })
+        let tokens = tokens(text)?;
+        Ok(Self { formulas, text, tokens, at: 0, bare, open: Vec::new(), power: 0, start: 0 })
     }
 
     fn whole(mut self) -> Result<Formula, ParseError> {
         if self.tokens.is_empty() {
             return Err(ParseError::new(self.text, 0, "the formula is empty"));
         }
-        let formula = self.formula(0)?;
+        self.start = self.place();
+        let operand = self.operand()?;
         match self.peek() {
-            None => Ok(formula),
+            None => self.as_formula(operand, self.start),
             Some(Token::Close) => Err(self.error("this parenthesis closes nothing")),
             Some(_) => Err(self.error(format!("expected an operator or the end, found {}", self.found()))),
         }
@@ -178,71 +223,127 @@ impl<'a> Parser<'a> {
         there
     }
 
-    /// A formula whose operators bind at least as tightly as `power`.
-    fn formula(&mut self, power: u8) -> Result<Formula, ParseError> {
-        let start = self.place();
-        let operand = self.operand(power)?;
-        self.as_formula(operand, start)
-    }
-
-    fn operand(&mut self, power: u8) -> Result<Operand, ParseError> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(self.error(format!("the formula nests deeper than {MAX_DEPTH}")));
-        }
-        let start = self.place();
-        let mut left = self.prefix()?;
-        while let Some(infix) = self.infix() {
-            if infix.power() < power {
-                break;
-            }
-            let place = self.place();
-            self.at += 1;
-            left = match infix {
-                Infix::And | Infix::Or => self.chain(left, start, &infix)?,
-                Infix::Logic(power, operator) => {
-                    let a = self.as_formula(left, start)?;
-                    let b = self.formula(power)?;
-                    Operand::Formula(self.formulas.binary(operator, a, b))
-                }
-                Infix::Compare(comparison) => {
-                    let (a, _) = self.as_term(left, place)?;
-                    let after = self.place();
-                    let b = self.operand(SUM)?;
-                    let (b, _) = self.as_term(b, after)?;
-                    if let Some(Infix::Compare(_)) = self.infix() {
-                        return Err(self.error("comparisons do not chain").hint("write `a < b & b < c`"));
-                    }
-                    Operand::Formula(self.formulas.atomic(Atom::Compare(comparison, a, b)))
-                }
-                Infix::Arithmetic(power, operator) => {
-                    let (a, left_depth) = self.as_term(left, place)?;
-                    let after = self.place();
-                    let b = self.operand(power + 1)?;
-                    let (b, right_depth) = self.as_term(b, after)?;
-                    let term = Term::Arithmetic(operator, Box::new(a), Box::new(b));
-                    self.deeper(term, left_depth.max(right_depth), place)?
+    /// The longest operand from here.
+    fn operand(&mut self) -> Result<Operand, ParseError> {
+        'operand: loop {
+            let mut left = match self.prefix()? {
+                Start::Operand(operand) => operand,
+                Start::Opens(pending, power) => {
+                    self.wait(pending, power)?;
+                    continue;
                 }
             };
-        }
-        self.depth -= 1;
-        Ok(left)
-    }
-
-    /// The rest of a conjunction or disjunction; one node, however long.
-    fn chain(&mut self, first: Operand, start: usize, infix: &Infix) -> Result<Operand, ParseError> {
-        let mut parts = vec![self.as_formula(first, start)?];
-        loop {
-            parts.push(self.formula(infix.power() + 1)?);
-            match (self.infix(), infix) {
-                (Some(Infix::And), Infix::And) | (Some(Infix::Or), Infix::Or) => self.at += 1,
-                _ => break,
+            loop {
+                if let Some(infix) = self.infix().filter(|infix| infix.power() >= self.power) {
+                    let (pending, power) = self.begin(infix, left)?;
+                    self.wait(pending, power)?;
+                    continue 'operand;
+                }
+                let Some(open) = self.open.pop() else { return Ok(left) };
+                let inner = std::mem::replace(&mut self.start, open.start);
+                self.power = open.power;
+                match self.finish(open.pending, left, inner)? {
+                    Start::Operand(operand) => left = operand,
+                    Start::Opens(pending, power) => {
+                        self.wait(pending, power)?;
+                        continue 'operand;
+                    }
+                }
             }
         }
-        Ok(Operand::Formula(match infix {
-            Infix::And => self.formulas.and(parts),
-            _ => self.formulas.or(parts),
-        }))
+    }
+
+    fn wait(&mut self, pending: Pending, power: u8) -> Result<(), ParseError> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(self.error(format!("the formula nests deeper than {MAX_DEPTH}")));
+        }
+        self.open.push(Open { pending, power: self.power, start: self.start });
+        (self.power, self.start) = (power, self.place());
+        Ok(())
+    }
+
+    /// An operator after its left operand.
+    fn begin(&mut self, infix: Infix, left: Operand) -> Result<(Pending, u8), ParseError> {
+        let place = self.place();
+        self.at += 1;
+        Ok(match infix {
+            Infix::And => (Pending::Chain(true, vec![self.as_formula(left, self.start)?]), AND + 1),
+            Infix::Or => (Pending::Chain(false, vec![self.as_formula(left, self.start)?]), OR + 1),
+            Infix::Logic(power, operator) => (Pending::Logic(operator, self.as_formula(left, self.start)?), power),
+            Infix::Compare(comparison) => (Pending::Compare(comparison, self.as_term(left, place)?.0), SUM),
+            Infix::Arithmetic(power, operator) => {
+                let (term, depth) = self.as_term(left, place)?;
+                (Pending::Arithmetic(operator, term, depth), power + 1)
+            }
+        })
+    }
+
+    /// What waited, with its operand, which began at `inner`; it may wait for another.
+    fn finish(&mut self, pending: Pending, operand: Operand, inner: usize) -> Result<Start, ParseError> {
+        let formula = match pending {
+            Pending::Parenthesis(open) => {
+                self.close(open)?;
+                return Ok(Start::Operand(operand));
+            }
+            Pending::Negate => {
+                let (term, depth) = self.as_term(operand, inner)?;
+                return self.deeper(Term::Negate(Box::new(term)), depth, inner);
+            }
+            Pending::Arithmetic(operator, left, left_depth) => {
+                let (right, depth) = self.as_term(operand, inner)?;
+                let term = Term::Arithmetic(operator, Box::new(left), Box::new(right));
+                return self.deeper(term, depth.max(left_depth), inner);
+            }
+            Pending::Call(name, mut arguments) => {
+                arguments.push(self.as_term(operand, inner)?.0);
+                if self.eat(&Token::Comma) {
+                    return Ok(Start::Opens(Pending::Call(name, arguments), SUM));
+                }
+                if !self.eat(&Token::Close) {
+                    return Err(self.error(format!("expected `,` or `)`, found {}", self.found())));
+                }
+                self.formulas.atomic(Atom::Call(name.into(), arguments.into()))
+            }
+            Pending::Chain(is_and, mut parts) => {
+                parts.push(self.as_formula(operand, inner)?);
+                match (self.infix(), is_and) {
+                    (Some(Infix::And), true) | (Some(Infix::Or), false) => {
+                        self.at += 1;
+                        return Ok(Start::Opens(Pending::Chain(is_and, parts), if is_and { AND + 1 } else { OR + 1 }));
+                    }
+                    (_, true) => self.formulas.and(parts),
+                    (_, false) => self.formulas.or(parts),
+                }
+            }
+            Pending::Compare(comparison, left) => {
+                let (right, _) = self.as_term(operand, inner)?;
+                if let Some(Infix::Compare(_)) = self.infix() {
+                    return Err(self.error("comparisons do not chain").hint("write `a < b & b < c`"));
+                }
+                self.formulas.atomic(Atom::Compare(comparison, left, right))
+            }
+            Pending::Not => {
+                let a = self.as_formula(operand, inner)?;
+                self.formulas.not(a)
+            }
+            Pending::Unary(operator) => {
+                let a = self.as_formula(operand, inner)?;
+                self.formulas.unary(operator, a)
+            }
+            Pending::Logic(operator, left) => {
+                let right = self.as_formula(operand, inner)?;
+                self.formulas.binary(operator, left, right)
+            }
+            Pending::Enclosed(open, enclosing) => {
+                let a = self.as_formula(operand, inner)?;
+                self.close(open)?;
+                match enclosing {
+                    Enclosing::Past => self.formulas.unary(Unary::Past, a),
+                    Enclosing::Lifeline(operator, lifeline) => self.formulas.causal(operator, &lifeline, a),
+                }
+            }
+        };
+        Ok(Start::Operand(Operand::Formula(formula)))
     }
 
     fn infix(&self) -> Option<Infix> {
@@ -276,41 +377,28 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn prefix(&mut self) -> Result<Operand, ParseError> {
+    fn prefix(&mut self) -> Result<Start, ParseError> {
         let place = self.place();
-        let Some((token, range)) = self.tokens.get(self.at).cloned() else {
+        let Some((token, _)) = self.tokens.get(self.at).cloned() else {
             return Err(self.error("expected a formula, found the end"));
         };
         self.at += 1;
-        Ok(match token {
-            Token::Not => {
-                let a = self.formula(PREFIX)?;
-                Operand::Formula(self.formulas.not(a))
-            }
-            Token::Minus => {
-                let after = self.place();
+        Ok(Start::Operand(match token {
+            Token::Not => return Ok(Start::Opens(Pending::Not, PREFIX)),
+            Token::Minus => match self.peek() {
                 // `-3` is a number, `-(3)` takes the negative of one: a printed term reads back as it was.
-                if let Some(Token::Number(value)) = self.peek() {
+                Some(Token::Number(value)) => {
                     let term = number_term(-value);
                     self.at += 1;
-                    return Ok(Operand::Term(term, 0));
+                    Operand::Term(term, 0)
                 }
-                let operand = self.operand(NEGATE)?;
-                let (term, depth) = self.as_term(operand, after)?;
-                self.deeper(Term::Negate(Box::new(term)), depth, after)?
-            }
-            Token::Open => {
-                let inner = self.operand(0)?;
-                self.close(range.start)?;
-                inner
-            }
-            Token::AtSign => self.at_lifeline(None)?,
+                _ => return Ok(Start::Opens(Pending::Negate, NEGATE)),
+            },
+            Token::Open => return Ok(Start::Opens(Pending::Parenthesis(place), 0)),
+            Token::AtSign => return self.at_lifeline(None),
             Token::Number(value) => Operand::Term(number_term(value), 0),
             Token::Text(text) => Operand::Term(Term::Literal(Literal::Text(text.into())), 0),
-            Token::Quoted(name) if self.eat(&Token::Open) => {
-                let arguments = self.arguments()?;
-                Operand::Formula(self.formulas.atomic(Atom::Call(name.into(), arguments)))
-            }
+            Token::Quoted(name) if self.eat(&Token::Open) => return Ok(self.call(name)),
             Token::Quoted(name) => Operand::Term(Term::Field(name.into()), 0),
             Token::Label { kind, text } => {
                 if matches!(self.infix(), Some(Infix::Compare(_) | Infix::Arithmetic(..))) {
@@ -318,16 +406,16 @@ impl<'a> Parser<'a> {
                 }
                 Operand::Formula(self.formulas.atomic(Atom::Label { kind: kind.into(), text: text.into() }))
             }
-            Token::Word(word) => self.word(&word, place)?,
+            Token::Word(word) => return self.word(word, place),
             _ => {
                 self.at -= 1;
                 return Err(self.error(format!("expected a formula, found {}", self.found())));
             }
-        })
+        }))
     }
 
-    fn word(&mut self, word: &str, place: usize) -> Result<Operand, ParseError> {
-        let unary = match word {
+    fn word(&mut self, word: String, place: usize) -> Result<Start, ParseError> {
+        let unary = match word.as_str() {
             "X" => Some(Unary::Next),
             "N" => Some(Unary::WeakNext),
             "G" => Some(Unary::Globally),
@@ -338,42 +426,33 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         if let Some(operator) = unary {
-            let a = self.formula(PREFIX)?;
-            return Ok(Operand::Formula(self.formulas.unary(operator, a)));
+            return Ok(Start::Opens(Pending::Unary(operator), PREFIX));
         }
-        let next_is = |token: &Token| self.peek() == Some(token);
-        Ok(match word {
-            "true" | "TRUE" => Operand::Term(Term::Literal(Literal::Bool(true)), 0),
-            "false" | "FALSE" => Operand::Term(Term::Literal(Literal::Bool(false)), 0),
-            "null" => Operand::Term(Term::Literal(Literal::Null), 0),
+        let opened = self.place();
+        let term = match word.as_str() {
+            "true" | "TRUE" => Term::Literal(Literal::Bool(true)),
+            "false" | "FALSE" => Term::Literal(Literal::Bool(false)),
+            "null" => Term::Literal(Literal::Null),
             "U" | "W" | "R" | "M" | "S" => {
                 return Err(ParseError::new(self.text, place, format!("`{word}` stands between two formulas"))
                     .hint(format!("a proposition of this name is written `\"{word}\"`")));
             }
-            "P" if next_is(&Token::Open) => {
-                let a = self.enclosed()?;
-                Operand::Formula(self.formulas.unary(Unary::Past, a))
+            "P" if self.eat(&Token::Open) => {
+                return Ok(Start::Opens(Pending::Enclosed(opened, Enclosing::Past), 0));
             }
-            "P" | "Seen" if next_is(&Token::AtSign) => {
-                self.at += 1;
-                self.at_lifeline(Some(word))?
-            }
-            _ if next_is(&Token::Open) => {
-                self.at += 1;
-                let arguments = self.arguments()?;
-                Operand::Formula(self.formulas.atomic(Atom::Call(word.into(), arguments)))
-            }
-            _ => Operand::Term(Term::Field(word.into()), 0),
-        })
+            "P" | "Seen" if self.eat(&Token::AtSign) => return self.at_lifeline(Some(&word)),
+            _ if self.eat(&Token::Open) => return Ok(self.call(word)),
+            _ => Term::Field(word.into()),
+        };
+        Ok(Start::Operand(Operand::Term(term, 0)))
     }
 
-    /// A formula in parentheses that belong to the operator before them: what follows is not its operand.
-    fn enclosed(&mut self) -> Result<Formula, ParseError> {
-        let open = self.place();
-        self.at += 1;
-        let formula = self.formula(0)?;
-        self.close(open)?;
-        Ok(formula)
+    /// After the parenthesis of an application predicate.
+    fn call(&mut self, name: String) -> Start {
+        if self.eat(&Token::Close) {
+            return Start::Operand(Operand::Formula(self.formulas.atomic(Atom::Call(name.into(), Box::default()))));
+        }
+        Start::Opens(Pending::Call(name, Vec::new()), SUM)
     }
 
     fn close(&mut self, open: usize) -> Result<(), ParseError> {
@@ -389,40 +468,22 @@ impl<'a> Parser<'a> {
     }
 
     /// A term of which the deepest part nests `depth` deep.
-    fn deeper(&self, term: Term, depth: Depth, place: usize) -> Result<Operand, ParseError> {
+    fn deeper(&self, term: Term, depth: Depth, place: usize) -> Result<Start, ParseError> {
         if depth >= MAX_DEPTH {
             return Err(ParseError::new(self.text, place, format!("the term nests deeper than {MAX_DEPTH}")));
         }
-        Ok(Operand::Term(term, depth + 1))
-    }
-
-    fn arguments(&mut self) -> Result<Box<[Term]>, ParseError> {
-        let mut arguments = Vec::new();
-        if self.eat(&Token::Close) {
-            return Ok(arguments.into());
-        }
-        loop {
-            let place = self.place();
-            let operand = self.operand(SUM)?;
-            arguments.push(self.as_term(operand, place)?.0);
-            if self.eat(&Token::Close) {
-                return Ok(arguments.into());
-            }
-            if !self.eat(&Token::Comma) {
-                return Err(self.error(format!("expected `,` or `)`, found {}", self.found())));
-            }
-        }
+        Ok(Start::Operand(Operand::Term(term, depth + 1)))
     }
 
     /// After `@`: a lifeline and what is said of it.
-    fn at_lifeline(&mut self, operator: Option<&str>) -> Result<Operand, ParseError> {
+    fn at_lifeline(&mut self, operator: Option<&str>) -> Result<Start, ParseError> {
         let lifeline = match self.peek() {
             Some(Token::Word(name) | Token::Quoted(name) | Token::Text(name)) => name.clone(),
             _ => return Err(self.error(format!("expected the name of a lifeline, found {}", self.found()))),
         };
         self.at += 1;
         if operator == Some("Seen") {
-            return Ok(Operand::Formula(self.formulas.seen(&lifeline)));
+            return Ok(Start::Operand(Operand::Formula(self.formulas.seen(&lifeline))));
         }
         if operator.is_none() && self.eat(&Token::Dot) {
             let field = match self.peek() {
@@ -430,16 +491,16 @@ impl<'a> Parser<'a> {
                 _ => return Err(self.error(format!("expected the name of a field, found {}", self.found()))),
             };
             self.at += 1;
-            return Ok(Operand::Term(Term::FieldAt(lifeline.into(), field.into()), 0));
+            return Ok(Start::Operand(Operand::Term(Term::FieldAt(lifeline.into(), field.into()), 0)));
         }
-        if self.peek() != Some(&Token::Open) {
+        let opened = self.place();
+        if !self.eat(&Token::Open) {
             return Err(self.error(format!("expected `(` after the lifeline, found {}", self.found())).hint(format!(
                 "`@{lifeline}(formula)`, `@{lifeline}.field`, `P@{lifeline}(formula)`, `Seen@{lifeline}`"
             )));
         }
-        let a = self.enclosed()?;
         let operator = if operator == Some("P") { Causal::PastAt } else { Causal::At };
-        Ok(Operand::Formula(self.formulas.causal(operator, &lifeline, a)))
+        Ok(Start::Opens(Pending::Enclosed(opened, Enclosing::Lifeline(operator, lifeline)), 0))
     }
 
     fn as_formula(&mut self, operand: Operand, place: usize) -> Result<Formula, ParseError> {

@@ -91,7 +91,7 @@ fn bound(
             }
             Binary::Until | Binary::WeakUntil => shape.until(&mut out, column(*l, most), column(*r, most), most),
             Binary::Release | Binary::StrongRelease => {
-                shape.release(&mut out, column(*l, most), column(*r, most), most)
+                shape.release(&mut out, column(*l, most), column(*r, most), most);
             }
             Binary::Since => shape.since(&mut out, column(*l, most), column(*r, most)),
         },
