@@ -19,3 +19,8 @@ mod rules;
 
 pub use policy::{Policy, PolicyError, PolicyRule, Scope, Severity};
 pub use rules::{KINDS, Parameter, Rule, RuleError};
+//! The temporal layer applied to journals, agents' logs and environments.
+
+mod objective_config;
+
+pub use objective_config::{ConfigError, Format, MakeVariables, ObjectiveConfig, RewardSettings};

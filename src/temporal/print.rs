@@ -10,6 +10,11 @@ use super::lexer::{continues_name, starts_name};
 const RESERVED: [&str; 17] =
     ["X", "N", "G", "F", "U", "W", "R", "M", "Y", "S", "O", "H", "true", "false", "TRUE", "FALSE", "null"];
 
+/// Whether a word is an operator or a constant wherever it stands.
+pub(super) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
 /// How tightly a printed formula binds, weakest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tightness {

@@ -17,7 +17,7 @@ impl Target {
         Self(STATE | u32::try_from(number).expect("limits keep states few"))
     }
 
-    pub(super) fn node(number: usize) -> Self {
+    pub(in super::super) fn node(number: usize) -> Self {
         Self(u32::try_from(number).expect("limits keep nodes few"))
     }
 

@@ -12,5 +12,6 @@ mod translate;
 
 pub use decision::{AutomatonError, Limits};
 pub use dfa::Dfa;
+pub(super) use dfa::Target;
 pub use guard::{Edge, Guard};
 pub use product::Conjunction;
