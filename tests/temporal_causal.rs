@@ -197,6 +197,7 @@ fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
         let oracle = Oracle::new(&formulas, &chart);
         let mut monitor = Monitor::new(&compiled);
         let mut clocks: Vec<VectorClock> = Vec::new();
+        let mut by_clock = Monitor::new(&compiled);
         for (at, event) in chart.events().iter().enumerate() {
             let values = monitor.on_event(event, &Predicates).unwrap().all();
             let defined: Vec<bool> = guards.iter().map(|guard| oracle.holds(*guard, at)).collect();
@@ -204,6 +205,8 @@ fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
             assert_eq!(values, defined, "seed {seed}, event {at}: {:?}\n{:#?}", texts(), chart.events());
             let clock = monitor.clock(&event.lifeline).unwrap();
             assert_eq!(clock.0, oracle.clock(at), "seed {seed}, event {at}");
+            let clocked = by_clock.on_clocked(event, &clock, &Predicates).unwrap().all();
+            assert_eq!(clocked, values, "seed {seed}, event {at}, by its clock: {:?}", texts());
             for (earlier, other) in clocks.iter().enumerate() {
                 assert_eq!(*other <= clock, oracle.is_before(earlier, at), "seed {seed}, {earlier} and {at}");
                 assert!(other != &clock, "two events have one clock");
@@ -626,4 +629,31 @@ fn a_lifeline_that_appears_later_is_seen_by_whoever_hears_of_it() {
     assert!(holds(&mut monitor, Event::recv("A", "late")));
     assert_eq!(monitor.clock("A").unwrap().0, [3, 3]);
     assert_eq!(monitor.guards().lifelines().len(), 2);
+}
+
+#[test]
+fn a_clock_that_does_not_follow_from_those_before_it_is_refused() {
+    let guards = compiled("@A(x = 1)", &["A", "B"]);
+    let mut monitor = Monitor::new(&guards);
+    let take = |monitor: &mut Monitor, lifeline: &str, counts: [u64; 2]| {
+        let one = Literal::Number(Number::new(1.0).unwrap());
+        let event = Event::act(lifeline).with("x", one);
+        monitor.on_clocked(&event, &VectorClock(counts.to_vec()), &Nothing).map(|values| values.holds(0))
+    };
+    assert_eq!(take(&mut monitor, "A", [1, 0]), Ok(true));
+    assert_eq!(take(&mut monitor, "A", [2, 0]), Ok(true));
+    assert_eq!(take(&mut monitor, "B", [0, 1]), Ok(false), "without a clock that has seen it, it is not visible");
+    assert_eq!(take(&mut monitor, "B", [2, 2]), Ok(true));
+    for (lifeline, counts, message) in [
+        ("B", [2, 2], "the clock of an event of `B` counts 2 of `B`, where 3 was expected"),
+        ("B", [2, 4], "the clock of an event of `B` counts 4 of `B`, where 3 was expected"),
+        ("B", [1, 3], "the clock of an event of `B` counts 1 of `A`, where 2 was expected"),
+        ("B", [3, 3], "the clock of an event of `B` counts 3 of `A`, where 2 was expected"),
+        ("A", [3, 3], "the clock of an event of `A` counts 3 of `B`, where 0 to 2 was expected"),
+    ] {
+        let before = format!("{monitor:?}");
+        assert_eq!(take(&mut monitor, lifeline, counts).unwrap_err().to_string(), message);
+        assert_eq!(format!("{monitor:?}"), before);
+    }
+    assert_eq!(take(&mut monitor, "B", [2, 3]), Ok(true));
 }

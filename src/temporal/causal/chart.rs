@@ -9,6 +9,31 @@ use super::guards::Guards;
 use super::monitor::{Monitor, Nothing};
 
 /// What an event is to its lifeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A local action.
+    Act,
+    /// The lifeline decides.
+    Choice,
+    /// A message leaves.
+    Send,
+    /// A message arrives.
+    Recv,
+}
+
+impl Kind {
+    /// What the field `kind` tells.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Act => "act",
+            Self::Choice => "choice",
+            Self::Send => "send",
+            Self::Recv => "recv",
+        }
+    }
+}
+
+/// What an event is to its lifeline, and which message it sends or receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A local action.
@@ -27,6 +52,18 @@ pub enum Step {
         /// Its name; `None`: it came from outside, and tells nothing of other lifelines.
         message: Option<Arc<str>>,
     },
+}
+
+impl Step {
+    /// What it is to its lifeline.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Act => Kind::Act,
+            Self::Choice => Kind::Choice,
+            Self::Send { .. } => Kind::Send,
+            Self::Recv { .. } => Kind::Recv,
+        }
+    }
 }
 
 /// One event of a lifeline.

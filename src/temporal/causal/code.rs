@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::atom::{Atom, Literal, Record, Value};
+use super::chart::Kind;
 use super::stamp::{Seen, View};
 
 /// How one value is found from earlier ones; numbers are those of steps.
@@ -84,7 +85,7 @@ pub(super) struct Here<'a> {
     /// The number and the name of its lifeline.
     pub(super) own: usize,
     pub(super) lifeline: &'a str,
-    pub(super) kind: &'static str,
+    pub(super) kind: Kind,
     /// The variables of the lifeline after the event, and the application's labels and predicates.
     pub(super) record: &'a dyn Record,
     /// What is visible of the other lifelines.
@@ -94,7 +95,7 @@ pub(super) struct Here<'a> {
 impl Record for Here<'_> {
     fn field(&self, name: &str) -> Option<Value<'_>> {
         match name {
-            "kind" => Some(Value::Text(self.kind.into())),
+            "kind" => Some(Value::Text(self.kind.name().into())),
             "lifeline" => Some(Value::Text(self.lifeline.into())),
             _ => self.record.field(name),
         }

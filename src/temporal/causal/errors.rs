@@ -71,4 +71,16 @@ pub enum CausalError {
         /// How many it has had.
         had: u64,
     },
+    /// An event's clock does not follow from those before it.
+    #[error("the clock of an event of `{lifeline}` counts {claimed} of `{of}`, where {expected} was expected")]
+    Clock {
+        /// Whose event it is.
+        lifeline: String,
+        /// Whose count is wrong.
+        of: String,
+        /// What it says.
+        claimed: u64,
+        /// What it could say.
+        expected: String,
+    },
 }

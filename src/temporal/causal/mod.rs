@@ -15,7 +15,7 @@ mod monitor;
 mod stamp;
 mod tracker;
 
-pub use chart::{Chart, Event, Step};
+pub use chart::{Chart, Event, Kind, Step};
 pub use clock::VectorClock;
 pub use errors::{CausalError, GuardError};
 pub use guards::{Guards, Kept, MAX_GUARD_SIZE};

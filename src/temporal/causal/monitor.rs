@@ -8,7 +8,7 @@ use super::chart::{Event, Step, deliverable};
 use super::clock::VectorClock;
 use super::errors::{CausalError, GuardError};
 use super::guards::Guards;
-use super::stamp::Stamp;
+use super::stamp::{Seen, Stamp, View};
 use super::tracker::{Tracker, Values, unknown};
 
 /// A record without fields, labels and predicates.
@@ -40,7 +40,11 @@ pub struct Monitor {
     /// The variables of each lifeline, in the order of [`Guards::fields`].
     stores: Vec<Vec<Option<Literal>>>,
     under_way: HashMap<Arc<str>, UnderWay>,
+    histories: Vec<History>,
 }
+
+/// What others may ask of the events of one lifeline; one entry for as long as it does not change.
+type History = Vec<(u64, Option<Arc<View>>)>;
 
 impl Monitor {
     /// Before the first event.
@@ -51,6 +55,7 @@ impl Monitor {
             trackers: Vec::new(),
             stores: Vec::new(),
             under_way: HashMap::new(),
+            histories: Vec::new(),
         };
         for name in guards.lifelines() {
             monitor.begin(name);
@@ -63,6 +68,7 @@ impl Monitor {
         let tracker = Tracker::new(&self.guards, name).expect("the lifeline is one of the guards' own");
         self.trackers.push(tracker);
         self.stores.push(vec![None; self.guards.fields().len()]);
+        self.histories.push(Vec::new());
     }
 
     /// Adds a lifeline that no guard names, where a log shows its lifelines only as it goes on.
@@ -132,6 +138,71 @@ impl Monitor {
             self.stores[own] = updated;
         }
         Ok(self.trackers[own].values())
+    }
+
+    /// Takes one event that carries its clock, as those of a journal do: the clock tells what is visible, and messages
+    /// are not looked at. Fields are read as in [`Monitor::on_event`]; one monitor takes events one way or the other.
+    ///
+    /// # Errors
+    /// An unknown lifeline; a clock that does not count this event as the lifeline's next, that counts events which have
+    /// not been taken, or fewer than the lifeline had seen. Nothing has changed then.
+    pub fn on_clocked(
+        &mut self,
+        event: &Event,
+        clock: &VectorClock,
+        record: &dyn Record,
+    ) -> Result<Values<'_>, CausalError> {
+        let own = self.number(&event.lifeline)?;
+        let seen = self.visible(own, clock)?;
+        let updated = self.updated(own, event);
+        let here = Variables {
+            names: self.guards.fields(),
+            values: updated.as_ref().unwrap_or(&self.stores[own]),
+            name: event.name.as_deref(),
+            record,
+        };
+        let view = self.trackers[own].show(event.step.kind(), seen, &here);
+        let history = &mut self.histories[own];
+        match history.last_mut() {
+            Some((last, same)) if same.as_ref().map(Arc::as_ptr) == view.as_ref().map(Arc::as_ptr) => *last += 1,
+            _ => history.push((clock.get(own), view)),
+        }
+        if let Some(updated) = updated {
+            self.stores[own] = updated;
+        }
+        Ok(self.trackers[own].values())
+    }
+
+    /// What a clock says is visible of the other lifelines.
+    fn visible(&self, own: usize, clock: &VectorClock) -> Result<Arc<[Seen]>, CausalError> {
+        let tracker = &self.trackers[own];
+        let mut learned: Vec<(usize, Seen)> = Vec::new();
+        for (i, name) in self.guards.lifelines().iter().enumerate() {
+            let (claimed, known) = (clock.get(i), tracker.clock_of(i));
+            let (least, most) = match self.histories[i].last() {
+                _ if i == own => (known + 1, known + 1),
+                last => (known, last.map_or(0, |(count, _)| *count)),
+            };
+            if !(least..=most).contains(&claimed) {
+                let expected = if least == most { most.to_string() } else { format!("{least} to {most}") };
+                let (lifeline, of) = (tracker.lifeline().to_owned(), name.to_string());
+                return Err(CausalError::Clock { lifeline, of, claimed, expected });
+            }
+            if i != own && claimed > known {
+                let at = self.histories[i].partition_point(|(last, _)| *last < claimed);
+                learned.push((i, Seen { count: claimed, view: self.histories[i][at].1.clone() }));
+            }
+        }
+        let before = tracker.seen();
+        if learned.is_empty() {
+            return Ok(before.clone());
+        }
+        let mut seen = before.to_vec();
+        seen.resize(self.trackers.len(), Seen::default());
+        for (i, new) in learned {
+            seen[i] = new;
+        }
+        Ok(seen.into())
     }
 
     /// The guards' values at the latest event of a lifeline.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::atom::Record;
+use super::chart::Kind;
 use super::clock::VectorClock;
 use super::code::{Code, Here};
 use super::errors::CausalError;
@@ -72,23 +73,19 @@ impl Tracker {
 
     /// A local action.
     pub fn act(&mut self, record: &dyn Record) -> Values<'_> {
-        self.take("act", self.seen.clone(), record);
+        self.take(Kind::Act, self.seen.clone(), record);
         self.values()
     }
 
     /// A decision; the values are what it is made on.
     pub fn choice(&mut self, record: &dyn Record) -> Values<'_> {
-        self.take("choice", self.seen.clone(), record);
+        self.take(Kind::Choice, self.seen.clone(), record);
         self.values()
     }
 
     /// A message leaves; the stamp travels with it.
     pub fn send(&mut self, record: &dyn Record) -> Stamp {
-        let here = here(&self.code, &self.layout, self.own, "send", &self.seen, record);
-        here.evaluate(self.count == 0, &self.now, &mut self.next);
-        let view = here.view(&self.next, self.last_view.as_ref());
-        self.last_view.clone_from(&view);
-        self.commit();
+        let view = self.show(Kind::Send, self.seen.clone(), record);
         let own = Some((self.own, Seen { count: self.count, view }));
         Stamp { layout: self.layout.clone(), own, seen: self.seen.clone() }
     }
@@ -102,7 +99,7 @@ impl Tracker {
             Some(stamp) => self.merged(stamp)?,
             None => self.seen.clone(),
         };
-        self.take("recv", seen, record);
+        self.take(Kind::Recv, seen, record);
         Ok(self.values())
     }
 
@@ -118,8 +115,11 @@ impl Tracker {
 
     /// How many events of each lifeline are visible at the latest event.
     pub fn clock(&self) -> VectorClock {
-        let count = |i| if i == self.own { self.count } else { self.seen.get(i).map_or(0, |seen: &Seen| seen.count) };
-        VectorClock((0..self.layout.lifelines.len()).map(count).collect())
+        VectorClock((0..self.layout.lifelines.len()).map(|i| self.clock_of(i)).collect())
+    }
+
+    pub(super) fn clock_of(&self, lifeline: usize) -> u64 {
+        if lifeline == self.own { self.count } else { self.seen.get(lifeline).map_or(0, |seen| seen.count) }
     }
 
     /// Goes on with guards that have got another lifeline by [`Guards::with_lifeline`].
@@ -152,14 +152,27 @@ impl Tracker {
         Ok((0..length).map(|i| newer(i).or(self.seen.get(i)).cloned().unwrap_or_default()).collect())
     }
 
-    fn take(&mut self, kind: &'static str, seen: Arc<[Seen]>, record: &dyn Record) {
-        here(&self.code, &self.layout, self.own, kind, &seen, record).evaluate(
-            self.count == 0,
-            &self.now,
-            &mut self.next,
-        );
+    /// Takes an event after which this is visible of the other lifelines.
+    fn take(&mut self, kind: Kind, seen: Arc<[Seen]>, record: &dyn Record) {
+        let here = here(&self.code, &self.layout, self.own, kind, &seen, record);
+        here.evaluate(self.count == 0, &self.now, &mut self.next);
         self.seen = seen;
         self.commit();
+    }
+
+    /// The same, and tells what others may ask of the event.
+    pub(super) fn show(&mut self, kind: Kind, seen: Arc<[Seen]>, record: &dyn Record) -> Option<Arc<View>> {
+        let here = here(&self.code, &self.layout, self.own, kind, &seen, record);
+        here.evaluate(self.count == 0, &self.now, &mut self.next);
+        let view = here.view(&self.next, self.last_view.as_ref());
+        self.last_view.clone_from(&view);
+        self.seen = seen;
+        self.commit();
+        view
+    }
+
+    pub(super) fn seen(&self) -> &Arc<[Seen]> {
+        &self.seen
     }
 
     fn commit(&mut self) {
@@ -172,7 +185,7 @@ fn here<'a>(
     code: &'a Code,
     layout: &'a Layout,
     own: usize,
-    kind: &'static str,
+    kind: Kind,
     seen: &'a [Seen],
     record: &'a dyn Record,
 ) -> Here<'a> {
