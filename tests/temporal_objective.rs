@@ -183,12 +183,12 @@ fn seen(id: &str, objective: &mut Objective, config: &RewardConfig) {
 #[test]
 fn the_robustness_of_a_guard_is_that_of_its_best_implicant() {
     let mut rng = Rng::with_seed(63);
-    let specs = ["F (a & b | !a & c)", "(a | b) U (c & !d)", "G (a -> F b) & G (c -> X d)", "F ((a <-> b) & X (c | d))"];
+    let specs =
+        ["F (a & b | !a & c)", "(a | b) U (c & !d)", "G (a -> F b) & G (c -> X d)", "F ((a <-> b) & X (c | d))"];
     let names = ["a", "b", "c", "d"];
     let mut tried = 0;
     for spec in specs {
-        let objective =
-            Objective::new(spec, &names.map(|n| Predicate::new(n, format!("v_{n} > 0")))).unwrap();
+        let objective = Objective::new(spec, &names.map(|n| Predicate::new(n, format!("v_{n} > 0")))).unwrap();
         let dfa = objective.dfa();
         let atoms: Vec<_> = dfa.atoms().to_vec();
         for _ in 0..200 {
@@ -329,8 +329,13 @@ fn what_is_wrong_with_an_objective_is_a_typed_error_and_changes_no_state() {
     assert_eq!(objective.state(), 1);
     assert_eq!(objective.step(&one(3.0), &config).unwrap().0, 100.0);
     assert!(objective.is_goaled());
-    assert!(matches!(objective.tl_reward([("a", 1.0)], 0, &config), Err(ObjectiveError::Unknown { name }) if name == "x >= 2"));
-    assert!(matches!(objective.tl_reward([("a", f64::NAN), ("x >= 2", 1.0)], 0, &config), Err(ObjectiveError::NotANumber { .. })));
+    assert!(
+        matches!(objective.tl_reward([("a", 1.0)], 0, &config), Err(ObjectiveError::Unknown { name }) if name == "x >= 2")
+    );
+    assert!(matches!(
+        objective.tl_reward([("a", f64::NAN), ("x >= 2", 1.0)], 0, &config),
+        Err(ObjectiveError::NotANumber { .. })
+    ));
     assert!(matches!(objective.tl_reward([], 99, &config), Err(ObjectiveError::State { state: 99, .. })));
     assert_eq!(objective.tl_reward([("a", 2.0), ("x >= 2", -1.0)], 0, &config).unwrap(), (200.0, 1));
     assert!(objective.is_goaled(), "a reward alone moves nothing");
@@ -402,9 +407,8 @@ type Variables = fn(&Corridor, &Cell, &Info) -> Quantities;
 
 fn wrapped(spec: &str) -> ObjectiveReward<Corridor, Variables> {
     let predicates = [Predicate::new("door", "d_door < 1"), Predicate::new("pit", "d_pit < 1")];
-    let variables: Variables = |_, cell, _| {
-        [("d_door", f64::from(5 - cell.0)), ("d_pit", f64::from(cell.0))].into_iter().collect()
-    };
+    let variables: Variables =
+        |_, cell, _| [("d_door", f64::from(5 - cell.0)), ("d_pit", f64::from(cell.0))].into_iter().collect();
     ObjectiveReward::new(Corridor::default(), Objective::new(spec, &predicates).unwrap(), variables)
 }
 
@@ -486,7 +490,10 @@ fn formulas_are_names_of_files_and_different_ones_have_different_names() {
     assert_eq!(replace_special_characters("F(psi_1 | psi_2) & G(!psi_3)"), "F(psi_1_or_psi_2)_and_G(!psi_3)");
     assert_eq!(replace_special_characters(" a->b <-> x <= -3 "), "a_implies_b_iff_x_le_minus_3");
     assert_eq!(replace_special_characters("F ( a )"), "F_(a)");
-    assert_eq!(replace_special_characters("text_contains:\"../../etc\" && b"), "text_contains_is_.._over_.._over_etc_and_b");
+    assert_eq!(
+        replace_special_characters("text_contains:\"../../etc\" && b"),
+        "text_contains_is_.._over_.._over_etc_and_b"
+    );
     let specs = ["a|b", "a | b", "a_or_b", "a  |  b", "", "ä", "ö", &"G a & ".repeat(1_000)];
     let names: BTreeSet<String> = specs.iter().map(|s| file_name(s)).collect();
     assert_eq!(names.len(), specs.len());

@@ -62,7 +62,8 @@ fn every_published_row_of_formulas_comes_out_as_expected() {
             assert!(["atom_none", "atmost0"].contains(&id), "{id}");
             continue;
         }
-        let (mut progression, mut owed) = begin(row["formula_code"].as_str().unwrap().replace("WU\u{64e}", "W").as_str());
+        let (mut progression, mut owed) =
+            begin(row["formula_code"].as_str().unwrap().replace("WU\u{64e}", "W").as_str());
         let mut residual_after = Vec::new();
         let mut scores = Vec::new();
         for step in row["steps"].as_array().unwrap() {

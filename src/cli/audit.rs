@@ -19,7 +19,7 @@ const BEGINNING: u64 = 64 << 10;
 pub(super) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let (rules, mapping) = rules(args, &mut formulas)?;
-    let mut log = Log::open(&args.log)?;
+    let log = Log::open(&args.log)?;
     let shape = shape(args, &mapping, &log);
     let mapping = mapping.over(shape);
     let auditor = Auditor::new(formulas, rules, mapping).map_err(|e| failure(&e))?;
@@ -54,7 +54,9 @@ fn failure(error: &AuditError) -> Failure {
     match error {
         AuditError::Log(_) => failure.hint("--skip-invalid leaves out lines that are no records"),
         AuditError::Rule { .. } => failure.hint("the policy's [log] table or --map says where the log keeps things"),
-        AuditError::Causal(_) => failure.hint("--map lifeline=PATH, event=PATH and message=PATH say where events are told"),
+        AuditError::Causal(_) => {
+            failure.hint("--map lifeline=PATH, event=PATH and message=PATH say where events are told")
+        }
     }
 }
 
@@ -65,7 +67,8 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
     if let Some(path) = &args.policy {
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|e| cannot(&e))?;
-        let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("README, `Policies`, has an example"))?;
+        let policy =
+            Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("README, `Policies`, has an example"))?;
         rules = policy.rules;
         mapping = policy.log;
     }
@@ -104,9 +107,8 @@ fn set(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
         "time" => one(&mut mapping.time),
         "within" => one(&mut mapping.within),
         _ => {
-            return Err(Failure::usage(format!("--map {what}: unknown")).hint(
-                "known are tool_call, text, stop_reason, lifeline, event, message, time and within",
-            ));
+            return Err(Failure::usage(format!("--map {what}: unknown"))
+                .hint("known are tool_call, text, stop_reason, lifeline, event, message, time and within"));
         }
     }
     Ok(())

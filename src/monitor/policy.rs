@@ -17,6 +17,14 @@
 //! owner = "review"                    # a causal rule: over the causal past of this lifeline's events
 //! when = 'name = "approved"'          # the events at which it is evaluated; all, where nothing is said
 //! formula = '@model_check.spec = spec'
+//!
+//! [log]                               # where records keep what rules speak of; only what differs from the shape's own
+//! shape = "jsonl"
+//! tool_call = ["call.tool"]
+//! lifeline = "agent"                  # for causal rules: whose event it is,
+//! event = "kind"                      # act, choice, send or recv,
+//! message = "msg"                     # and which message is sent or received
+//! fields = ["status", "call.tool"]    # all there are, where a misspelt one is to be an error
 //! ```
 //!
 //! TOML, because a literal string in single quotes takes a formula as it is, and because an error can name its line.
@@ -26,6 +34,7 @@ use std::ops::Range;
 
 use toml::de::{DeArray, DeTable, DeValue};
 
+use super::log::Mapping;
 use super::rules::{Parameter, Rule, RuleError, formula_for};
 use crate::temporal::{Formula, Formulas, Reading};
 
@@ -91,6 +100,8 @@ pub struct PolicyRule {
 pub struct Policy {
     /// The rules.
     pub rules: Vec<PolicyRule>,
+    /// What the file says of the log: where its records keep what the rules speak of.
+    pub log: Mapping,
 }
 
 /// What is wrong with a policy, and where.
@@ -107,8 +118,16 @@ pub enum PolicyError {
     /// It has no rule.
     #[error("the policy has no rule (a rule begins with `[[rule]]`)")]
     Empty,
+    /// The table that says where the log keeps things is wrong.
+    #[error("line {line}: [log]: {message}")]
+    Log {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
     /// A key outside all rules that a policy does not have.
-    #[error("line {line}: unknown key `{key}` (rules stand under `[[rule]]`)")]
+    #[error("line {line}: unknown key `{key}` (rules stand under `[[rule]]`, what is said of the log under `[log]`)")]
     Key {
         /// The line, from 1.
         line: usize,
@@ -157,8 +176,13 @@ impl Policy {
             line: e.span().map_or(1, |span| line(text, &span)),
             message: e.message().to_owned(),
         })?;
-        let mut policy = Self { rules: Vec::new() };
+        let mut policy = Self { rules: Vec::new(), log: Mapping::default() };
         for (key, value) in file.get_ref() {
+            if key.get_ref() == "log" {
+                policy.log =
+                    mapping(text).map_err(|message| PolicyError::Log { line: line(text, &key.span()), message })?;
+                continue;
+            }
             let unknown = || PolicyError::Key { line: line(text, &key.span()), key: key.get_ref().to_string() };
             if key.get_ref() != "rule" {
                 return Err(unknown());
@@ -179,6 +203,15 @@ impl Policy {
         self.rules.push(rule);
         Ok(())
     }
+}
+
+/// The `[log]` table of a policy that is TOML.
+fn mapping(text: &str) -> Result<Mapping, String> {
+    #[derive(serde::Deserialize)]
+    struct File {
+        log: Mapping,
+    }
+    toml::from_str(text).map(|file: File| file.log).map_err(|e| e.message().to_owned())
 }
 
 fn line(text: &str, span: &Range<usize>) -> usize {

@@ -65,7 +65,8 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
     if !finding.verdict.holds() && finding.failing_count > 0 {
         let shown: Vec<String> = finding.failing.iter().take(8).map(u64::to_string).collect();
         let more = if finding.failing_count > shown.len() as u64 { ", …" } else { "" };
-        let _ = writeln!(out, "    fails from {}: {}{more}", counted(finding.failing_count, "position"), shown.join(", "));
+        let _ =
+            writeln!(out, "    fails from {}: {}{more}", counted(finding.failing_count, "position"), shown.join(", "));
     }
     if let Some(owed) = &finding.owed {
         let _ = writeln!(out, "    still owed: {owed}");

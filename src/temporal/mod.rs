@@ -5,9 +5,9 @@
 mod atom;
 mod automaton;
 pub mod causal;
-mod finite;
 mod environment;
 mod file_name;
+mod finite;
 mod formula;
 mod implication;
 mod letter;
@@ -18,23 +18,17 @@ mod parse;
 mod print;
 mod progression;
 mod readings;
+mod robustness;
+mod transition;
 mod words;
 
 pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
 pub use automaton::{AutomatonError, Conjunction, Dfa, Edge, Guard, Limits};
+pub use environment::{EarlyTermination, Environment, Info, ObjectiveReward, Observed, OnReset, Step, VariableValues};
+pub use file_name::{file_name, replace_special_characters};
 pub use finite::{Claim, Column, Decided, Explanation, Labels, Reason, TraceCheck, check_trace, eval_all_positions};
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use letter::Letter;
-mod robustness;
-mod transition;
-
-pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
-pub use automaton::{AutomatonError, Conjunction, Dfa, Edge, Guard, Limits};
-pub use environment::{
-    EarlyTermination, Environment, Info, ObjectiveReward, Observed, OnReset, Step, VariableValues,
-};
-pub use file_name::{file_name, replace_special_characters};
-pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use objective::{Objective, ObjectiveError, Predicate, Quantities, RewardConfig, Ties};
 pub use parse::{MAX_DEPTH, ParseError};
 pub use progression::{Debt, Ending, Owed, Progression, Standing};

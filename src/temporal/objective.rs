@@ -164,11 +164,7 @@ impl Objective {
     ///
     /// # Errors
     /// As [`Objective::new`].
-    pub fn with_limits(
-        tl_spec: &str,
-        atomic_predicates: &[Predicate],
-        limits: Limits,
-    ) -> Result<Self, ObjectiveError> {
+    pub fn with_limits(tl_spec: &str, atomic_predicates: &[Predicate], limits: Limits) -> Result<Self, ObjectiveError> {
         let mut predicates = HashMap::new();
         for Predicate { name, formula } in atomic_predicates {
             if name.is_empty() || is_reserved(name) {
