@@ -3,9 +3,11 @@
 mod eval;
 mod junit;
 mod mutation;
+mod strengthen;
 mod text;
 
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
 pub use mutation::{mutant_line, mutation_json, mutation_text, stryker};
+pub use strengthen::mutants_sentence;
 pub use text::{counted, heading, report, skipped_lines, summary};
