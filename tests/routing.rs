@@ -207,10 +207,9 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             if s.repaired && !from.state.repaired {
                 assert!(rules.repair && matches!(event, Event::SecondRead { agrees: true, .. }));
             }
-            let perform =
-                t.effects.iter().filter(|e| {
-                    matches!(e, Effect::Perform(_) | Effect::ReadAgain | Effect::JudgeMutants | Effect::Finish(_))
-                });
+            let perform = t.effects.iter().filter(|e| {
+                matches!(e, Effect::Perform(_) | Effect::ReadAgain | Effect::JudgeMutants | Effect::Finish(_))
+            });
             assert_eq!(perform.count(), 1, "one thing to do next");
             assert_eq!(
                 t.effects.contains(&Effect::CloseRevision),

@@ -5,14 +5,16 @@
 mod support;
 
 use serde_json::Value;
-use support::counter::{CFG, INVARIANTS, WITNESSES, bench, good, good_sections, issue, review, sections};
-use support::{Bench, Done, Script, name, reasons, routes};
+use support::counter::{CFG, DOC, INVARIANTS, WITNESSES, bench, good, good_sections, issue, review, sections};
+use support::{Bench, Done, Script, name, project, reasons, routes};
 
 /// What notices a wrong start and a wrong step.
 const PROPERTIES: &str = "\\* covers R1\nFromZero == n = 0\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
 
 fn stronger() -> String {
-    sections(INVARIANTS, PROPERTIES, WITNESSES, &CFG.replace("\\*", "PROPERTIES FromZero OneByOne\n\\*"))
+    let invariants = format!("{INVARIANTS}\\* covers R1\nFullAtTheEnd == pc = \"Done\" => n = Max\n");
+    let cfg = CFG.replace("\\*", "PROPERTIES FromZero OneByOne\n\\*").replace("NeverAbove", "NeverAbove FullAtTheEnd");
+    sections(&invariants, PROPERTIES, WITNESSES, &cfg)
 }
 
 /// More properties that notice nothing.
@@ -35,6 +37,13 @@ fn forged(script: &Script, more: &[&str]) -> (Bench, Done) {
     let bench = bench();
     let done = bench.forge(script, &[&["--strengthen"], more].concat());
     (bench, done)
+}
+
+/// What the program carries judges alone: hundreds of small runs.
+fn without_java() -> Bench {
+    let bench = Bench::without_tools();
+    bench.write("docs/counter.md", DOC);
+    bench
 }
 
 fn meta(bench: &Bench, revision: u32) -> Value {
@@ -198,26 +207,30 @@ fn each_revision_has_its_own_rounds_and_a_dropped_property_leaves_nothing_behind
 #[test]
 fn killed_at_every_journal_boundary_it_resumes_to_the_same_files_and_judges_nothing_twice() {
     for (answer, what) in [(stronger(), "kept"), (wrong(), "dropped")] {
-        let (reference, done) = forged(&strengthened(2, &answer), &[]);
-        done.expect(0);
+        let reference = without_java();
+        reference.forge(&strengthened(2, &answer), &["--strengthen"]).expect(0);
         let events = reference.journal("specs");
         let told = meta(&reference, 0)["strengthened"].clone();
         let args = ["run", "docs", "--recording", "script.jsonl", "--out", "specs", "--strengthen"];
-        for (at, event) in events.iter().enumerate() {
-            // Before the loop a run is killed elsewhere.
+        // Before the loop a run is killed elsewhere; up to the answer both go the same way.
+        let first = |wanted: &str| events.iter().position(|e| name(e) == wanted).unwrap();
+        let second = |wanted: &str| events.iter().rposition(|e| name(e) == wanted).unwrap();
+        let begin = if what == "kept" { first("mutants_judged") } else { second("check_finished") };
+        for (at, event) in events.iter().enumerate().skip(begin) {
             let seq = at + 1;
             if !["generate_invariants", "model_check", "mutants"].contains(&event["lifeline"].as_str().unwrap()) {
                 continue;
             }
-            let points: &[&str] = if name(event) == "mutants_judged" { &["before", "torn", "after"] } else { &["after"] };
+            let points: &[&str] =
+                if name(event) == "mutants_judged" { &["before", "torn", "after"] } else { &["after"] };
             for point in points {
                 let point = format!("{point}:{seq}");
-                let bench = bench();
+                let bench = without_java();
                 bench.write("script.jsonl", reference.read("script.jsonl"));
                 let crash = bench.run_with(&args, &[("TLAFORGE_CRASH", &point)]);
                 assert_eq!(crash.status, None, "{what} {point}: {}", crash.stderr);
                 bench.run(&["resume", "specs"]).expect(0);
-                for file in ["Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"] {
+                for file in ["Spec.tla", "Spec.cfg", "review.md"] {
                     let (is, was) = (bench.read(&format!("specs/{file}")), reference.read(&format!("specs/{file}")));
                     assert!(is == was, "{file} differs after {what} {point}");
                 }
@@ -244,12 +257,28 @@ fn what_is_set_is_journaled_and_can_be_changed() {
     let plain = support::counter::bench();
     plain.forge(&good(), &[]).expect(0);
     let text = plain.read("specs/journal.jsonl");
-    assert!(!text.contains("strengthen\":") && !text.contains("mutants\""), "nothing of it without the flag");
+    assert!(!text.contains("\"strengthen\":") && !text.contains("mutants\""), "nothing of it without the flag");
     // The file of settings knows it as well.
     plain.write("tlaforge.toml", "strengthen = 1\n");
     plain.write("script.jsonl", strengthened(2, &stronger()).text());
     let done = plain.run(&["run", "docs", "--recording", "script.jsonl", "--out", "more", "--max-revisions", "0"]);
     assert!(done.stdout.contains("round 1: kept"), "{}\n{}", done.stdout, done.stderr);
+}
+
+/// The answers are those of a person who had the request alone.
+#[test]
+fn a_genuine_round_makes_the_properties_of_the_alternating_bit_notice_more() {
+    let bench = Bench::remembering();
+    let case = project().join("evals/alternating_bit");
+    let recording = case.join("recording/strengthen.jsonl");
+    let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--strict-replay"];
+    let done = bench.run(&[&args[..], &["--strengthen", "1"]].concat());
+    done.expect(0).prints(&["Outcome: approved", "round 1: kept"]);
+    let journal = bench.journal("specs");
+    asserts_the_loop(&journal);
+    let judged = judged(&journal);
+    assert!(killed(judged[1]) > killed(judged[0]));
+    println!("{} -> {}", judged[0]["tally"], judged[1]["tally"]);
 }
 
 #[test]

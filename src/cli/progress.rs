@@ -185,7 +185,8 @@ impl Display {
                 let row = text("row");
                 let why = text("why");
                 let plain =
-                    ["informal_answered", "formalize_answered", "validated", "merged", "checked", "mutants_due"].contains(&row);
+                    ["informal_answered", "formalize_answered", "validated", "merged", "checked", "mutants_due"]
+                        .contains(&row);
                 if plain {
                     return None;
                 }

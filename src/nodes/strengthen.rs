@@ -12,9 +12,7 @@ use crate::journal::Kind;
 use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_of_one, mutants, requirements_touched,
 };
-use crate::pipeline::{
-    Attempt, Event, Facts, Judged, JudgedMutant, Product, RunView, StationError, file, unfit_check,
-};
+use crate::pipeline::{Attempt, Event, Facts, Judged, JudgedMutant, Product, RunView, StationError, file, unfit_check};
 use crate::tla::{Cfg, Module, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError};
 

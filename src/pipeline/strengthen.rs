@@ -269,14 +269,14 @@ impl RunView {
     /// Ends a trial, and begins the next, as the transition says; `why` is [`Self::of_mutants`].
     pub(super) fn end_trial(&mut self, t: &Transition, why: Option<String>) {
         let why = why.unwrap_or_default();
-        let violated = self.violated_by_trial();
+        let violated = if t.row == Row::StrongerDropped { self.violated_by_trial() } else { None };
         if let Some(Strengthening { now, rounds, trial, .. }) = &mut self.strengthening
             && matches!(t.row, Row::StrongerKept | Row::StrongerDropped)
             && let Some(Trial { judged, aside }) = trial.take()
         {
             let kept = t.row == Row::StrongerKept;
             let tally = judged.as_ref().filter(|judged| judged.unfit.is_none()).map(Judged::tally);
-            rounds.push(Round { kept, tally, why, violated: violated.filter(|_| !kept) });
+            rounds.push(Round { kept, tally, why, violated });
             match judged {
                 Some(judged) if kept => *now = judged,
                 _ => {}
