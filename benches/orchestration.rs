@@ -156,6 +156,7 @@ fn replay(dir: &Path, learned: &[Value]) {
                 Arc::new(NoTime),
             ),
             toolchain: Box::new(Remembered::of(learned)),
+            quick: None,
             prompts: PromptLibrary::load(None).unwrap(),
             limits: Limits::default(),
             cancel: Cancel::new(),

@@ -19,6 +19,9 @@ fn events() -> Vec<Event> {
         Event::Checked,
         Event::Resume,
     ];
+    for (survivors, better) in [(false, false), (false, true), (true, false), (true, true)] {
+        all.push(Event::Judged { survivors, better });
+    }
     for reason in [
         StopReason::Budget,
         StopReason::Deadline,
@@ -68,6 +71,8 @@ struct Seen {
     merge: bool,
     /// The flaw guard held at the review that led to this second reading.
     flaw_guard: bool,
+    /// Accepted properties are kept aside while others are on trial.
+    aside: bool,
 }
 
 fn starts() -> Vec<Seen> {
@@ -78,6 +83,7 @@ fn starts() -> Vec<Seen> {
         module: false,
         merge: false,
         flaw_guard: false,
+        aside: false,
     };
     let mut all = vec![nothing];
     for at in Station::ALL {
@@ -86,7 +92,7 @@ fn starts() -> Vec<Seen> {
             let repaired = bits & 8 != 0;
             let carried = Carried { informal, module_accepted: module, merged_accepted: merge, repaired };
             let state = State::branch(at, carried);
-            all.push(Seen { state, informal, repaired, module, merge, flaw_guard: false });
+            all.push(Seen { state, informal, repaired, module, merge, flaw_guard: false, aside: false });
         }
     }
     all
@@ -94,6 +100,9 @@ fn starts() -> Vec<Seen> {
 
 fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
     let mut seen = Seen { state: t.state, ..from };
+    if t.row == Row::StrongerKept {
+        seen.aside = false;
+    }
     match (from.state.position, event) {
         (Position::At(Station::InformalSpec), Event::Answered) => {
             // What was accepted before was made from another specification.
@@ -113,6 +122,19 @@ fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
         (Position::At(Station::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
         (Position::At(Station::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
         _ => {}
+    }
+    for effect in &t.effects {
+        match effect {
+            Effect::Restore => {
+                assert!(from.aside, "nothing to put back: {:?} {event:?}", from.state);
+                (seen.merge, seen.aside) = (true, false);
+            }
+            Effect::SetAside => {
+                assert!(seen.merge && !seen.aside, "kept aside, unaccepted or twice: {:?} {event:?}", from.state);
+                seen.aside = true;
+            }
+            _ => {}
+        }
     }
     seen
 }
@@ -143,6 +165,18 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             assert!(s.invariant_retries <= rules.invariant_retries, "invariant retries: {s:?}");
             if s.place > from.state.place {
                 assert_eq!((s.validate_retries, s.invariant_retries), (0, 0), "retries restart with each revision");
+                assert_eq!(s.rounds, 0, "rounds restart with each revision");
+            }
+            assert!(s.rounds <= rules.strengthen, "rounds of strengthening: {s:?}");
+            assert_eq!(s.on_trial, to.aside, "what is on trial has something behind it: {s:?}");
+            assert_eq!(s.on_trial && !from.state.on_trial, s.rounds > from.state.rounds && !from.state.on_trial);
+            match s.position {
+                Position::Mutants => assert!(rules.strengthen > 0 && to.module && to.merge, "{s:?}"),
+                Position::At(Station::GenerateInvariants | Station::ModelCheck) | Position::Stopped(_) => {}
+                _ => assert!(!s.on_trial, "a trial goes on at {:?}", s.position),
+            }
+            if s.position == Position::At(Station::Review) && from.state.on_trial {
+                assert!(s.merged_accepted, "a trial leaves behind what was accepted: {s:?}");
             }
             if let Position::Done(outcome) = s.position {
                 match outcome {
@@ -173,8 +207,9 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             if s.repaired && !from.state.repaired {
                 assert!(rules.repair && matches!(event, Event::SecondRead { agrees: true, .. }));
             }
-            let perform =
-                t.effects.iter().filter(|e| matches!(e, Effect::Perform(_) | Effect::ReadAgain | Effect::Finish(_)));
+            let perform = t.effects.iter().filter(|e| {
+                matches!(e, Effect::Perform(_) | Effect::ReadAgain | Effect::JudgeMutants | Effect::Finish(_))
+            });
             assert_eq!(perform.count(), 1, "one thing to do next");
             assert_eq!(
                 t.effects.contains(&Effect::CloseRevision),
@@ -227,9 +262,11 @@ fn assert_acyclic(next: &HashMap<Seen, Vec<Seen>>) {
 fn every_reachable_state_of_the_orchestrator_obeys_the_laws_of_routing() {
     let mut taken = HashSet::new();
     let mut total = 0;
-    for repair in [false, true] {
-        let (states, rows) = explore(Rules { repair, ..Rules::default() });
-        println!("explored {states} states against {} events (repair: {repair})", events().len());
+    for (repair, strengthen) in [(false, 0), (true, 0), (false, 1), (true, 2)] {
+        let (states, rows) = explore(Rules { repair, strengthen, ..Rules::default() });
+        println!("explored {states} states (repair: {repair}, strengthen: {strengthen})");
+        let mutants = rows.iter().filter(|row| matches!(row, Row::MutantsDue | Row::Strengthen | Row::StrongerDropped));
+        assert_eq!(mutants.count() > 0, strengthen > 0, "only where it is asked for");
         total += states;
         taken.extend(rows);
     }
@@ -241,8 +278,9 @@ fn every_reachable_state_of_the_orchestrator_obeys_the_laws_of_routing() {
 
 #[test]
 fn limits_of_zero_still_end() {
-    let rules = Rules { max_revisions: 0, validate_retries: 0, invariant_retries: 0, repair: true };
+    let rules = Rules { max_revisions: 0, validate_retries: 0, invariant_retries: 0, repair: true, strengthen: 0 };
     explore(rules);
+    explore(Rules { strengthen: 1, ..rules });
 }
 
 #[test]

@@ -131,6 +131,10 @@ pub(super) struct ForgeArgs {
     /// Where the protocol is flawed, make the smallest change to it and go on.
     #[arg(long)]
     pub repair: bool,
+    /// Where a check holds, judge the specification's mutants and ask for properties that notice those which go unnoticed,
+    /// at most so often in a revision; what notices no more, or does not hold, is dropped [without a number: 1].
+    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = rounds)]
+    pub strengthen: Option<u32>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How events are printed.
@@ -313,6 +317,11 @@ pub(super) struct MutateArgs {
     /// How the result is printed.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+}
+
+/// Rounds of strengthening.
+fn rounds(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "it takes a number of rounds, or nothing; the documents go before it".to_owned())
 }
 
 /// A number from 0 to 1.
@@ -544,6 +553,7 @@ impl ForgeArgs {
             draft: self.draft.map(Draft::from),
             max_revisions: self.max_revisions,
             repair: self.repair.then_some(true),
+            strengthen: self.strengthen,
             ..self.tools.layer()
         }
     }

@@ -25,7 +25,8 @@ const CHECKLIST: &str = include_str!("../../evals/uniswap_swap/checklist.json");
 const RECORDING: &str = include_str!("../../evals/uniswap_swap/recording/run.jsonl");
 
 pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
-    let flags = Layer { provider: Some("replay".into()), ..args.tools.layer() };
+    // A file of settings may ask for more than the recording holds.
+    let flags = Layer { provider: Some("replay".into()), strengthen: Some(0), ..args.tools.layer() };
     let mut settings = settings(flags)?;
     make_absolute(&mut settings);
     let out = match args.out {

@@ -133,7 +133,8 @@ impl Suite<'_> {
     /// Makes the run of a recording again.
     async fn replay(&self, case: &Case, recording: &Path, out: &Path) -> Result<(), Failure> {
         let concern = case.checklist.concern.clone();
-        let flags = Layer { provider: Some("replay".into()), concern, ..self.args.tools.layer() };
+        let replay = Some("replay".into());
+        let flags = Layer { provider: replay, concern, strengthen: Some(0), ..self.args.tools.layer() };
         let mut settings = settings(flags)?;
         make_absolute(&mut settings);
         let job = NewRun {

@@ -8,7 +8,7 @@ use super::args::Format;
 use super::failure::{Fails, Failure};
 use super::progress::{Display, result};
 use super::provider::{caller, refuse_secrets, set};
-use super::surroundings::{Defects, Tools, clock, crash_point, env, limits, toolchain};
+use super::surroundings::{Defects, Tools, clock, crash_point, env, limits, quicker, toolchain};
 use crate::config::{CheckerChoice, FILE_NAME, Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
@@ -102,10 +102,12 @@ pub(super) async fn desk(
             .hint("--record takes a file in a folder that exists"));
     }
     let Tools { toolchain, choice, defects } = toolchain(settings, &out.join("defects"))?;
+    let quick = if settings.strengthen > 0 { quicker(settings, choice)? } else { None };
     let watcher = display.clone();
     let desk = Desk {
         caller,
         toolchain,
+        quick,
         prompts,
         limits: limits(settings),
         cancel,

@@ -9,8 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Format;
 use crate::journal::Event;
-use crate::pipeline::Station;
-use crate::report::counted;
+use crate::pipeline::{Judged, Station};
+use crate::report::{counted, mutants_sentence};
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -102,6 +102,9 @@ impl Display {
             if event.lifeline == Station::ModelCheck.name() {
                 self.begins(&format!("{:<20}checking", event.lifeline));
             }
+            if event.lifeline == "mutants" {
+                self.begins(&format!("{:<20}judging deliberate flaws", event.lifeline));
+            }
         }
         if let Some(line) = self.line(event) {
             self.note(&line);
@@ -173,11 +176,17 @@ impl Display {
                 ),
                 Err(_) => format!("{station}check finished"),
             },
+            "mutants_judged" => match serde_json::from_value::<Judged>(data.clone()) {
+                Ok(Judged { unfit: Some(why), .. }) => format!("{station}not judged: {}", one_line(&why)),
+                Ok(judged) => format!("{station}{}", mutants_sentence(&judged)),
+                Err(_) => format!("{station}judged"),
+            },
             "routed" => {
                 let row = text("row");
                 let why = text("why");
                 let plain =
-                    ["informal_answered", "formalize_answered", "validated", "merged", "checked"].contains(&row);
+                    ["informal_answered", "formalize_answered", "validated", "merged", "checked", "mutants_due"]
+                        .contains(&row);
                 if plain {
                     return None;
                 }

@@ -15,7 +15,7 @@ use super::forge::{
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::{cancel_on_signals, env};
-use crate::config::{Layer, Settings};
+use crate::config::{self, Layer, Settings};
 use crate::exit::Exit;
 use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError};
 use crate::report::summary;
@@ -35,7 +35,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     }
     let mut settings = settings_of(&view.settings.surroundings, args.forge.layer())?;
     make_absolute(&mut settings);
-    let rules = Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..view.settings.rules };
+    let config::Settings { max_revisions, repair, strengthen, .. } = settings;
+    let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
     let changed = |equipment: &Equipment| {
         let prompts = prompts_in_use(&equipment.desk.prompts);
         let surroundings = surroundings(&settings, equipment);

@@ -115,7 +115,12 @@ pub(super) async fn set_up(
     }
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
     let mut started = pipeline::Settings {
-        rules: Rules { max_revisions: settings.max_revisions, repair: settings.repair, ..Rules::default() },
+        rules: Rules {
+            max_revisions: settings.max_revisions,
+            repair: settings.repair,
+            strengthen: settings.strengthen,
+            ..Rules::default()
+        },
         draft: settings.draft,
         concern: settings.given.concern.clone(),
         interface: job.interface.words(),

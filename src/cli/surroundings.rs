@@ -78,6 +78,16 @@ pub(super) fn quick_toolchain(settings: &Settings, defects: &Path) -> Result<Too
     toolchain(settings, defects)
 }
 
+/// For the mutants of a run: where the Java tools decide on the specification, what the program carries goes before them
+/// here, whoever chose them; a resumed run does not know. What a mutant shows is no verdict on the specification.
+pub(super) fn quicker(settings: &Settings, choice: CheckerChoice) -> Result<Option<Box<dyn Toolchain>>, Failure> {
+    if choice != CheckerChoice::Tlc {
+        return Ok(None);
+    }
+    let java = discover(settings).map_err(|e| tool_failure(&e))?;
+    Ok(Some(Box::new(FallbackToolchain::new(Box::new(embedded(settings)?), Box::new(java)))))
+}
+
 /// Whether the settings or the environment name a jar.
 pub(super) fn names_a_jar(settings: &Settings) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -104,6 +104,9 @@ pub struct Layer {
     /// Change the protocol after a flaw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<bool>,
+    /// Rounds in a revision that ask for properties which notice more mutants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strengthen: Option<u32>,
     /// What translates, parses and checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checker: Option<CheckerChoice>,
@@ -236,6 +239,7 @@ impl Layer {
             draft: self.draft.or(below.draft),
             max_revisions: self.max_revisions.or(below.max_revisions),
             repair: self.repair.or(below.repair),
+            strengthen: self.strengthen.or(below.strengthen),
             checker: self.checker.or(below.checker),
             tla_tools: self.tla_tools.or(below.tla_tools),
             tlc_timeout: self.tlc_timeout.or(below.tlc_timeout),
@@ -271,6 +275,7 @@ impl Layer {
             draft: self.draft.unwrap_or_default(),
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
+            strengthen: self.strengthen.unwrap_or(0),
             checker: self.checker.unwrap_or_default(),
             tlc_timeout: self.tlc_timeout.map_or(300, NonZeroU64::get),
             given: self,
@@ -313,6 +318,8 @@ pub struct Settings {
     pub max_revisions: u32,
     /// Change the protocol after a flaw.
     pub repair: bool,
+    /// Rounds in a revision that ask for properties which notice more mutants.
+    pub strengthen: u32,
     /// What translates, parses and checks.
     pub checker: CheckerChoice,
     /// Seconds for each run of the checker.

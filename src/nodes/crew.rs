@@ -1,7 +1,7 @@
 //! Sends each job to its station.
 
 use super::desk::Desk;
-use super::{formalize, generate_invariants, informal_spec, model_check, review, second_reading, validate};
+use super::{formalize, generate_invariants, informal_spec, model_check, review, second_reading, strengthen, validate};
 use crate::llm::LlmError;
 use crate::pipeline::{Attempt, Halt, Job, RunView, Station, Stations, StopReason, Working};
 
@@ -22,6 +22,7 @@ impl Stations for Crew {
             Job::At(Station::ModelCheck) => Box::pin(model_check::perform(desk, view, attempt)),
             Job::At(Station::Review) => Box::pin(review::perform(desk, view, attempt)),
             Job::SecondReading => Box::pin(second_reading::perform(desk, view, attempt)),
+            Job::Mutants => Box::pin(strengthen::perform(desk, view, attempt)),
         };
         Box::pin(async move {
             let Some(left) = desk.caller.left() else { return work.await };

@@ -24,6 +24,8 @@ pub struct Desk {
     pub caller: Caller,
     /// What decides.
     pub toolchain: Box<dyn Toolchain>,
+    /// What judges mutants, where something quicker than that is at hand.
+    pub quick: Option<Box<dyn Toolchain>>,
     /// The prompts.
     pub prompts: PromptLibrary,
     /// Limits of tool runs.

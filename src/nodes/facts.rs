@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::desk::diagnostics_text;
+use super::survivors::mutants_facts;
 use crate::llm::FileRead;
 use crate::pipeline::{
     ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing,
@@ -310,6 +311,9 @@ impl<'a> Subject<'a> {
             "\n## Changes since first checked (accept by name in `accepted_changes`, or have them undone)\n\n",
         );
         list(&mut text, self.view.changes().iter().map(describe));
+        if let Some(strengthened) = self.view.strengthened() {
+            let _ = write!(text, "\n{}", mutants_facts(&strengthened));
+        }
         self.violation(&mut text);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         // Without a check of what stands there, what a check would show says nothing of its own.

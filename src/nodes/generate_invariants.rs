@@ -8,6 +8,7 @@ use super::desk::{
     Ask, Desk, Inspection, as_read, current, diagnostics_text, feedback_file, numbered, offer_check, recall_inspection,
     record_inspection, tool_trouble,
 };
+use super::survivors::survivors_file;
 use super::whole;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
@@ -19,6 +20,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let previous = current(view, attempt, ANSWER)?;
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
     let has_feedback = view.open_for(Station::GenerateInvariants).next().is_some();
+    let on_trial = view.strengthening.as_ref().filter(|_| view.state.on_trial);
     let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback});
     let mut files = vec![
         ("informal_spec.md".to_owned(), current(view, attempt, file::INFORMAL)?.unwrap_or_default()),
@@ -27,7 +29,12 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     if has_feedback {
         files.push(("feedback.md".to_owned(), feedback_file(view.open_for(Station::GenerateInvariants), "")));
     }
-    let purpose = if previous.is_some() && has_feedback { "repair" } else { "draft" };
+    let purpose = match on_trial {
+        Some(_) => "strengthen",
+        None if previous.is_some() && has_feedback => "repair",
+        None => "draft",
+    };
+    files.extend(on_trial.map(|mutants| ("survivors.md".to_owned(), survivors_file(mutants))));
     if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), numbered(&previous)));
     }

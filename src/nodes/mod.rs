@@ -13,6 +13,8 @@ mod review;
 mod review_text;
 mod second_reading;
 mod shelf;
+mod strengthen;
+mod survivors;
 mod validate;
 mod whole;
 

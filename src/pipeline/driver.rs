@@ -12,6 +12,7 @@ use super::machine::{Effect, Outcome, Position, Row, StopReason, Transition, tra
 use super::records::{Changed, Facts, Finished, Product, Revision, Spent};
 use super::run::{Attempt, Run, RunError, record, to_value};
 use super::station::Station;
+use super::strengthen::MUTANTS;
 use super::view::RunView;
 use crate::journal::Kind;
 use crate::tla::with_checker;
@@ -23,6 +24,8 @@ pub enum Job {
     At(Station),
     /// The second reader reads.
     SecondReading,
+    /// The mutants are judged.
+    Mutants,
 }
 
 impl Job {
@@ -31,6 +34,7 @@ impl Job {
         match self {
             Job::At(station) => station.name(),
             Job::SecondReading => "second_reading",
+            Job::Mutants => MUTANTS,
         }
     }
 }
@@ -81,6 +85,7 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
         let job = match view.state.position {
             Position::At(station) => Job::At(station),
             Position::SecondReading => Job::SecondReading,
+            Position::Mutants => Job::Mutants,
             Position::Done(_) | Position::Stopped(_) => {
                 return Ok(view.finished.unwrap_or(Finished {
                     outcome: Outcome::Stopped,
@@ -151,6 +156,7 @@ fn destination(t: &Transition) -> String {
     match t.state.position {
         Position::At(station) => station.name().to_owned(),
         Position::SecondReading => "second_reading".to_owned(),
+        Position::Mutants => MUTANTS.to_owned(),
         Position::Done(outcome) => outcome.name().to_owned(),
         Position::Stopped(_) => Outcome::Stopped.name().to_owned(),
     }
@@ -181,6 +187,9 @@ fn guards(product: &Product) -> Vec<serde_json::Value> {
 /// The reason of a routing decision, in words.
 fn why(t: &Transition, product: &Product, after: &RunView) -> String {
     let approval_words = |facts: &super::guard::ApprovalFacts| approval(facts).map(|c| c.words(facts));
+    if let Some(why) = after.of_mutants(t, product) {
+        return why;
+    }
     match (&t.row, &product.facts) {
         (Row::Approved, _) => "approved, and every clause of the guard holds".into(),
         (Row::NothingNamed, Facts::ReviewUnreadable { approval, .. }) => unreadable_words(approval_words(approval)),
@@ -265,6 +274,7 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
         edited: before.edited.clone(),
         hashes: after.current.clone(),
         repaired: before.state.repaired,
+        strengthened: after.strengthened(),
     }
 }
 

@@ -17,12 +17,20 @@ pub struct Rules {
     pub invariant_retries: u32,
     /// Whether a flaw is followed by the smallest change of the protocol instead of ending the run.
     pub repair: bool,
+    /// How often within one revision the properties are asked for once more, for the mutants that they let survive.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub strengthen: u32,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { max_revisions: 3, validate_retries: 2, invariant_retries: 2, repair: false }
+        Self { max_revisions: 3, validate_retries: 2, invariant_retries: 2, repair: false, strengthen: 0 }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks in this way")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// How a run ended.
@@ -83,6 +91,8 @@ pub enum Position {
     At(Station),
     /// The second, independent reader of a flaw works.
     SecondReading,
+    /// The specification's mutants are judged.
+    Mutants,
     /// The run has ended.
     Done(Outcome),
     /// The run was ended from outside while a station worked.
@@ -97,6 +107,8 @@ pub enum Resumable {
     At(Station),
     /// With the second reading.
     SecondReading,
+    /// With the mutants.
+    Mutants,
 }
 
 /// The whole state of the orchestrator.
@@ -120,6 +132,12 @@ pub struct State {
     pub merged_accepted: bool,
     /// The protocol was changed after a flaw.
     pub repaired: bool,
+    /// Rounds of strengthening in this revision.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rounds: u32,
+    /// The properties in work are on trial: those before them are kept aside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_trial: bool,
 }
 
 /// What a branch takes over. The caller has parsed what it says is accepted.
@@ -148,6 +166,8 @@ impl State {
             module_accepted: false,
             merged_accepted: false,
             repaired: false,
+            rounds: 0,
+            on_trial: false,
         }
     }
 
@@ -214,6 +234,13 @@ pub enum Event {
     Merged(Acceptance),
     /// `model_check` has a verdict, whichever it is.
     Checked,
+    /// The mutants were judged, or could not be.
+    Judged {
+        /// Some of them survive.
+        survivors: bool,
+        /// More of them are killed than by the properties before.
+        better: bool,
+    },
     /// `review` answered readably.
     Reviewed(ReviewFacts),
     /// `review` answered unreadably.
@@ -248,6 +275,12 @@ pub enum Effect {
     Perform(Station),
     /// Let the second reader read.
     ReadAgain,
+    /// Judge the mutants.
+    JudgeMutants,
+    /// Keep the properties aside while others are on trial.
+    SetAside,
+    /// Put the properties that were kept aside back in their place.
+    Restore,
     /// End the run.
     Finish(Outcome),
 }
@@ -282,6 +315,16 @@ pub enum Row {
     InvariantExhausted,
     /// Any verdict of the checker.
     Checked,
+    /// Any verdict of the checker, and the run strengthens its properties: the mutants come first.
+    MutantsDue,
+    /// The mutants are judged: `review`.
+    MutantsJudged,
+    /// Some survive: once more to `generate_invariants`.
+    Strengthen,
+    /// The properties on trial kill more: they stay.
+    StrongerKept,
+    /// The properties on trial kill no more, do not hold, or did not come so far: those before them stand again.
+    StrongerDropped,
     /// Approved, and the guard holds.
     Approved,
     /// A flaw whose guard holds: the second reader is asked.
@@ -306,7 +349,7 @@ pub enum Row {
 
 impl Row {
     /// Every row that a run can take.
-    pub const ALL: [Row; 22] = [
+    pub const ALL: [Row; 27] = [
         Row::Stopped,
         Row::Resumed,
         Row::InformalAnswered,
@@ -320,6 +363,11 @@ impl Row {
         Row::InvariantRetry,
         Row::InvariantExhausted,
         Row::Checked,
+        Row::MutantsDue,
+        Row::MutantsJudged,
+        Row::Strengthen,
+        Row::StrongerKept,
+        Row::StrongerDropped,
         Row::Approved,
         Row::FlawClaimed,
         Row::FlawFound,
@@ -350,11 +398,15 @@ pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
     match (s.position, *event) {
         (Position::At(station), Event::Stop(_)) => stop(s, Resumable::At(station)),
         (Position::SecondReading, Event::Stop(_)) => stop(s, Resumable::SecondReading),
+        (Position::Mutants, Event::Stop(_)) => stop(s, Resumable::Mutants),
         (Position::Stopped(Resumable::At(station)), Event::Resume) => {
             perform(State { position: Position::At(station), ..s }, Row::Resumed)
         }
         (Position::Stopped(Resumable::SecondReading), Event::Resume) => {
             perform(State { position: Position::SecondReading, ..s }, Row::Resumed)
+        }
+        (Position::Stopped(Resumable::Mutants), Event::Resume) => {
+            perform(State { position: Position::Mutants, ..s }, Row::Resumed)
         }
 
         (Position::At(InformalSpec), Event::Answered) => {
@@ -369,6 +421,7 @@ pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
         (Position::At(InformalSpec | Formalize | GenerateInvariants), Event::Unreadable) if !s.unreadable => {
             perform(State { unreadable: true, ..s }, Row::UnreadableOnce)
         }
+        (Position::At(GenerateInvariants), Event::Unreadable) if s.on_trial => dropped(rules, s),
         (Position::At(InformalSpec | Formalize | GenerateInvariants), Event::Unreadable) => {
             perform(s.to(Review), Row::UnreadableTwice)
         }
@@ -395,12 +448,29 @@ pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
                     State { invariant_retries: s.invariant_retries + 1, ..s }.to(GenerateInvariants),
                     Row::InvariantRetry,
                 )
+            } else if s.on_trial {
+                dropped(rules, s)
             } else {
                 perform(s.to(Review), Row::InvariantExhausted)
             }
         }
 
+        (Position::At(ModelCheck), Event::Checked) if s.on_trial || s.rounds < rules.strengthen => {
+            perform(State { position: Position::Mutants, unreadable: false, ..s }, Row::MutantsDue)
+        }
         (Position::At(ModelCheck), Event::Checked) => perform(s.to(Review), Row::Checked),
+
+        (Position::Mutants, Event::Judged { better: false, .. }) if s.on_trial => dropped(rules, s),
+        (Position::Mutants, Event::Judged { survivors, .. }) => {
+            let again = survivors && s.rounds < rules.strengthen;
+            let row = match (s.on_trial, again) {
+                (true, _) => Row::StrongerKept,
+                (false, true) => Row::Strengthen,
+                (false, false) => Row::MutantsJudged,
+            };
+            let s = State { on_trial: false, ..s };
+            if again { strengthen(s, row) } else { perform(s.to(Review), row) }
+        }
 
         (Position::At(Review), Event::Reviewed(review)) => reviewed(rules, s, review),
         (Position::At(Review), Event::ReviewUnreadable { .. }) if !s.unreadable => {
@@ -455,6 +525,25 @@ fn reviewed(rules: &Rules, s: State, review: ReviewFacts) -> Transition {
     }
 }
 
+/// Asks for stronger properties, on trial.
+fn strengthen(s: State, row: Row) -> Transition {
+    let mut t = perform(State { rounds: s.rounds + 1, on_trial: true, ..s }.to(Station::GenerateInvariants), row);
+    t.effects.insert(0, Effect::SetAside);
+    t
+}
+
+/// The properties before the trial stand again; what let their mutants survive is still there.
+fn dropped(rules: &Rules, s: State) -> Transition {
+    let s = State { merged_accepted: true, on_trial: false, ..s };
+    let mut t = if s.rounds < rules.strengthen {
+        strengthen(s, Row::StrongerDropped)
+    } else {
+        perform(s.to(Station::Review), Row::StrongerDropped)
+    };
+    t.effects.insert(0, Effect::Restore);
+    t
+}
+
 /// Goes back to a station, unless the limit of revisions is reached.
 fn revise(rules: &Rules, s: State, station: Station, row: Row, best_inconclusive: bool) -> Transition {
     if s.place >= rules.max_revisions {
@@ -465,7 +554,7 @@ fn revise(rules: &Rules, s: State, station: Station, row: Row, best_inconclusive
 }
 
 fn next_revision(s: State, station: Station, row: Row) -> Transition {
-    let next = State { place: s.place + 1, validate_retries: 0, invariant_retries: 0, ..s }.to(station);
+    let next = State { place: s.place + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..s }.to(station);
     let mut t = perform(next, row);
     t.effects.splice(0..0, [Effect::CloseRevision, Effect::OpenRevision]);
     t
@@ -475,6 +564,7 @@ fn perform(state: State, row: Row) -> Transition {
     let effect = match state.position {
         Position::At(station) => Effect::Perform(station),
         Position::SecondReading => Effect::ReadAgain,
+        Position::Mutants => Effect::JudgeMutants,
         Position::Done(outcome) => Effect::Finish(outcome),
         Position::Stopped(_) => Effect::Finish(Outcome::Stopped),
     };

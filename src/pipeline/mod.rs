@@ -10,6 +10,7 @@ mod machine;
 mod records;
 mod run;
 mod station;
+mod strengthen;
 mod view;
 
 pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
@@ -28,4 +29,5 @@ pub use records::{
 };
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
+pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};
 pub use view::{FoldError, RunView};

@@ -8,6 +8,7 @@ use super::guard::{ApprovalFacts, FlawFacts};
 use super::interface::Interface;
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
 use super::station::{Review, Station};
+use super::strengthen::Strengthened;
 use crate::config::Draft;
 use crate::journal::{Event, Sha};
 use crate::prompt::{Requirement, Skipped};
@@ -362,6 +363,9 @@ pub struct Revision {
     pub hashes: BTreeMap<String, Sha>,
     /// The protocol was changed after a flaw.
     pub repaired: bool,
+    /// What became of its mutants, where the run strengthens its properties.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strengthened: Option<Strengthened>,
 }
 
 /// A requirement and what covers it.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::machine::{Effect, Event as Step, Position, Row, State, transition};
+use super::machine::{Effect, Event as Step, Position, Row, State, Transition, transition};
 use super::records::file;
 use super::records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
     InFlight, Product, Quotes, Revision, Settings, Spent, Standing,
 };
 use super::station::{Review, Station};
+use super::strengthen::{Judged, Strengthening};
 use crate::journal::{Event, Sha};
 use crate::prompt::Requirement;
 use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict, covers_key};
@@ -68,6 +69,8 @@ pub struct RunView {
     pub spent_here: BTreeMap<String, Spent>,
     /// Files that a person edited before this branch began.
     pub edited: Vec<String>,
+    /// The mutants of the revision in work, and what was done about those that survive.
+    pub strengthening: Option<Strengthening>,
     /// The attempt in work.
     pub in_flight: Option<InFlight>,
     /// How it ended.
@@ -104,6 +107,7 @@ impl Default for RunView {
             spent: BTreeMap::new(),
             spent_here: BTreeMap::new(),
             edited: Vec::new(),
+            strengthening: None,
             in_flight: None,
             finished: None,
             events: 0,
@@ -312,9 +316,11 @@ impl RunView {
             "attempt_finished" => {
                 self.in_flight = None;
                 let product = Product::deserialize(&event.data)?;
-                let step = product.event;
+                let t = self.to_come(product.event);
+                let why = self.of_mutants(&t, &product);
                 self.absorb(product);
-                self.step(step);
+                self.end_trial(&t, why);
+                self.move_on(&t);
             }
             "revision_closed" => {
                 let revision = Revision::deserialize(&event.data)?;
@@ -348,6 +354,9 @@ impl RunView {
                     {
                         self.first_violated.entry(name).or_insert(now);
                     }
+                }
+                if name == "mutants_judged" {
+                    self.take_judged(Judged::deserialize(&event.data)?);
                 }
                 if let Some(attempt) = &mut self.in_flight {
                     attempt.events.push(event.clone());
@@ -439,6 +448,7 @@ impl RunView {
         self.standing = Standing::default();
         self.models.clear();
         self.spent_here.clear();
+        self.strengthening = None;
     }
 
     /// Takes in what a station made; the machine moves afterwards.
@@ -496,8 +506,17 @@ impl RunView {
     }
 
     fn step(&mut self, event: Step) {
+        let t = self.to_come(event);
+        self.move_on(&t);
+    }
+
+    fn to_come(&self, event: Step) -> Transition {
         let t = transition(&self.settings.rules, &self.state, &event);
         debug_assert!(t.row != Row::Ignored || matches!(event, Step::Resume), "{event:?} in {:?}", self.state);
+        t
+    }
+
+    fn move_on(&mut self, t: &Transition) {
         self.state = t.state;
         if t.effects.contains(&Effect::OpenRevision) {
             let next = self.next_revision();

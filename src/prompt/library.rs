@@ -23,6 +23,7 @@ templates![
     "generate_invariants/role",
     "generate_invariants/draft",
     "generate_invariants/repair",
+    "generate_invariants/strengthen",
     "whole/role",
     "whole/draft",
     "review/role",
@@ -56,6 +57,9 @@ fn samples(name: &str) -> [Value; 2] {
             json!({"has_previous": true, "has_feedback": true, "has_check": true, "check_is_older": true}),
             json!({"has_previous": false, "has_feedback": false, "has_check": false, "check_is_older": false}),
         ),
+        "generate_invariants/strengthen" => {
+            (json!({"has_previous": true, "has_feedback": true}), json!({"has_previous": false, "has_feedback": false}))
+        }
         "whole/draft" => (
             json!({"index": "docs/INDEX.md", "concern": "c", "interface": "i", "flaw_open": false, "changed": false,
                    "exemplars": ["X.tla"]}),

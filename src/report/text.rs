@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::strengthen::{strengthened_line, strengthened_text};
 use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{
@@ -91,6 +92,9 @@ pub fn summary(view: &RunView, width: usize) -> String {
             );
         }
         check(&mut text, revision);
+        if let Some(strengthened) = &revision.strengthened {
+            text.push_str(&strengthened_text(strengthened));
+        }
         requirements(&mut text, revision);
         rests_on(&mut text, view, revision);
         flaw(&mut text, view, revision, width);
@@ -121,6 +125,9 @@ pub fn report(view: &RunView, width: usize) -> String {
         }
         let verdict = r.check.as_ref().map_or_else(|| "not checked".into(), verdict_sentence);
         let _ = writeln!(text, "      check: {verdict}");
+        if let Some(strengthened) = &r.strengthened {
+            let _ = writeln!(text, "      mutants: {}", strengthened_line(strengthened));
+        }
         let _ = writeln!(text, "      attempts: {}", attempts.join(", "));
         if !r.edited.is_empty() {
             let _ = writeln!(text, "      edited by hand: {}", r.edited.join(", "));

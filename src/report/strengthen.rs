@@ -1,0 +1,60 @@
+//! What a run did about mutants that its properties let survive, in words.
+
+use std::fmt::Write as _;
+
+use crate::mutation::Outcome;
+use crate::pipeline::{Judged, Strengthened};
+
+use super::counted;
+
+/// Survivors listed in a summary; the rest stands in `meta.json`.
+const LISTED: usize = 10;
+
+/// One line of progress.
+pub fn mutants_sentence(judged: &Judged) -> String {
+    let classes = Outcome::ALL.into_iter().map(|outcome| (judged.of(outcome).count(), outcome));
+    let classes: Vec<String> =
+        classes.filter(|(n, _)| *n > 0).map(|(n, outcome)| format!("{n} {}", outcome.words())).collect();
+    let late = if judged.late > 0 { format!(", {} not judged in time", judged.late) } else { String::new() };
+    format!("{} of {}: {}{late}", judged.mutants.len(), counted(judged.made, "mutant"), classes.join(", "))
+}
+
+/// One line of a report.
+pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
+    let Strengthened { unfit, before, after, rounds, .. } = strengthened;
+    match unfit {
+        Some(why) => format!("not judged: {why}"),
+        None if rounds.is_empty() => after.words(),
+        None => format!("{}, before {}", after.words(), before.words()),
+    }
+}
+
+/// A section of the summary.
+pub(super) fn strengthened_text(strengthened: &Strengthened) -> String {
+    let mut text = format!("\nMutants: {}\n", strengthened_line(strengthened));
+    for (at, round) in strengthened.rounds.iter().enumerate() {
+        let _ = writeln!(text, "  round {}: {}", at + 1, round.why);
+        if let Some(violated) = &round.violated {
+            let covers = match violated.covers.as_slice() {
+                [] => String::new(),
+                ids => format!(", said to cover {},", ids.join(", ")),
+            };
+            let _ = writeln!(
+                text,
+                "      {}{covers} is violated by the specification itself: is it wrong, or the specification? The trace \
+                 is in meta.json",
+                violated.property
+            );
+        }
+    }
+    if !strengthened.surviving.is_empty() {
+        text.push_str("  still unnoticed:\n");
+    }
+    for mutant in strengthened.surviving.iter().take(LISTED) {
+        let _ = writeln!(text, "    {}: `{}` {}", mutant.name, mutant.definition, mutant.what);
+    }
+    if let Some(more) = strengthened.surviving.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        let _ = writeln!(text, "    and {more} more, in meta.json");
+    }
+    text
+}
