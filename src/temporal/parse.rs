@@ -160,6 +160,7 @@ enum Start {
 }
 
 /// An operator between two operands.
+#[derive(Clone, Copy)]
 enum Infix {
     Logic(u8, Binary),
     And,
@@ -169,9 +170,9 @@ enum Infix {
 }
 
 impl Infix {
-    fn power(&self) -> u8 {
+    fn power(self) -> u8 {
         match self {
-            Self::Logic(power, _) | Self::Arithmetic(power, _) => *power,
+            Self::Logic(power, _) | Self::Arithmetic(power, _) => power,
             Self::And => AND,
             Self::Or => OR,
             Self::Compare(_) => COMPARE,
