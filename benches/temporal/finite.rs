@@ -6,7 +6,7 @@ use fastrand::Rng;
 use tlaforge::temporal::{Atom, Formula, Formulas, Labels, check_trace, eval_all_positions};
 
 /// A conjunction of 22 distinct nodes in the manner of a policy: responses, an absence, a precedence, a last word.
-const POLICY: &str = "G (a -> F b) & G !c & (!d W a) & G (b -> X (a | d)) & F (a & X b)";
+const POLICY: &str = "G (a -> F b) & G !c & (!d W a) & G (b -> X (a | d)) & F (a & X b) & X N G !d";
 
 fn labels(formulas: &Formulas, formula: Formula, length: usize) -> Labels {
     let mut rng = Rng::with_seed(7);
