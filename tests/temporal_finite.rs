@@ -37,7 +37,7 @@ impl Record for Turn {
             "extra" => text.split_once('=').is_some_and(|(key, wanted)| match &self.0["extra"][key] {
                 Json::Null => wanted.is_empty(),
                 Json::String(value) => value == wanted,
-                other => other.to_string() == wanted,
+                other => *other.to_string() == *wanted,
             }),
             _ => return None,
         })
@@ -341,17 +341,20 @@ fn a_violation_is_told_with_its_culprit_and_its_reason() {
     }
 }
 
+/// A record of which one field is true.
+struct Named(&'static str);
+
+impl Record for Named {
+    fn field(&self, name: &str) -> Option<Value<'_>> {
+        Some(Value::Bool(self.0 == name))
+    }
+}
+
 #[test]
 fn a_conjunction_too_large_to_follow_is_decided_by_its_parts() {
     let mut formulas = Formulas::new();
     let parts: Vec<String> = (0..30).map(|i| format!("G (p{i} -> F q{i})")).collect();
     let formula = formulas.parse(&format!("{} & G !x & (X y & X !y)", parts.join(" & "))).unwrap();
-    struct Named(&'static str);
-    impl Record for Named {
-        fn field(&self, name: &str) -> Option<Value<'_>> {
-            Some(Value::Bool(self.0 == name))
-        }
-    }
     let labels = Labels::of(&formulas, &[formula], ["p1", "q1", "x", "p3"].map(Named));
     let check = check_trace(&formulas, formula, &labels).unwrap();
     assert_eq!((check.decided, check.decided_exactly), (Decided::ByRecord(1), false));

@@ -179,64 +179,74 @@ fn read(text: &str) -> Result<(Formulas, Formula), ParseError> {
     Ok((formulas, formula))
 }
 
-/// Opened so often, with this inside, and closed as often.
-fn nested(opens: &str, inside: &str, closes: &str, times: usize) -> String {
-    format!("{}{inside}{}", opens.repeat(times), closes.repeat(times))
+/// Opened so often, with this inside, closed as often, and then the rest.
+fn nested([opens, inside, closes, rest]: [&str; 4], times: usize) -> String {
+    format!("{}{inside}{}{rest}", opens.repeat(times), closes.repeat(times))
 }
 
-const NESTINGS: [(&str, &str, &str); 22] = [
-    ("(", "a", ")"),
-    ("(", "", ""),
-    ("!", "a", ""),
-    ("X ", "a", ""),
-    ("G(", "a", ")"),
-    ("X !(", "a", ")"),
-    ("a -> ", "a", ""),
-    ("a <-> ", "a", ""),
-    ("a U ", "a", ""),
-    ("(a W ", "a", ")"),
-    ("a & (b | ", "a", ")"),
-    ("a | !(b & ", "a", ")"),
-    ("-(", "x", ") < 1"),
-    ("-", "x", " < 1"),
-    ("@A(", "a", ")"),
-    ("P(", "a", ")"),
-    ("P@A(", "a", ")"),
-    ("p(", "x", ")"),
-    ("(1 + ", "x", ")"),
-    ("(1 + (", "x", ") * 2)"),
-    ("x < (", "1", ")"),
-    ("G F X N Y O H ", "a", ""),
+/// What nests, as far as it is a formula at all.
+const NESTINGS: [[&str; 4]; 19] = [
+    ["(", "a", ")", ""],
+    ["!", "a", "", ""],
+    ["X ", "a", "", ""],
+    ["G(", "a", ")", ""],
+    ["X !(", "a", ")", ""],
+    ["a -> ", "a", "", ""],
+    ["a <-> ", "a", "", ""],
+    ["a U ", "a", "", ""],
+    ["(a W ", "a", ")", ""],
+    ["a & (b | ", "a", ")", ""],
+    ["a | !(b & ", "a", ")", ""],
+    ["-(", "x", ")", " < 1"],
+    ["-", "x", "", " < 1"],
+    ["@A(", "a", ")", ""],
+    ["P(", "a", ")", ""],
+    ["P@A(", "a", ")", ""],
+    ["(1 + ", "x", ")", " < 1"],
+    ["(1 + (", "x", ") * 2)", " < 1"],
+    ["G F X N Y O H ", "a", "", ""],
 ];
+
+/// What is never closed, and what does not nest.
+const HOPELESS: [[&str; 4]; 5] =
+    [["(", "", "", ""], ["-(", "", "", ""], ["p(", "x", ")", ""], ["x < (", "1", ")", ""], ["G(", "", "", ""]];
 
 #[test]
 fn a_hundred_thousand_levels_are_an_error_with_a_place() {
-    for (opens, inside, closes) in NESTINGS {
-        let text = nested(opens, inside, closes, 100_000);
+    for nesting in NESTINGS.into_iter().chain(HOPELESS) {
+        let text = nested(nesting, 100_000);
         small_thread(|| {
-            let error = read(&text).expect_err(opens);
-            assert!(error.to_string().contains("nests deeper than"), "{opens}: {error}");
-            assert!(error.column > 500, "{opens}: {error}");
+            let error = read(&text).expect_err(nesting[0]);
+            assert!(error.to_string().contains("nests deeper than"), "{nesting:?}: {error}");
+            assert!(error.column > 500, "{nesting:?}: {error}");
         });
     }
 }
 
 #[test]
 fn what_nests_as_deep_as_is_allowed_reads_back() {
-    let mut read_back = 0;
-    for (opens, inside, closes) in NESTINGS {
-        for times in [MAX_DEPTH / 8, MAX_DEPTH / 2 - 2, MAX_DEPTH - 4] {
-            let text = nested(opens, inside, closes, times);
-            read_back += small_thread(|| {
-                let Ok((mut formulas, formula)) = read(&text) else { return 0 };
-                let printed = formulas.text(formula);
-                assert_eq!(formulas.parse(&printed), Ok(formula), "{opens} {times} times");
-                1
+    let mut deepest = 0;
+    for nesting in NESTINGS {
+        let mut allowed = 0;
+        for times in (MAX_DEPTH / 10..=MAX_DEPTH + 1).step_by(45) {
+            let text = nested(nesting, times);
+            allowed += small_thread(|| match read(&text) {
+                Ok((mut formulas, formula)) => {
+                    let printed = formulas.text(formula);
+                    assert_eq!(formulas.parse(&printed), Ok(formula), "{nesting:?} {times} times");
+                    1
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("nests deeper than"), "{nesting:?}: {error}");
+                    0
+                }
             });
         }
+        // Each of them is allowed to nest a hundred deep at least.
+        assert!(allowed > 0, "{nesting:?}");
+        deepest = deepest.max(allowed);
     }
-    println!("{read_back} nestings read back");
-    assert!(read_back > 40);
+    println!("{} kinds, up to {} times", NESTINGS.len(), MAX_DEPTH / 10 + 45 * (deepest - 1));
 }
 
 #[test]

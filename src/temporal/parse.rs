@@ -160,6 +160,7 @@ enum Start {
 }
 
 /// An operator between two operands.
+#[derive(Clone, Copy)]
 enum Infix {
     Logic(u8, Binary),
     And,
@@ -169,9 +170,9 @@ enum Infix {
 }
 
 impl Infix {
-    fn power(&self) -> u8 {
+    fn power(self) -> u8 {
         match self {
-            Self::Logic(power, _) | Self::Arithmetic(power, _) => *power,
+            Self::Logic(power, _) | Self::Arithmetic(power, _) => power,
             Self::And => AND,
             Self::Or => OR,
             Self::Compare(_) => COMPARE,
@@ -254,7 +255,8 @@ impl<'a> Parser<'a> {
     }
 
     fn wait(&mut self, pending: Pending, power: u8) -> Result<(), ParseError> {
-        if self.open.len() >= MAX_DEPTH {
+        // A comparison is inside no other, and may be added to what is printed (`@A.x` is `@A.x = true`).
+        if self.open.len() >= MAX_DEPTH && !matches!(pending, Pending::Compare(..)) {
             return Err(self.error(format!("the formula nests deeper than {MAX_DEPTH}")));
         }
         self.open.push(Open { pending, power: self.power, start: self.start });

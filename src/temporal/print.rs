@@ -27,7 +27,8 @@ enum Tightness {
 }
 
 impl Formulas {
-    /// The formula as text; [`Formulas::parse`] reads it back to the same formula.
+    /// The formula as text; [`Formulas::parse`] reads it back to the same formula, unless it nests deeper than
+    /// [`MAX_DEPTH`](super::MAX_DEPTH) or was not made by it from a text: an empty label, a formula of quantities.
     pub fn text(&self, formula: Formula) -> String {
         let mut out = String::new();
         self.write(&mut out, formula).expect("a String takes all that is written");
@@ -228,10 +229,13 @@ fn write_term(out: &mut String, term: &Term, least: u8) -> fmt::Result {
         Term::Literal(Literal::Number(number)) => write!(out, "{}", number.get()),
         Term::Literal(Literal::Text(text)) => write_quoted(out, text, '"'),
         Term::Negate(a) => {
-            // `-(3)` is not the number `-3`, and `--x` is hard to read.
-            out.push_str("-(");
-            write_term(out, a, 0)?;
-            out.push(')');
+            // `-(3)` is not the number `-3`. Elsewhere no parentheses that need not be: they count as nesting.
+            let is_number = matches!(**a, Term::Literal(Literal::Number(_)));
+            out.push_str(if is_number { "-(" } else { "-" });
+            write_term(out, a, 2)?;
+            if is_number {
+                out.push(')');
+            }
             Ok(())
         }
         Term::Arithmetic(operator, a, b) => {

@@ -1,5 +1,5 @@
 //! Random formulas over every kind of node, atom and term, and random traces.
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, clippy::unwrap_used, clippy::struct_excessive_bools, reason = "each test uses its part")]
 
 use fastrand::Rng;
 use tlaforge::temporal::{
