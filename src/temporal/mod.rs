@@ -3,6 +3,7 @@
 //! Pure: no input or output, no formats of its own, no knowledge of TLA+ or of models.
 
 mod atom;
+mod bounded;
 mod formula;
 mod implication;
 mod letter;
@@ -15,6 +16,7 @@ mod readings;
 mod words;
 
 pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
+pub use bounded::BadBound;
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use letter::Letter;
 pub use parse::{MAX_DEPTH, ParseError};
