@@ -1,10 +1,30 @@
-//! The readings of the formula language: one file a reading in `benches/temporal/`.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark fails where its preparation does")]
+//! The readings of the formula language: one file a reading in `benches/temporal/`. What is timed beside a peer (`mona`)
+//! prints ratios of the same run; the rest is criterion's.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    missing_docs,
+    reason = "a benchmark fails where its preparation does, and prints; the macros of criterion are not documented"
+)]
 
+#[path = "temporal/automaton.rs"]
+mod automaton;
+#[path = "temporal/causal.rs"]
+mod causal;
 #[path = "temporal/finite.rs"]
 mod finite;
+#[path = "temporal/objective.rs"]
+mod objective;
+#[path = "temporal/progression.rs"]
+mod progression;
 
 use criterion::{criterion_group, criterion_main};
 
-criterion_group!(benches, finite::bench);
+fn beside_peers(_: &mut criterion::Criterion) {
+    automaton::automaton();
+    objective::objective();
+}
+
+criterion_group!(benches, finite::bench, progression::progression, causal::causal, beside_peers);
 criterion_main!(benches);

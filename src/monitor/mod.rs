@@ -4,10 +4,14 @@
 mod audit;
 mod causal_audit;
 pub mod causal_json;
+pub mod labels;
 pub mod log;
 mod objective_config;
 mod policy;
 mod rules;
+pub mod score;
+pub mod synthetic;
+pub mod trac;
 
 pub use audit::{AuditError, Audited, Auditor, FAILING_SHOWN, RuleFinding, Verdict};
 pub use causal_audit::Misfit;

@@ -60,7 +60,34 @@ impl Normal {
         {
             return true;
         }
-        self.of_now(&left, g, depth) || self.to_later(f, &left, g, &right, depth)
+        self.of_now(&left, g, depth)
+            || self.to_later(f, &left, g, &right, depth)
+            || match (&left, &right) {
+                // From what comes later back to now, and from now on to later.
+                (Node::Unary(Unary::Finally | Unary::Next, a), Node::Or(_)) if self.comes(g) => self.follows(*a, g, depth),
+                (Node::And(_), Node::Unary(Unary::Globally | Unary::WeakNext, b)) if self.stays(f) => {
+                    self.follows(f, *b, depth)
+                }
+                _ => false,
+            }
+    }
+
+    /// Whether `X g` implies `g`, by shape.
+    fn comes(&self, g: Formula) -> bool {
+        match self.formulas.node(g) {
+            Node::Unary(Unary::Finally, _) => true,
+            Node::Or(all) => all.iter().all(|a| matches!(self.formulas.node(*a), Node::Unary(Unary::Finally, _))),
+            _ => false,
+        }
+    }
+
+    /// Whether `f` implies `N f`, by shape.
+    fn stays(&self, f: Formula) -> bool {
+        match self.formulas.node(f) {
+            Node::Unary(Unary::Globally, _) => true,
+            Node::And(all) => all.iter().all(|a| matches!(self.formulas.node(*a), Node::Unary(Unary::Globally, _))),
+            _ => false,
+        }
     }
 
     /// From what the left says of this position.

@@ -369,7 +369,40 @@ impl Normal {
             }
             i += 1;
         }
+        self.absorb_together(chain, parts);
         None
+    }
+
+    /// Drops what several others together make redundant: `F (a & X (F b | F c)) | F b | F c`, and its dual.
+    fn absorb_together(&mut self, chain: Chain, parts: &mut Vec<Formula>) {
+        let (lasting, next) = match chain {
+            Chain::Or => (Unary::Finally, Unary::Next),
+            Chain::And => (Unary::Globally, Unary::WeakNext),
+        };
+        let is = |normal: &Self, f: Formula, operator| matches!(normal.formulas.node(f), Node::Unary(o, _) if *o == operator);
+        let mut i = 0;
+        while i < parts.len() {
+            let part = parts[i];
+            let mut others = parts.clone();
+            others.retain(|other| *other != part && is(self, *other, lasting));
+            if others.len() > 1 && (is(self, part, lasting) || is(self, part, next)) {
+                let redundant = match chain {
+                    Chain::Or => {
+                        let others = self.formulas.or(others);
+                        self.implies(part, others)
+                    }
+                    Chain::And => {
+                        let others = self.formulas.and(others);
+                        self.implies(others, part)
+                    }
+                };
+                if redundant {
+                    parts.remove(i);
+                    continue;
+                }
+            }
+            i += 1;
+        }
     }
 
     /// Two operands that are one: `a U b | G a = a W b`, `a W b & F b = a U b`, `a M b | G b = a R b`,

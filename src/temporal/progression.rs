@@ -277,7 +277,10 @@ impl Progression {
             // Empty, or …
             let falsity = formulas.falsity();
             let empty = formulas.unary(Unary::Globally, falsity);
-            formulas.or([empty, owed.rest])
+            match formulas.node(owed.rest) {
+                Node::False => empty,
+                _ => formulas.or([empty, owed.rest]),
+            }
         } else {
             // NonEmpty, and …
             let truth = formulas.truth();
