@@ -32,9 +32,7 @@ fn naive(formulas: &Formulas, f: Formula, trace: &[u8], i: usize) -> bool {
         Node::Binary(Binary::Release, [a, b]) => {
             (i..n).all(|j| value(*b, j)) || (i..n).any(|j| value(*a, j) && (i..=j).all(|k| value(*b, k)))
         }
-        Node::Binary(Binary::StrongRelease, [a, b]) => {
-            (i..n).any(|j| value(*a, j) && (i..=j).all(|k| value(*b, k)))
-        }
+        Node::Binary(Binary::StrongRelease, [a, b]) => (i..n).any(|j| value(*a, j) && (i..=j).all(|k| value(*b, k))),
         other => panic!("no future formula: {other:?}"),
     }
 }
@@ -153,9 +151,8 @@ fn judge_shape(dfa: &Dfa, letters: u8) {
         distance
     };
     let to_accepting = steps_to(&|s| dfa.accepts(s));
-    let goal: Vec<bool> = (0..n)
-        .map(|s| dfa.accepts(s) && table[s].iter().all(|t| *t == s || to_accepting[*t].is_none()))
-        .collect();
+    let goal: Vec<bool> =
+        (0..n).map(|s| dfa.accepts(s) && table[s].iter().all(|t| *t == s || to_accepting[*t].is_none())).collect();
     let to_goal = steps_to(&|s| goal[s]);
     for s in 0..n {
         assert_eq!(dfa.is_trap(s), to_accepting[s].is_none());
@@ -291,9 +288,12 @@ fn responses(n: usize) -> String {
 }
 
 fn sequence(n: usize) -> String {
-    (0..n).rev().fold(String::new(), |inner, i| {
-        if inner.is_empty() { format!("F a{i}") } else { format!("F (a{i} & X {inner})") }
-    })
+    (0..n).rev().fold(
+        String::new(),
+        |inner, i| {
+            if inner.is_empty() { format!("F a{i}") } else { format!("F (a{i} & X {inner})") }
+        },
+    )
 }
 
 #[test]
@@ -333,7 +333,8 @@ fn what_grows_beyond_its_limits_is_an_error_with_numbers() {
 
 #[test]
 fn what_automata_do_not_read_is_refused_by_name() {
-    for (text, said) in [("O a", "O"), ("a S b", "S"), ("G Y a", "Y"), ("@A(a)", "@"), ("P(a)", "P"), ("Seen@A", "Seen@")]
+    for (text, said) in
+        [("O a", "O"), ("a S b", "S"), ("G Y a", "Y"), ("@A(a)", "@"), ("P(a)", "P"), ("Seen@A", "Seen@")]
     {
         let (formulas, formula) = parsed(text);
         let error = Dfa::build(&formulas, formula, Limits::default()).unwrap_err();

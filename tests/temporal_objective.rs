@@ -183,12 +183,12 @@ fn seen(id: &str, objective: &mut Objective, config: &RewardConfig) {
 #[test]
 fn the_robustness_of_a_guard_is_that_of_its_best_implicant() {
     let mut rng = Rng::with_seed(63);
-    let specs = ["F (a & b | !a & c)", "(a | b) U (c & !d)", "G (a -> F b) & G (c -> X d)", "F ((a <-> b) & X (c | d))"];
+    let specs =
+        ["F (a & b | !a & c)", "(a | b) U (c & !d)", "G (a -> F b) & G (c -> X d)", "F ((a <-> b) & X (c | d))"];
     let names = ["a", "b", "c", "d"];
     let mut tried = 0;
     for spec in specs {
-        let objective =
-            Objective::new(spec, &names.map(|n| Predicate::new(n, format!("v_{n} > 0")))).unwrap();
+        let objective = Objective::new(spec, &names.map(|n| Predicate::new(n, format!("v_{n} > 0")))).unwrap();
         let dfa = objective.dfa();
         let atoms: Vec<_> = dfa.atoms().to_vec();
         for _ in 0..200 {
@@ -329,11 +329,45 @@ fn what_is_wrong_with_an_objective_is_a_typed_error_and_changes_no_state() {
     assert_eq!(objective.state(), 1);
     assert_eq!(objective.step(&one(3.0), &config).unwrap().0, 100.0);
     assert!(objective.is_goaled());
-    assert!(matches!(objective.tl_reward([("a", 1.0)], 0, &config), Err(ObjectiveError::Unknown { name }) if name == "x >= 2"));
-    assert!(matches!(objective.tl_reward([("a", f64::NAN), ("x >= 2", 1.0)], 0, &config), Err(ObjectiveError::NotANumber { .. })));
+    assert!(
+        matches!(objective.tl_reward([("a", 1.0)], 0, &config), Err(ObjectiveError::Unknown { name }) if name == "x >= 2")
+    );
+    assert!(matches!(
+        objective.tl_reward([("a", f64::NAN), ("x >= 2", 1.0)], 0, &config),
+        Err(ObjectiveError::NotANumber { .. })
+    ));
     assert!(matches!(objective.tl_reward([], 99, &config), Err(ObjectiveError::State { state: 99, .. })));
     assert_eq!(objective.tl_reward([("a", 2.0), ("x >= 2", -1.0)], 0, &config).unwrap(), (200.0, 1));
     assert!(objective.is_goaled(), "a reward alone moves nothing");
+}
+
+#[test]
+fn equalities_are_what_they_are_on_the_border_and_no_predicate_holds_with_its_negation() {
+    let mut objective = Objective::new(
+        "F (same & X (other & X !near))",
+        &[Predicate::new("same", "x = 1"), Predicate::new("other", "x != 1"), Predicate::new("near", "x <= 1")],
+    )
+    .unwrap();
+    let config = RewardConfig::default();
+    let mut go = |x: f64| objective.step(&[("x", x)].into_iter().collect::<Quantities>(), &config).unwrap();
+    let (start, asked) = (Dfa::INITIAL, 1);
+    assert_eq!(go(2.0).1, start);
+    assert_eq!(go(1.0), (0.0, asked));
+    assert_eq!(go(1.0).1, asked, "1 != 1 does not hold");
+    assert_ne!(go(3.0).1, asked);
+    assert_eq!(go(1.0).1, asked, "1 <= 1 is not broken");
+    go(3.0);
+    go(4.0);
+    assert!(objective.is_goaled());
+    for text in ["x < 1", "x >= 1", "x = 1", "x != 1", "x", "x - 1", "x < 1 & x = 1", "x != 1 | x < 2 -> x = 1"] {
+        for x in [0.0, 1.0, 2.0] {
+            let values: Quantities = [("x", x)].into_iter().collect();
+            let (rho, holds) = Robustness::parse(text).unwrap().judge(&values).unwrap();
+            let (opposite, fails) = Robustness::parse(&format!("!({text})")).unwrap().judge(&values).unwrap();
+            assert!(rho == -opposite && holds != fails, "{text} at {x}");
+            assert!(rho == 0.0 || holds == (rho > 0.0), "{text} at {x}");
+        }
+    }
 }
 
 #[test]
@@ -401,10 +435,9 @@ impl Environment for Corridor {
 type Variables = fn(&Corridor, &Cell, &Info) -> Quantities;
 
 fn wrapped(spec: &str) -> ObjectiveReward<Corridor, Variables> {
-    let predicates = [Predicate::new("door", "d_door < 1"), Predicate::new("pit", "d_pit < 1")];
-    let variables: Variables = |_, cell, _| {
-        [("d_door", f64::from(5 - cell.0)), ("d_pit", f64::from(cell.0))].into_iter().collect()
-    };
+    let predicates = [Predicate::new("door", "d_door < 0.5"), Predicate::new("pit", "d_pit < 0.5")];
+    let variables: Variables =
+        |_, cell, _| [("d_door", f64::from(5 - cell.0)), ("d_pit", f64::from(cell.0))].into_iter().collect();
     ObjectiveReward::new(Corridor::default(), Objective::new(spec, &predicates).unwrap(), variables)
 }
 
@@ -423,7 +456,7 @@ fn an_episode_in_the_corridor_is_rewarded_by_the_objective_and_ends_at_the_door_
         assert!(step.info.contains_key("steps"));
     }
     let step = corridor.step(1).unwrap();
-    assert_eq!((step.reward, step.terminated, step.truncated), (100.0, true, false));
+    assert_eq!((step.reward, step.terminated, step.truncated), (50.0, true, false));
     for (key, value) in [("is_success", true), ("is_failure", false), ("is_aut_terminated", true)] {
         assert_eq!(step.info[key], Value::Bool(value), "{key}");
     }
@@ -432,7 +465,7 @@ fn an_episode_in_the_corridor_is_rewarded_by_the_objective_and_ends_at_the_door_
     corridor.reset(None).unwrap();
     corridor.step(-1).unwrap();
     let step = corridor.step(-1).unwrap();
-    assert_eq!((step.reward, step.terminated), (-100.0, true));
+    assert_eq!((step.reward, step.terminated), (-50.0, true));
     assert_eq!(step.info["is_failure"], Value::Bool(true));
     corridor.close();
     assert!(corridor.into_environment().closed);
@@ -486,7 +519,10 @@ fn formulas_are_names_of_files_and_different_ones_have_different_names() {
     assert_eq!(replace_special_characters("F(psi_1 | psi_2) & G(!psi_3)"), "F(psi_1_or_psi_2)_and_G(!psi_3)");
     assert_eq!(replace_special_characters(" a->b <-> x <= -3 "), "a_implies_b_iff_x_le_minus_3");
     assert_eq!(replace_special_characters("F ( a )"), "F_(a)");
-    assert_eq!(replace_special_characters("text_contains:\"../../etc\" && b"), "text_contains_is_.._over_.._over_etc_and_b");
+    assert_eq!(
+        replace_special_characters("text_contains:\"../../etc\" && b"),
+        "text_contains_is_.._over_.._over_etc_and_b"
+    );
     let specs = ["a|b", "a | b", "a_or_b", "a  |  b", "", "ä", "ö", &"G a & ".repeat(1_000)];
     let names: BTreeSet<String> = specs.iter().map(|s| file_name(s)).collect();
     assert_eq!(names.len(), specs.len());

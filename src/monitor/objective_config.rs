@@ -190,8 +190,8 @@ impl ObjectiveConfig {
             Some("json") => Format::Json,
             _ => return Err(ConfigError::Format { path: path.to_owned() }),
         };
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let text =
+            std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Self::from_text(&text, format)
     }
 

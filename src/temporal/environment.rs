@@ -188,13 +188,7 @@ impl<E: Environment, V: VariableValues<E>> ObjectiveReward<E, V> {
         info.insert("original_reward".to_owned(), Value::Number(original));
         self.tell(&mut info);
         let ends = self.early_termination == EarlyTermination::AtGoalOrTrap && self.is_aut_terminated();
-        Ok(Step {
-            observation: self.observation(observation),
-            reward,
-            terminated: terminated || ends,
-            truncated,
-            info,
-        })
+        Ok(Step { observation: self.observation(observation), reward, terminated: terminated || ends, truncated, info })
     }
 
     /// Lets the automaton read one observation without an action; gives the reward of its step.

@@ -17,9 +17,7 @@ mod transition;
 
 pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
 pub use automaton::{AutomatonError, Conjunction, Dfa, Edge, Guard, Limits};
-pub use environment::{
-    EarlyTermination, Environment, Info, ObjectiveReward, Observed, OnReset, Step, VariableValues,
-};
+pub use environment::{EarlyTermination, Environment, Info, ObjectiveReward, Observed, OnReset, Step, VariableValues};
 pub use file_name::{file_name, replace_special_characters};
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use objective::{Objective, ObjectiveError, Predicate, Quantities, RewardConfig, Ties};

@@ -70,7 +70,13 @@ impl Dfa {
             return Ok(*known);
         }
         let letters = match self.decision(from) {
-            None => if from.as_state() == Some(to) { TRUE } else { FALSE },
+            None => {
+                if from.as_state() == Some(to) {
+                    TRUE
+                } else {
+                    FALSE
+                }
+            }
             Some(decision) => {
                 let low = self.letters(decision.low, to, decisions, made)?;
                 let high = self.letters(decision.high, to, decisions, made)?;

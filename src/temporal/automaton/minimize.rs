@@ -74,9 +74,7 @@ fn small(number: usize) -> u32 {
 
 impl Above {
     fn new(raw: &Diagram) -> Self {
-        let sides = || {
-            raw.nodes.iter().enumerate().flat_map(|(i, node)| [(node.low, small(i)), (node.high, small(i))])
-        };
+        let sides = || raw.nodes.iter().enumerate().flat_map(|(i, node)| [(node.low, small(i)), (node.high, small(i))]);
         let roots = || raw.roots.iter().enumerate().map(|(i, root)| (*root, small(i)));
         let node = |(target, i): (Target, u32)| target.as_node().map(|n| (small(n), i));
         let state = |(target, i): (Target, u32)| target.as_state().map(|s| (small(s), i));

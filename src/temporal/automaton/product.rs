@@ -99,7 +99,13 @@ impl Pairs<'_> {
                 let atom = [first, second].into_iter().flatten().map(|d| d.atom).min().expect("one of them decides");
                 let sides = |high: bool| {
                     let one = |decision: Option<super::dfa::Decision>, whole: Target| match decision {
-                        Some(d) if d.atom == atom => if high { d.high } else { d.low },
+                        Some(d) if d.atom == atom => {
+                            if high {
+                                d.high
+                            } else {
+                                d.low
+                            }
+                        }
                         _ => whole,
                     };
                     [one(first, pair[0]), one(second, pair[1])]

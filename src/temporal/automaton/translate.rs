@@ -250,7 +250,8 @@ fn mark(formulas: &Formulas, all: &[Formula], formula: Formula, parts: &mut Hash
         let boolean = is_boolean(node);
         // A variable is replaced by its step some time.
         part.stepped |= part.owed && !boolean;
-        let again = part.stepped && !boolean && !matches!(node, Node::Atom(_) | Node::Unary(Unary::Next | Unary::WeakNext, _));
+        let again =
+            part.stepped && !boolean && !matches!(node, Node::Atom(_) | Node::Unary(Unary::Next | Unary::WeakNext, _));
         part.owed |= again;
         let Part { owed, stepped, .. } = *part;
         let next = matches!(node, Node::Unary(Unary::Next | Unary::WeakNext, _));
