@@ -193,11 +193,11 @@ fn the_robustness_of_a_guard_is_that_of_its_best_implicant() {
         let atoms: Vec<_> = dfa.atoms().to_vec();
         for _ in 0..200 {
             let rho: Vec<f64> = atoms.iter().map(|_| f64::from(rng.i32(-4..=4))).collect();
-            let named = |rho: &[f64]| -> Vec<(&str, f64)> {
+            let by_name = |rho: &[f64]| -> Vec<(&str, f64)> {
                 objective.predicates().map(|(name, _)| name).zip(rho.iter().copied()).collect()
             };
             for state in 0..dfa.states() {
-                let groups = objective.transition_robustness(named(&rho), state).unwrap();
+                let groups = objective.transition_robustness(by_name(&rho), state).unwrap();
                 for transition in &groups.non_trap {
                     tried += 1;
                     assert_eq!(transition.robustness, best_implicant(dfa, state, transition.next, &rho), "{spec}");
@@ -380,6 +380,7 @@ fn absurd_predicates_end_in_an_error() {
         (0..50_000).map(|i| format!("x > {i}")).collect::<Vec<_>>().join(" & "),
         "x ".repeat(10_000),
         "x + ".repeat(10_000) + "x",
+        "(".repeat(300) + "x" + &(" + x".repeat(900) + ")").repeat(300),
     ] {
         assert!(robustness(&text, &one).is_err());
     }

@@ -33,36 +33,51 @@ fn sequence(n: usize) -> String {
     (1..n).rev().fold(format!("F a{n}"), |inner, i| format!("F (a{i} & X {inner})"))
 }
 
-/// A formula at position `x` as MONA's M2L over strings, where the positions are 0 to max($).
-fn mona_text(formulas: &Formulas, f: Formula, x: &str, fresh: &mut usize, atoms: &mut BTreeSet<String>) -> String {
+/// A formula at position `here` as MONA's M2L over strings, where the positions are 0 to max($).
+fn mona_text(
+    formulas: &Formulas,
+    formula: Formula,
+    here: &str,
+    fresh: &mut usize,
+    atoms: &mut BTreeSet<String>,
+) -> String {
     *fresh += 1;
-    let y = format!("x{fresh}");
-    let z = format!("y{fresh}");
-    let mut of = |f: Formula, x: &str| mona_text(formulas, f, x, fresh, atoms);
-    match formulas.node(f) {
+    let then = format!("here{fresh}");
+    let between = format!("then{fresh}");
+    let mut of = |part: Formula, at: &str| mona_text(formulas, part, at, fresh, atoms);
+    match formulas.node(formula) {
         Node::True => "true".to_owned(),
         Node::False => "false".to_owned(),
         Node::Atom(atom) => {
             let name = formulas.atom_text(formulas.atom(*atom)).to_uppercase();
             atoms.insert(name.clone());
-            format!("({x} in {name})")
+            format!("({here} in {name})")
         }
-        Node::Not(a) => format!("~({})", of(*a, x)),
-        Node::And(all) => format!("({})", all.iter().map(|a| of(*a, x)).collect::<Vec<_>>().join(" & ")),
-        Node::Or(all) => format!("({})", all.iter().map(|a| of(*a, x)).collect::<Vec<_>>().join(" | ")),
-        Node::Binary(Binary::Implies, [a, b]) => format!("({} => {})", of(*a, x), of(*b, x)),
-        Node::Unary(Unary::Next, a) => format!("(ex1 {y}: {y} = {x} + 1 & {x} < max($) & {})", of(*a, &y)),
-        Node::Unary(Unary::Finally, a) => format!("(ex1 {y}: {x} <= {y} & {y} <= max($) & {})", of(*a, &y)),
-        Node::Unary(Unary::Globally, a) => format!("(all1 {y}: ({x} <= {y} & {y} <= max($)) => {})", of(*a, &y)),
-        Node::Binary(Binary::Until, [a, b]) => {
-            let (a, b) = (of(*a, &z), of(*b, &y));
-            format!("(ex1 {y}: {x} <= {y} & {y} <= max($) & {b} & (all1 {z}: ({x} <= {z} & {z} < {y}) => {a}))")
+        Node::Not(a) => format!("~({})", of(*a, here)),
+        Node::And(all) => format!("({})", all.iter().map(|a| of(*a, here)).collect::<Vec<_>>().join(" & ")),
+        Node::Or(all) => format!("({})", all.iter().map(|a| of(*a, here)).collect::<Vec<_>>().join(" | ")),
+        Node::Binary(Binary::Implies, [left, right]) => format!("({} => {})", of(*left, here), of(*right, here)),
+        Node::Unary(Unary::Next, a) => {
+            format!("(ex1 {then}: {then} = {here} + 1 & {here} < max($) & {})", of(*a, &then))
+        }
+        Node::Unary(Unary::Finally, a) => {
+            format!("(ex1 {then}: {here} <= {then} & {then} <= max($) & {})", of(*a, &then))
+        }
+        Node::Unary(Unary::Globally, a) => {
+            format!("(all1 {then}: ({here} <= {then} & {then} <= max($)) => {})", of(*a, &then))
+        }
+        Node::Binary(Binary::Until, [left, right]) => {
+            let (left, right) = (of(*left, &between), of(*right, &then));
+            format!(
+                "(ex1 {then}: {here} <= {then} & {then} <= max($) & {right} & (all1 {between}: ({here} <= {between} & {between} < {then}) => {left}))"
+            )
         }
         other => panic!("not part of this benchmark: {other:?}"),
     }
 }
 
-/// The whole process on a file, as it is used; its time and the states that it counts.
+/// The whole process on a file, as it is used; its time and the states that it counts: two more than there are, for its
+/// start and for the empty string.
 fn mona(formulas: &Formulas, formula: Formula, folder: &std::path::Path) -> Option<(Duration, String)> {
     let mut atoms = BTreeSet::new();
     let body = mona_text(formulas, formula, "0", &mut 0, &mut atoms);
@@ -79,11 +94,13 @@ fn mona(formulas: &Formulas, formula: Formula, folder: &std::path::Path) -> Opti
     Some((took, states))
 }
 
+type Family = fn(usize) -> String;
+
 /// Response conjunctions and sequences for n = 2 to 8.
 pub(crate) fn automaton() {
     let folder = std::env::temp_dir().join(format!("tlaforge-mona-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
-    let families: [(&str, fn(usize) -> String); 2] = [("response", responses), ("sequence", sequence)];
+    let families: [(&str, Family); 2] = [("response", responses), ("sequence", sequence)];
     for (family, text) in families {
         for n in 2..=8 {
             let text = text(n);

@@ -110,6 +110,8 @@ struct Parser<'a> {
     tokens: Vec<(Token, Range<usize>)>,
     at: usize,
     depth: usize,
+    /// Arithmetic operators in the term that is being read, however it is nested: it is no deeper than that.
+    links: usize,
     bare: Bare,
 }
 
@@ -135,7 +137,7 @@ impl Infix {
 
 impl<'a> Parser<'a> {
     fn new(formulas: &'a mut Formulas, text: &'a str, bare: Bare) -> Result<Self, ParseError> {
-        Ok(Self { formulas, text, tokens: tokens(text)?, at: 0, depth: 0, bare })
+        Ok(Self { formulas, text, tokens: tokens(text)?, at: 0, depth: 0, links: 0, bare })
     }
 
     fn whole(mut self) -> Result<Formula, ParseError> {
@@ -189,7 +191,6 @@ impl<'a> Parser<'a> {
         }
         let start = self.place();
         let mut left = self.prefix()?;
-        let mut links = 0;
         while let Some(infix) = self.infix() {
             if infix.power() < power {
                 break;
@@ -208,15 +209,16 @@ impl<'a> Parser<'a> {
                     let after = self.place();
                     let b = self.operand(SUM)?;
                     let b = self.as_term(b, after)?;
+                    self.links = 0;
                     if let Some(Infix::Compare(_)) = self.infix() {
                         return Err(self.error("comparisons do not chain").hint("write `a < b & b < c`"));
                     }
                     Operand::Formula(self.formulas.atomic(Atom::Compare(comparison, a, b)))
                 }
                 Infix::Arithmetic(power, operator) => {
-                    links += 1;
-                    if links > MAX_DEPTH {
-                        return Err(self.error(format!("more than {MAX_DEPTH} terms in a row")));
+                    self.links += 1;
+                    if self.links > MAX_DEPTH {
+                        return Err(self.error(format!("more than {MAX_DEPTH} operators in one term")));
                     }
                     let a = self.as_term(left, place)?;
                     let after = self.place();
@@ -376,6 +378,7 @@ impl<'a> Parser<'a> {
             let place = self.place();
             let operand = self.operand(SUM)?;
             arguments.push(self.as_term(operand, place)?);
+            self.links = 0;
             if self.eat(&Token::Close) {
                 return Ok(arguments.into());
             }
@@ -418,6 +421,7 @@ impl<'a> Parser<'a> {
             Operand::Formula(formula) => return Ok(formula),
             Operand::Term(term) => term,
         };
+        self.links = 0;
         Ok(match (self.bare, term) {
             (_, Term::Literal(Literal::Bool(value))) => self.formulas.constant(value),
             (Bare::Truth, Term::Field(name)) => self.formulas.atomic(Atom::Name(name)),
