@@ -9,30 +9,36 @@ use tlaforge::temporal::{
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// What the value at a position is, by the definition of each operator.
-fn naive(formulas: &Formulas, f: Formula, trace: &[u8], i: usize) -> bool {
-    let n = trace.len();
-    let value = |f: Formula, i: usize| naive(formulas, f, trace, i);
-    match formulas.node(f) {
+fn naive(formulas: &Formulas, formula: Formula, trace: &[u8], at: usize) -> bool {
+    let end = trace.len();
+    let value = |part: Formula, at: usize| naive(formulas, part, trace, at);
+    match formulas.node(formula) {
         Node::True => true,
         Node::False => false,
-        Node::Atom(atom) => i < n && trace[i] >> atom.index() & 1 == 1,
-        Node::Not(a) => !value(*a, i),
-        Node::And(all) => all.iter().all(|a| value(*a, i)),
-        Node::Or(all) => all.iter().any(|a| value(*a, i)),
-        Node::Unary(Unary::Next, a) => i + 1 < n && value(*a, i + 1),
-        Node::Unary(Unary::WeakNext, a) => i + 1 >= n || value(*a, i + 1),
-        Node::Unary(Unary::Globally, a) => (i..n).all(|j| value(*a, j)),
-        Node::Unary(Unary::Finally, a) => (i..n).any(|j| value(*a, j)),
-        Node::Binary(Binary::Implies, [a, b]) => !value(*a, i) || value(*b, i),
-        Node::Binary(Binary::Iff, [a, b]) => value(*a, i) == value(*b, i),
-        Node::Binary(Binary::Until, [a, b]) => (i..n).any(|j| value(*b, j) && (i..j).all(|k| value(*a, k))),
+        Node::Atom(atom) => at < end && trace[at] >> atom.index() & 1 == 1,
+        Node::Not(a) => !value(*a, at),
+        Node::And(all) => all.iter().all(|a| value(*a, at)),
+        Node::Or(all) => all.iter().any(|a| value(*a, at)),
+        Node::Unary(Unary::Next, a) => at + 1 < end && value(*a, at + 1),
+        Node::Unary(Unary::WeakNext, a) => at + 1 >= end || value(*a, at + 1),
+        Node::Unary(Unary::Globally, a) => (at..end).all(|then| value(*a, then)),
+        Node::Unary(Unary::Finally, a) => (at..end).any(|then| value(*a, then)),
+        Node::Binary(Binary::Implies, [a, b]) => !value(*a, at) || value(*b, at),
+        Node::Binary(Binary::Iff, [a, b]) => value(*a, at) == value(*b, at),
+        Node::Binary(Binary::Until, [a, b]) => {
+            (at..end).any(|then| value(*b, then) && (at..then).all(|between| value(*a, between)))
+        }
         Node::Binary(Binary::WeakUntil, [a, b]) => {
-            (i..n).all(|j| value(*a, j)) || (i..n).any(|j| value(*b, j) && (i..j).all(|k| value(*a, k)))
+            (at..end).all(|then| value(*a, then))
+                || (at..end).any(|then| value(*b, then) && (at..then).all(|between| value(*a, between)))
         }
         Node::Binary(Binary::Release, [a, b]) => {
-            (i..n).all(|j| value(*b, j)) || (i..n).any(|j| value(*a, j) && (i..=j).all(|k| value(*b, k)))
+            (at..end).all(|then| value(*b, then))
+                || (at..end).any(|then| value(*a, then) && (at..=then).all(|between| value(*b, between)))
         }
-        Node::Binary(Binary::StrongRelease, [a, b]) => (i..n).any(|j| value(*a, j) && (i..=j).all(|k| value(*b, k))),
+        Node::Binary(Binary::StrongRelease, [a, b]) => {
+            (at..end).any(|then| value(*a, then) && (at..=then).all(|between| value(*b, between)))
+        }
         other => panic!("no future formula: {other:?}"),
     }
 }
@@ -326,6 +332,16 @@ fn what_grows_beyond_its_limits_is_an_error_with_numbers() {
     let (formulas, formula) = parsed(&format!("G ({wide})"));
     let error = Dfa::build(&formulas, formula, Limits::default()).unwrap_err();
     println!("{error}");
+    let kept = (0..3_000).map(|i| format!("G !a{i}")).collect::<Vec<_>>().join(" & ");
+    let (formulas, formula) = parsed(&kept);
+    assert!(matches!(
+        Dfa::build(&formulas, formula, Limits::default()),
+        Err(AutomatonError::TooLarge { what: "atoms", .. })
+    ));
+    assert_eq!(Conjunction::build(&formulas, formula, Limits::default()).unwrap().states(), 6_000);
+    // All 900 atoms are looked at by each of the states.
+    let kept = (0..900).map(|i| format!("G !a{i}")).collect::<Vec<_>>().join(" & ");
+    assert_eq!(built(&kept).1.states(), 2);
     let deep = format!("{}a", "X ".repeat(900));
     let (_, dfa) = built(&deep);
     assert_eq!(dfa.states(), 903);

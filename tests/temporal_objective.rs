@@ -193,11 +193,11 @@ fn the_robustness_of_a_guard_is_that_of_its_best_implicant() {
         let atoms: Vec<_> = dfa.atoms().to_vec();
         for _ in 0..200 {
             let rho: Vec<f64> = atoms.iter().map(|_| f64::from(rng.i32(-4..=4))).collect();
-            let named = |rho: &[f64]| -> Vec<(&str, f64)> {
+            let by_name = |rho: &[f64]| -> Vec<(&str, f64)> {
                 objective.predicates().map(|(name, _)| name).zip(rho.iter().copied()).collect()
             };
             for state in 0..dfa.states() {
-                let groups = objective.transition_robustness(named(&rho), state).unwrap();
+                let groups = objective.transition_robustness(by_name(&rho), state).unwrap();
                 for transition in &groups.non_trap {
                     tried += 1;
                     assert_eq!(transition.robustness, best_implicant(dfa, state, transition.next, &rho), "{spec}");
@@ -342,6 +342,35 @@ fn what_is_wrong_with_an_objective_is_a_typed_error_and_changes_no_state() {
 }
 
 #[test]
+fn equalities_are_what_they_are_on_the_border_and_no_predicate_holds_with_its_negation() {
+    let mut objective = Objective::new(
+        "F (same & X (other & X !near))",
+        &[Predicate::new("same", "x = 1"), Predicate::new("other", "x != 1"), Predicate::new("near", "x <= 1")],
+    )
+    .unwrap();
+    let config = RewardConfig::default();
+    let mut go = |x: f64| objective.step(&[("x", x)].into_iter().collect::<Quantities>(), &config).unwrap();
+    let (start, asked) = (Dfa::INITIAL, 1);
+    assert_eq!(go(2.0).1, start);
+    assert_eq!(go(1.0), (0.0, asked));
+    assert_eq!(go(1.0).1, asked, "1 != 1 does not hold");
+    assert_ne!(go(3.0).1, asked);
+    assert_eq!(go(1.0).1, asked, "1 <= 1 is not broken");
+    go(3.0);
+    go(4.0);
+    assert!(objective.is_goaled());
+    for text in ["x < 1", "x >= 1", "x = 1", "x != 1", "x", "x - 1", "x < 1 & x = 1", "x != 1 | x < 2 -> x = 1"] {
+        for x in [0.0, 1.0, 2.0] {
+            let values: Quantities = [("x", x)].into_iter().collect();
+            let (rho, holds) = Robustness::parse(text).unwrap().judge(&values).unwrap();
+            let (opposite, fails) = Robustness::parse(&format!("!({text})")).unwrap().judge(&values).unwrap();
+            assert!(rho == -opposite && holds != fails, "{text} at {x}");
+            assert!(rho == 0.0 || holds == (rho > 0.0), "{text} at {x}");
+        }
+    }
+}
+
+#[test]
 fn absurd_predicates_end_in_an_error() {
     let one: Quantities = [("x", 1.0)].into_iter().collect();
     for text in [
@@ -351,6 +380,7 @@ fn absurd_predicates_end_in_an_error() {
         (0..50_000).map(|i| format!("x > {i}")).collect::<Vec<_>>().join(" & "),
         "x ".repeat(10_000),
         "x + ".repeat(10_000) + "x",
+        "(".repeat(300) + "x" + &(" + x".repeat(900) + ")").repeat(300),
     ] {
         assert!(robustness(&text, &one).is_err());
     }
@@ -406,7 +436,7 @@ impl Environment for Corridor {
 type Variables = fn(&Corridor, &Cell, &Info) -> Quantities;
 
 fn wrapped(spec: &str) -> ObjectiveReward<Corridor, Variables> {
-    let predicates = [Predicate::new("door", "d_door < 1"), Predicate::new("pit", "d_pit < 1")];
+    let predicates = [Predicate::new("door", "d_door < 0.5"), Predicate::new("pit", "d_pit < 0.5")];
     let variables: Variables =
         |_, cell, _| [("d_door", f64::from(5 - cell.0)), ("d_pit", f64::from(cell.0))].into_iter().collect();
     ObjectiveReward::new(Corridor::default(), Objective::new(spec, &predicates).unwrap(), variables)
@@ -427,7 +457,7 @@ fn an_episode_in_the_corridor_is_rewarded_by_the_objective_and_ends_at_the_door_
         assert!(step.info.contains_key("steps"));
     }
     let step = corridor.step(1).unwrap();
-    assert_eq!((step.reward, step.terminated, step.truncated), (100.0, true, false));
+    assert_eq!((step.reward, step.terminated, step.truncated), (50.0, true, false));
     for (key, value) in [("is_success", true), ("is_failure", false), ("is_aut_terminated", true)] {
         assert_eq!(step.info[key], Value::Bool(value), "{key}");
     }
@@ -436,7 +466,7 @@ fn an_episode_in_the_corridor_is_rewarded_by_the_objective_and_ends_at_the_door_
     corridor.reset(None).unwrap();
     corridor.step(-1).unwrap();
     let step = corridor.step(-1).unwrap();
-    assert_eq!((step.reward, step.terminated), (-100.0, true));
+    assert_eq!((step.reward, step.terminated), (-50.0, true));
     assert_eq!(step.info["is_failure"], Value::Bool(true));
     corridor.close();
     assert!(corridor.into_environment().closed);

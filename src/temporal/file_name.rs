@@ -62,8 +62,8 @@ pub fn replace_special_characters(spec: &str) -> String {
     out
 }
 
-/// A name of at most 113 bytes, in characters that every file system takes, that differs between any two formulas:
-/// the readable form cut short, and a 128-bit fingerprint of the text (FNV-1a).
+/// A name of at most 113 bytes, in characters that every file system takes, that tells formulas apart: the readable
+/// form cut short, and a 128-bit fingerprint of the text (FNV-1a), which two texts share only by a rare chance.
 pub fn file_name(spec: &str) -> String {
     let readable: String = replace_special_characters(spec)
         .chars()

@@ -123,7 +123,8 @@ impl Default for RewardConfig {
 /// What happens where a predicate's robustness is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// It counts as satisfied, so every run can be repeated.
+    /// It counts as satisfied (but for `=` and `!=`, which are what they are: [`Robustness::judge`]), so that every run
+    /// can be repeated.
     #[default]
     Satisfied,
     /// A trap first, else one of the transitions of robustness 0 is drawn, from the seed of [`Objective::reset`].
@@ -267,10 +268,17 @@ impl Objective {
     /// # Errors
     /// [`ObjectiveError::Predicate`].
     pub fn robustness(&self, values: &(impl Record + ?Sized)) -> Result<Vec<(&str, f64)>, ObjectiveError> {
+        let signed = self.signed(values)?;
+        Ok(self.measured.iter().zip(signed).map(|(m, value)| (m.name.as_str(), value + 0.0)).collect())
+    }
+
+    /// The robustness of each predicate; on the border its sign tells whether it counts as satisfied.
+    fn signed(&self, values: &(impl Record + ?Sized)) -> Result<Vec<f64>, ObjectiveError> {
         self.measured
             .iter()
-            .map(|m| match m.robustness.of(values) {
-                Ok(value) => Ok((m.name.as_str(), value)),
+            .map(|m| match m.robustness.judge(values) {
+                Ok((0.0, holds)) => Ok(if holds { 0.0 } else { -0.0 }),
+                Ok((value, _)) => Ok(value),
                 Err(error) => Err(ObjectiveError::Predicate { predicate: m.name.clone(), error }),
             })
             .collect()
@@ -285,7 +293,7 @@ impl Objective {
         values: &(impl Record + ?Sized),
         config: &RewardConfig,
     ) -> Result<(f64, usize), ObjectiveError> {
-        let robustness: Vec<f64> = self.robustness(values)?.into_iter().map(|(_, value)| value).collect();
+        let robustness = self.signed(values)?;
         let (reward, next) = self.rewarded(&robustness, self.state, config);
         self.state = next;
         Ok((reward, next))
@@ -332,7 +340,8 @@ impl Objective {
             .map(|m| match given.get(m.name.as_str()) {
                 None => Err(ObjectiveError::Unknown { name: m.name.clone() }),
                 Some(value) if value.is_nan() => Err(ObjectiveError::NotANumber { name: m.name.clone() }),
-                Some(value) => Ok(*value),
+                // Of -0 too it is not known more than that it is 0, which counts as satisfied.
+                Some(value) => Ok(value + 0.0),
             })
             .collect()
     }

@@ -66,6 +66,7 @@ enum Part {
     Constant(f64),
     Quantity(usize),
     Negate(usize),
+    Not(usize),
     Arithmetic(Arithmetic, usize, usize),
     Compare(Comparison, usize, usize),
     Least(Vec<usize>),
@@ -107,7 +108,7 @@ impl Robustness {
             let part = match formulas.node(f) {
                 Node::True => Part::Constant(f64::INFINITY),
                 Node::False => Part::Constant(f64::NEG_INFINITY),
-                Node::Not(a) => Part::Negate(of(a)),
+                Node::Not(a) => Part::Not(of(a)),
                 Node::And(all) => Part::Least(all.iter().map(of).collect()),
                 Node::Or(all) => Part::Greatest(all.iter().map(of).collect()),
                 Node::Binary(Binary::Implies, [a, b]) => Part::Implies(of(a), of(b)),
@@ -194,6 +195,17 @@ impl Robustness {
     /// # Errors
     /// A quantity that the record does not have, or that is no number; a result that is undefined.
     pub fn of(&self, record: &(impl Record + ?Sized)) -> Result<f64, RobustnessError> {
+        Ok(self.judge(record)?.0)
+    }
+
+    /// The robustness at one record, and whether the predicate counts as satisfied there: its sign, where it has one.
+    ///
+    /// On the border, an order (`<` and its kin) and a bare quantity count as satisfied, `=` and `!=` are what they
+    /// are, and the negation of what is satisfied is not.
+    ///
+    /// # Errors
+    /// As [`Robustness::of`].
+    pub fn judge(&self, record: &(impl Record + ?Sized)) -> Result<(f64, bool), RobustnessError> {
         let read = |name: &String| match record.field(name) {
             None => Err(RobustnessError::Unknown { name: name.clone() }),
             Some(Value::Number(number)) if !number.is_nan() => Ok(number),
@@ -201,23 +213,31 @@ impl Robustness {
             Some(_) => Err(RobustnessError::NotANumber { name: name.clone() }),
         };
         let quantities = self.quantities.iter().map(read).collect::<Result<Vec<f64>, _>>()?;
-        let mut slots: Vec<f64> = Vec::with_capacity(self.parts.len());
+        let mut slots: Vec<(f64, bool)> = Vec::with_capacity(self.parts.len());
+        let not = |(value, holds): (f64, bool)| (-value, !holds);
+        let and = |(a, a_holds): (f64, bool), (b, b_holds): (f64, bool)| (a.min(b), a_holds && b_holds);
+        let or = |(a, a_holds): (f64, bool), (b, b_holds): (f64, bool)| (a.max(b), a_holds || b_holds);
+        let quantity = |value: f64| (value, value >= 0.0);
         for part in &self.parts {
-            let value = match part {
-                Part::Constant(value) => *value,
-                Part::Quantity(number) => quantities[*number],
-                Part::Negate(a) => -slots[*a],
-                Part::Arithmetic(operator, a, b) => operator.apply(slots[*a], slots[*b]),
-                Part::Compare(comparison, a, b) => comparison.robustness(slots[*a], slots[*b]),
-                Part::Least(all) => all.iter().map(|a| slots[*a]).fold(f64::INFINITY, f64::min),
-                Part::Greatest(all) => all.iter().map(|a| slots[*a]).fold(f64::NEG_INFINITY, f64::max),
-                Part::Implies(a, b) => (-slots[*a]).max(slots[*b]),
-                Part::Iff(a, b) => (-slots[*a]).max(slots[*b]).min(slots[*a].max(-slots[*b])),
+            let slot = match part {
+                Part::Constant(value) => quantity(*value),
+                Part::Quantity(number) => quantity(quantities[*number]),
+                Part::Negate(a) => quantity(-slots[*a].0),
+                Part::Not(a) => not(slots[*a]),
+                Part::Arithmetic(operator, a, b) => quantity(operator.apply(slots[*a].0, slots[*b].0)),
+                Part::Compare(comparison, a, b) => {
+                    let value = comparison.robustness(slots[*a].0, slots[*b].0);
+                    (value, value > 0.0 || (value == 0.0 && *comparison != Comparison::NotEqual))
+                }
+                Part::Least(all) => all.iter().map(|a| slots[*a]).fold((f64::INFINITY, true), and),
+                Part::Greatest(all) => all.iter().map(|a| slots[*a]).fold((f64::NEG_INFINITY, false), or),
+                Part::Implies(a, b) => or(not(slots[*a]), slots[*b]),
+                Part::Iff(a, b) => and(or(not(slots[*a]), slots[*b]), or(slots[*a], not(slots[*b]))),
             };
-            if value.is_nan() {
+            if slot.0.is_nan() {
                 return Err(RobustnessError::Undefined { predicate: self.text.clone() });
             }
-            slots.push(value);
+            slots.push(slot);
         }
         Ok(*slots.last().expect("a predicate has a part"))
     }

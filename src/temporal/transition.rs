@@ -55,7 +55,7 @@ impl Transitions {
     }
 }
 
-/// All transitions from a state; first the one that is taken where a robustness of at least 0 is true.
+/// All transitions from a state; first the one that is taken where what has a positive sign is true (0, but not -0).
 pub(super) fn transitions(dfa: &Dfa, state: usize, robustness: impl Fn(AtomId) -> f64) -> Vec<Transition> {
     // A target's cost is the hardest change on the easiest way to it. Parents have larger numbers than their children,
     // so each is done before what is below it.
@@ -77,12 +77,13 @@ pub(super) fn transitions(dfa: &Dfa, state: usize, robustness: impl Fn(AtomId) -
     while let Some(node) = waiting.pop_last() {
         let decision = dfa.decision(Target::node(node)).expect("a node");
         let value = robustness(decision.atom);
-        let (taken, other) = if value >= 0.0 { (decision.high, decision.low) } else { (decision.low, decision.high) };
+        let (taken, other) =
+            if value.is_sign_positive() { (decision.high, decision.low) } else { (decision.low, decision.high) };
         let so_far = cost[&node];
         reach(taken, so_far, &mut waiting, &mut cost);
         reach(other, so_far.max(value.abs()), &mut waiting, &mut cost);
     }
-    let letter = dfa.next(state, |atom| robustness(atom) >= 0.0);
+    let letter = dfa.next(state, |atom| robustness(atom).is_sign_positive());
     let others = states.iter().filter(|(next, _)| **next != letter);
     let mut found =
         vec![Transition { next: letter, robustness: others.clone().map(|(_, c)| *c).fold(f64::INFINITY, f64::min) }];

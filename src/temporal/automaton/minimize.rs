@@ -179,7 +179,7 @@ impl<'a> Partition<'a> {
                 }
                 if untouched > 0 {
                     self.take_out(class, &stays);
-                    groups.push(std::mem::replace(&mut self.members[class as usize], Vec::new()));
+                    groups.push(std::mem::take(&mut self.members[class as usize]));
                     for state in stays {
                         self.place[state as usize] = small(self.members[class as usize].len());
                         self.members[class as usize].push(state);

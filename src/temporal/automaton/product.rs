@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::atom::Record;
 use super::super::formula::{AtomId, Formula, Formulas, Node};
-use super::decision::{AutomatonError, Limits, within};
+use super::decision::{AutomatonError, Limits, MAX_LEVELS, within};
 use super::dfa::{Dfa, Diagram, Target};
 
 /// How two automata are combined.
@@ -28,6 +28,7 @@ pub(super) fn product(a: &Dfa, b: &Dfa, connective: Connective, limits: Limits) 
     let mut atoms = [a.atoms(), b.atoms()].concat();
     atoms.sort_unstable();
     atoms.dedup();
+    within("atoms", atoms.len(), MAX_LEVELS)?;
     let mut pairs = Pairs {
         sides: [a, b],
         connective,
@@ -35,16 +36,16 @@ pub(super) fn product(a: &Dfa, b: &Dfa, connective: Connective, limits: Limits) 
         states: Vec::new(),
         numbers: HashMap::new(),
         made: HashMap::new(),
+        most: limits.nodes,
     };
     pairs.number([Dfa::INITIAL, Dfa::INITIAL]);
     let mut at = 0;
     while at < pairs.states.len() {
         let [s, t] = pairs.states[at];
-        let root = pairs.target([a.root(s), b.root(t)]);
+        let root = pairs.target([a.root(s), b.root(t)])?;
         pairs.raw.roots.push(root);
         pairs.raw.accepting.push(connective.of(a.accepts(s), b.accepts(t)));
         within("states", pairs.states.len(), limits.states)?;
-        within("nodes of decision diagrams", pairs.raw.nodes.len().max(pairs.made.len()), limits.nodes)?;
         at += 1;
     }
     pairs.raw.minimized(limits)
@@ -57,6 +58,7 @@ struct Pairs<'a> {
     states: Vec<[usize; 2]>,
     numbers: HashMap<[usize; 2], usize>,
     made: HashMap<[Target; 2], Target>,
+    most: usize,
 }
 
 impl Pairs<'_> {
@@ -78,9 +80,9 @@ impl Pairs<'_> {
         }
     }
 
-    fn target(&mut self, pair: [Target; 2]) -> Target {
+    fn target(&mut self, pair: [Target; 2]) -> Result<Target, AutomatonError> {
         if let Some(known) = self.made.get(&pair) {
-            return *known;
+            return Ok(*known);
         }
         let decisions = [self.sides[0].decision(pair[0]), self.sides[1].decision(pair[1])];
         let states = pair.map(Target::as_state);
@@ -110,13 +112,14 @@ impl Pairs<'_> {
                     };
                     [one(first, pair[0]), one(second, pair[1])]
                 };
-                let low = self.target(sides(false));
-                let high = self.target(sides(true));
+                let low = self.target(sides(false))?;
+                let high = self.target(sides(true))?;
                 self.raw.decide(atom, low, high)
             }
         };
         self.made.insert(pair, target);
-        target
+        within("nodes of decision diagrams", self.made.len(), self.most)?;
+        Ok(target)
     }
 }
 
