@@ -24,7 +24,8 @@ use criterion::{criterion_group, criterion_main};
 fn beside_peers(_: &mut criterion::Criterion) {
     automaton::automaton();
     objective::objective();
+    causal::causal();
 }
 
-criterion_group!(benches, finite::bench, progression::progression, causal::causal, beside_peers);
+criterion_group!(benches, finite::bench, progression::progression, beside_peers);
 criterion_main!(benches);

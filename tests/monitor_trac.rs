@@ -7,11 +7,13 @@
 )]
 
 use serde_json::{Value as Json, json};
-use tlaforge::monitor::{
-    Decision, FieldLabeler, Finding, LabelError, Labeler, Labelled, Labels, Limits, Monitor, MonitorError, Observed, Part,
-    PatternLabeler, Reset, Scope, Score, ScoreSummary, Shape, StepReport, Sticky, Synthetic, Together, Wording,
-    WordLabeler, pattern_constraints,
+use tlaforge::monitor::labels::{
+    FieldLabeler, LabelError, Labeler, Labelled, Labels, Observed, Part, PatternLabeler, Scope, Sticky, Together,
+    WordLabeler,
 };
+use tlaforge::monitor::score::{Finding, Score, ScoreSummary};
+use tlaforge::monitor::synthetic::{Shape, Synthetic, Wording, pattern_constraints};
+use tlaforge::monitor::trac::{Decision, Limits, Monitor, MonitorError, Reset, StepReport};
 use tlaforge::temporal::{Ending, Formulas, Record, Standing, Value};
 
 fn monitor(reset: Reset, rules: &[&str]) -> Monitor {
@@ -57,10 +59,8 @@ fn every_published_row_of_monitors_comes_out_as_expected() {
         let reset = if row["kw"]["auto_recovery"] == json!(false) { Reset::Never } else { Reset::AfterVerdict };
         let propositions: Vec<&str> = row["props"].as_array().unwrap().iter().map(|p| p.as_str().unwrap()).collect();
         let mut labeler = WordLabeler::new(propositions.iter().copied(), Part::Output, Scope::LastStep).unwrap();
-        let rules: Vec<String> = formulas
-            .iter()
-            .map(|f| f.as_str().unwrap().replace("living room", "\"living room\""))
-            .collect();
+        let rules: Vec<String> =
+            formulas.iter().map(|f| f.as_str().unwrap().replace("living room", "\"living room\"")).collect();
         let mut monitor = monitor(reset, &rules.iter().map(String::as_str).collect::<Vec<_>>());
         let (mut seen, mut verdicts) = (Vec::new(), Vec::new());
         for step in row["steps"].as_array().unwrap() {
@@ -68,7 +68,12 @@ fn every_published_row_of_monitors_comes_out_as_expected() {
             let labels = labeler.label(&Observed { input: "", output, record: &Labels::new() }).unwrap();
             let reports = monitor.step(&Observed { input: "", output, record: &labels });
             seen.push(json!(events(&reports)));
-            verdicts.push(json!(reports.iter().map(|r| i64::from(r.standing == Standing::Satisfied) - i64::from(r.standing == Standing::Violated)).collect::<Vec<_>>()));
+            verdicts.push(json!(
+                reports
+                    .iter()
+                    .map(|r| i64::from(r.standing == Standing::Satisfied) - i64::from(r.standing == Standing::Violated))
+                    .collect::<Vec<_>>()
+            ));
         }
         if let Some(events) = expect.get("events") {
             assert_eq!(&json!(seen), events, "{id}");
@@ -80,7 +85,7 @@ fn every_published_row_of_monitors_comes_out_as_expected() {
             assert_eq!(&json!(verdicts), expected, "{id}");
         }
         if let Some(violations) = expect.get("violations") {
-            let counted: u64 = monitor.rules().iter().map(tlaforge::monitor::RuleState::violations).sum();
+            let counted: u64 = monitor.rules().iter().map(tlaforge::monitor::trac::RuleState::violations).sum();
             assert_eq!(&json!(counted), violations, "{id}");
         }
         rows += 1;
@@ -141,7 +146,8 @@ fn a_witness_tells_the_steps_that_changed_what_is_owed() {
     step(&mut monitor, "edit read");
     let reports = step(&mut monitor, "read");
     let witness = reports[0].witness.as_ref().unwrap();
-    let told: Vec<_> = witness.entries.iter().map(|e| (e.step, &*e.output, e.labels.join(" "), &*e.before, &*e.after)).collect();
+    let told: Vec<_> =
+        witness.entries.iter().map(|e| (e.step, &*e.output, e.labels.join(" "), &*e.before, &*e.after)).collect();
     let (start, open) = ("G (edit -> X tlc)", "tlc & G (edit -> X tlc)");
     assert_eq!(
         told,
@@ -282,8 +288,10 @@ impl Record for Fields {
 
 #[test]
 fn propositions_are_defined_over_fields() {
-    let mut fields = FieldLabeler::new([("passed", "status = \"passed\" & errors = 0"), ("bad", "!(errors = 0)")]).unwrap();
-    let record = Fields(&[("status", Value::Text(std::borrow::Cow::Borrowed("passed"))), ("errors", Value::Number(0.0))]);
+    let mut fields =
+        FieldLabeler::new([("passed", "status = \"passed\" & errors = 0"), ("bad", "!(errors = 0)")]).unwrap();
+    let record =
+        Fields(&[("status", Value::Text(std::borrow::Cow::Borrowed("passed"))), ("errors", Value::Number(0.0))]);
     let labels = fields.label(&Observed { input: "", output: "", record: &record }).unwrap();
     assert_eq!(labels.truths().collect::<Vec<_>>(), ["passed"]);
     let labelled = Labelled { labels: &labels, record: &record };
@@ -304,7 +312,8 @@ fn propositions_are_defined_over_fields() {
 
 #[test]
 fn a_label_is_true_or_false() {
-    let labels = Labels::from_json(&json!({"a": true, "b": "yes", "c": 0, "d": 1, "e": "", "f": [], "g": false})).unwrap();
+    let labels =
+        Labels::from_json(&json!({"a": true, "b": "yes", "c": 0, "d": 1, "e": "", "f": [], "g": false})).unwrap();
     assert_eq!(labels.truths().collect::<Vec<_>>(), ["a", "b", "d"]);
     assert_eq!(Labels::from_json(&json!(["a", "b"])).unwrap().truths().count(), 2);
     let error = Labels::from_json(&json!({ "p": null })).unwrap_err();

@@ -466,7 +466,10 @@ fn rules_are_put_into_words() {
         ("G F p", "at every step, `p` must hold at that step or later"),
         ("G !(p & q)", "it must not be the case that `p` and `q` hold at that step"),
         ("G (!p | !q)", "`p` and `q` must never hold together"),
-        ("G (status = \"passed\" -> tool_call:tlc)", "whenever `status = \"passed\"` holds, `tool_call:tlc` must hold at that step"),
+        (
+            "G (status = \"passed\" -> tool_call:tlc)",
+            "whenever `status = \"passed\"` holds, `tool_call:tlc` must hold at that step",
+        ),
         ("G (p -> O q)", "whenever `p` holds, `q` must have held at or before that step"),
         ("G !p | F q", "either `p` must never hold, or `q` must hold at some step"),
         ("X true", "there must be a step after the first step"),

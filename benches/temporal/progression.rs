@@ -24,7 +24,8 @@ fn letters(progression: &Progression, probability: f64, never: &[&str], count: u
     let mut rng = fastrand::Rng::with_seed(11);
     let formulas = progression.formulas();
     let free = |text: &String| !never.contains(&text.as_str());
-    let atoms: Vec<_> = formulas.atoms().filter(|(_, atom)| free(&formulas.atom_text(atom))).map(|(id, _)| id).collect();
+    let atoms: Vec<_> =
+        formulas.atoms().filter(|(_, atom)| free(&formulas.atom_text(atom))).map(|(id, _)| id).collect();
     (0..count).map(|_| atoms.iter().copied().filter(|_| rng.f64() < probability).collect()).collect()
 }
 
@@ -71,12 +72,7 @@ pub fn progression(criterion: &mut Criterion) {
     steps(criterion, "G (p -> F q), never answered", &["G (p -> F q)".to_owned()], 1.1, &["q"]);
     let mixed: Vec<String> = (0..5)
         .flat_map(|i| {
-            [
-                format!("G (a{i} -> F b{i})"),
-                format!("G (c{i} -> X d{i})"),
-                format!("e{i} U f{i}"),
-                format!("G !g{i}"),
-            ]
+            [format!("G (a{i} -> F b{i})"), format!("G (c{i} -> X d{i})"), format!("e{i} U f{i}"), format!("G !g{i}")]
         })
         .collect();
     steps(criterion, "20 mixed rules", &mixed, 0.1, &[]);

@@ -1,22 +1,27 @@
 //! `tlaforge audit`: a log against the rules of a policy.
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
 
 use super::args::{AuditArgs, Format, ShapeChoice};
 use super::failure::Failure;
 use super::progress::{advice, json_line, result};
+use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
 use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
-use crate::monitor::{AuditError, Audited, Auditor, Policy, PolicyRule, Rule, Scope, Severity};
+use crate::monitor::trac::{Decision, Reset};
+use crate::monitor::{AuditError, Audited, Auditor, Fallen, Follower, Policy, PolicyRule, Rule, Scope, Severity};
 use crate::report::{audit_json, audit_text};
-use crate::temporal::Formulas;
+use crate::temporal::{Ending, Formulas};
 
 /// How much of a log is looked at to tell its shape.
 const BEGINNING: u64 = 64 << 10;
 
-pub(super) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
+pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let (rules, mapping) = rules(args, &mut formulas)?;
     let log = Log::open(&args.log)?;
@@ -27,10 +32,14 @@ pub(super) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         skip_invalid: args.skip_invalid,
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
+    if args.follow {
+        return follow(args, &auditor, log).await;
+    }
+    let reset = if args.reset { Reset::AfterVerdict } else { Reset::Never };
     let audited = if shape == Shape::Openai && log.is_list() {
-        auditor.list(&log.whole()?)
+        auditor.list(&log.whole()?, reset)
     } else {
-        auditor.lines(&mut log.input(), manner)
+        auditor.lines(&mut log.input(), manner, reset)
     };
     let audited = audited.map_err(|e| failure(&e))?;
     tell(args, shape, &audited);
@@ -46,6 +55,71 @@ fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {
     match args.format {
         Format::Text => result(&audit_text(&log, audited)),
         Format::Json => json_line(&audit_json(&log, shape.name(), audited)),
+    }
+}
+
+/// Reads a log as it grows, until Ctrl-C, the end of stdin, or the end of the run whose journal it is.
+async fn follow(args: &AuditArgs, auditor: &Auditor, log: Log) -> Result<Exit, Failure> {
+    let cancel = cancel_on_signals();
+    let mut follower = Follower::new(auditor).map_err(|e| failure(&e))?;
+    let from_stdin = args.log == Path::new("-");
+    let mut input = BufReader::new(log.input());
+    let (mut text, mut line) = (Vec::new(), 1);
+    loop {
+        let read =
+            input.read_until(b'\n', &mut text).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
+        let whole = text.ends_with(b"\n") || (read == 0 && from_stdin);
+        if whole && !text.trim_ascii().is_empty() {
+            match follower.record(&text, line) {
+                Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
+                Err(AuditError::Log(why)) if args.skip_invalid => advice(&format!("warning: {why}; left out")),
+                Err(error) => return Err(failure(&error)),
+            }
+        }
+        if whole {
+            let ended = text.windows(RUN_ENDED.len()).any(|part| part == RUN_ENDED.as_bytes());
+            line += 1;
+            text.clear();
+            if ended {
+                break;
+            }
+        }
+        if read == 0 {
+            if from_stdin || cancel.is_cancelled() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+    let endings = follower.endings();
+    let broken = follower.causal_failed() || endings.iter().any(|(_, ending, _)| !ending.holds());
+    for (rule, ending, owed) in endings {
+        if let Some(owed) = owed.filter(|_| ending == Ending::PresumablyViolated) {
+            match args.format {
+                Format::Text => result(&format!("{rule}: not satisfied as the log ends; still owed: {owed}\n")),
+                Format::Json => json_line(&json!({"rule": rule, "verdict": "presumably_violated", "owed": owed})),
+            }
+        }
+    }
+    Ok(if broken { Exit::Negative } else { Exit::Ok })
+}
+
+/// What a journal's last event says.
+const RUN_ENDED: &str = "\"name\":\"run_finished\"";
+
+fn told(format: Format, fallen: &Fallen) {
+    let verdict = match fallen.decision {
+        Decision::Violated => "violated",
+        Decision::Satisfied => "satisfied",
+    };
+    match format {
+        Format::Text => {
+            let why = fallen.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            result(&format!("{}: {verdict} at state {} (line {}){why}\n", fallen.rule, fallen.state, fallen.line));
+        }
+        Format::Json => json_line(&json!({
+            "rule": fallen.rule, "verdict": verdict, "state": fallen.state, "line": fallen.line, "why": fallen.why,
+        })),
     }
 }
 

@@ -57,7 +57,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
             Command::Translate(args) => translate::translate(args).await,
             Command::Mutate(args) => mutate::mutate(args).await,
             Command::Eval(args) => eval::eval(args).await,
-            Command::Audit(args) => audit::audit(&args),
+            Command::Audit(args) => audit::audit(&args).await,
             Command::Formula(args) => formula::formula(&args),
             Command::Report(args) => report::report(&args),
             Command::Doctor(args) => doctor::doctor(args).await,

@@ -5,8 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use super::causal_audit::{CausalAudit, Misfit};
 use super::log::{CALLS, Found, LogError, Manner, Mapping, Plan, Step, scan_lines, scan_list};
 use super::policy::{PolicyRule, Scope};
+use super::trac::{Decision, Monitor, MonitorError, Reset};
 use crate::temporal::{
-    Atom, AtomId, Decided, Formula, Formulas, Labels, Letter, Progression, Reading, Refused, Schema, check_trace,
+    Atom, AtomId, Decided, Ending, Formula, Formulas, Labels, Letter, Progression, Reading, Refused, Schema,
+    check_trace,
 };
 
 /// What became of a rule at the end of a log.
@@ -159,10 +161,10 @@ impl Auditor {
     }
 
     /// Audits JSON lines.
-    pub fn lines(&self, input: &mut impl std::io::Read, manner: Manner) -> Result<Audited, AuditError> {
-        let mut whole = Whole::new(self)?;
-        let causal = whole.causal.is_some();
-        let fold = |part: &mut Part, step: &Step, line: u64| part.push(self, causal, step, line);
+    pub fn lines(&self, input: &mut impl std::io::Read, manner: Manner, reset: Reset) -> Result<Audited, AuditError> {
+        let mut whole = Whole::new(self, reset)?;
+        let events = whole.follows_events();
+        let fold = |part: &mut Part, step: &Step, line: u64| part.push(self, events, step, line);
         let mut failed = Ok(());
         let found = scan_lines(input, &self.plan, manner, fold, |part| {
             if failed.is_ok() {
@@ -174,11 +176,11 @@ impl Auditor {
     }
 
     /// Audits a list of messages.
-    pub fn list(&self, text: &[u8]) -> Result<Audited, AuditError> {
-        let mut whole = Whole::new(self)?;
-        let causal = whole.causal.is_some();
+    pub fn list(&self, text: &[u8], reset: Reset) -> Result<Audited, AuditError> {
+        let mut whole = Whole::new(self, reset)?;
+        let events = whole.follows_events();
         let mut part = Part::default();
-        let found = scan_list(text, &self.plan, |step, number| part.push(self, causal, step, number))?;
+        let found = scan_list(text, &self.plan, |step, number| part.push(self, events, step, number))?;
         whole.append(self, part)?;
         whole.finish(self, found)
     }
@@ -206,6 +208,23 @@ impl Auditor {
         })
     }
 
+    /// Where the records keep what.
+    pub fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
+    /// The rules about the whole trace, each to be watched step by step.
+    pub(super) fn watched(&self, reset: Reset) -> Result<Monitor, AuditError> {
+        let mut monitor = Monitor::new(reset);
+        for rule in self.rules.iter().filter(|rule| matches!(rule.scope, Scope::Trace(_))) {
+            monitor.add(&rule.id, &self.formulas, rule.formula).map_err(|error| match error {
+                MonitorError::Refused { name, why } => AuditError::Rule { rule: name, why },
+                MonitorError::Taken(_) => unreachable!("a policy's names are unique"),
+            })?;
+        }
+        Ok(monitor)
+    }
+
     /// What is owed after the whole log, in words; nothing where progression does not read the formula.
     fn owed(&self, formula: Formula, labels: &Labels) -> Option<String> {
         let mut progression = Progression::new();
@@ -223,8 +242,7 @@ impl Auditor {
                 progression.keep([&mut owed]);
             }
         }
-        let rest = progression.residual(owed);
-        Some(progression.formulas().text(rest))
+        Some(progression.words(owed))
     }
 }
 
@@ -232,7 +250,7 @@ impl Auditor {
 #[derive(Default)]
 struct Part {
     labels: Option<Labels>,
-    /// Events for causal rules, with their lines.
+    /// States to be looked at one after the other, with their lines.
     events: Vec<(Step, u64)>,
     first_time: Option<(String, u64)>,
     last_time: Option<String>,
@@ -240,10 +258,10 @@ struct Part {
 }
 
 impl Part {
-    fn push(&mut self, auditor: &Auditor, causal: bool, step: &Step, line: u64) {
+    fn push(&mut self, auditor: &Auditor, events: bool, step: &Step, line: u64) {
         let labels = self.labels.get_or_insert_with(|| Labels::new(&auditor.formulas, &auditor.traced));
         labels.push(&auditor.formulas, step);
-        if causal {
+        if events {
             self.events.push((step.clone(), line));
         }
         if let Some(time) = auditor.mapping.time.as_deref().and_then(|name| step.text_of(name)) {
@@ -273,20 +291,30 @@ fn earlier(time: &str, before: &str) -> bool {
 struct Whole {
     labels: Labels,
     causal: Option<CausalAudit>,
+    counted: Option<Counted>,
     states: u64,
     last_time: Option<String>,
     backwards: Option<u64>,
 }
 
 impl Whole {
-    fn new(auditor: &Auditor) -> Result<Self, AuditError> {
+    fn new(auditor: &Auditor, reset: Reset) -> Result<Self, AuditError> {
+        let counted = match reset {
+            Reset::AfterVerdict => Some(Counted { monitor: auditor.watched(reset)?, violated_at: HashMap::new() }),
+            Reset::Never => None,
+        };
         Ok(Self {
             labels: Labels::new(&auditor.formulas, &auditor.traced),
             causal: CausalAudit::new(&auditor.formulas, &auditor.rules, &auditor.mapping)?,
+            counted,
             states: 0,
             last_time: None,
             backwards: None,
         })
+    }
+
+    fn follows_events(&self) -> bool {
+        self.causal.is_some() || self.counted.is_some()
     }
 
     fn append(&mut self, auditor: &Auditor, part: Part) -> Result<(), AuditError> {
@@ -297,11 +325,12 @@ impl Whole {
         }
         self.backwards = self.backwards.or(part.backwards);
         self.last_time = part.last_time.or(self.last_time.take());
-        let mut state = self.states;
-        if let Some(causal) = &mut self.causal {
-            for (step, line) in &part.events {
+        for (state, (step, line)) in (self.states..).zip(&part.events) {
+            if let Some(causal) = &mut self.causal {
                 causal.event(&auditor.mapping, step, state, *line)?;
-                state += 1;
+            }
+            if let Some(counted) = &mut self.counted {
+                counted.step(step, state);
             }
         }
         if let Some(labels) = &part.labels {
@@ -311,8 +340,8 @@ impl Whole {
         Ok(())
     }
 
-    fn finish(self, auditor: &Auditor, found: Found) -> Result<Audited, AuditError> {
-        let mut causal = match self.causal {
+    fn finish(mut self, auditor: &Auditor, found: Found) -> Result<Audited, AuditError> {
+        let mut causal = match self.causal.take() {
             Some(causal) => causal.findings(&auditor.formulas)?,
             None => HashMap::new(),
         };
@@ -320,7 +349,10 @@ impl Whole {
         for (number, rule) in auditor.rules.iter().enumerate() {
             findings.push(match causal.remove(&number) {
                 Some(finding) => finding,
-                None => auditor.finding(rule, &self.labels)?,
+                None => match &mut self.counted {
+                    Some(counted) => counted.finding(auditor, rule),
+                    None => auditor.finding(rule, &self.labels)?,
+                },
             });
         }
         let mut warnings = Vec::new();
@@ -346,6 +378,59 @@ impl Whole {
             }
         }
         Ok(Audited { findings, found, warnings })
+    }
+}
+
+/// Rules that begin anew after each verdict.
+struct Counted {
+    monitor: Monitor,
+    violated_at: HashMap<usize, Vec<u64>>,
+}
+
+impl Counted {
+    fn step(&mut self, step: &Step, state: u64) {
+        for (number, report) in self.monitor.step_record(step).into_iter().enumerate() {
+            if report.decision == Some(Decision::Violated) {
+                let at = self.violated_at.entry(number).or_default();
+                if at.len() < FAILING_SHOWN {
+                    at.push(state);
+                }
+            }
+        }
+    }
+
+    fn finding(&mut self, auditor: &Auditor, rule: &PolicyRule) -> RuleFinding {
+        let number = self.monitor.rules().iter().position(|r| r.name() == rule.id).expect("every rule is watched");
+        let state = &self.monitor.rules()[number];
+        let (violations, satisfactions) = (state.violations(), state.satisfactions());
+        let failing = self.violated_at.remove(&number).unwrap_or_default();
+        let ending = self.monitor.ending(&rule.id).expect("every rule is watched");
+        let verdict = match (violations, ending) {
+            (1.., _) | (_, Ending::Violated) => Verdict::Violated,
+            (0, Ending::PresumablyViolated) => Verdict::PresumablyViolated,
+            (0, Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
+            (0, Ending::Satisfied) => Verdict::Satisfied,
+        };
+        let times = |n: u64, what: &str| match n {
+            1 => format!("{what} once"),
+            n => format!("{what} {n} times"),
+        };
+        let witness = format!(
+            "it was {} and {}, begun anew each time",
+            times(violations, "violated"),
+            times(satisfactions, "satisfied")
+        );
+        RuleFinding {
+            formula: auditor.formulas.text(rule.formula),
+            verdict,
+            culprit: failing.first().copied(),
+            failing_count: violations,
+            failing,
+            violations,
+            witness: vec![witness],
+            owed: if ending.holds() { None } else { self.monitor.owed_in_words(&rule.id) },
+            rule: rule.clone(),
+        }
     }
 }
 

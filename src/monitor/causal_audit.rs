@@ -164,6 +164,11 @@ impl CausalAudit {
         Ok(())
     }
 
+    /// How often each causal rule has failed, with its name and the first reason.
+    pub(super) fn failures(&self) -> impl Iterator<Item = (&str, u64, Option<&str>)> {
+        self.rules.iter().map(|r| (r.rule.id.as_str(), r.failing_count, r.witness.first().map(String::as_str)))
+    }
+
     /// What was found, by the rules' places in the policy.
     pub(super) fn findings(self, formulas: &Formulas) -> Result<HashMap<usize, RuleFinding>, Misfit> {
         if let Some(lifeline) = self.named.iter().find(|name| !self.seen.contains(*name)) {

@@ -4,6 +4,7 @@
 mod audit;
 mod causal_audit;
 pub mod causal_json;
+mod follow;
 pub mod labels;
 pub mod log;
 mod objective_config;
@@ -15,6 +16,7 @@ pub mod trac;
 
 pub use audit::{AuditError, Audited, Auditor, FAILING_SHOWN, RuleFinding, Verdict};
 pub use causal_audit::Misfit;
+pub use follow::{Fallen, Follower};
 pub use objective_config::{ConfigError, Format, MakeVariables, ObjectiveConfig, RewardSettings};
 pub use policy::{Policy, PolicyError, PolicyRule, Scope, Severity};
 pub use rules::{KINDS, Parameter, Rule, RuleError};

@@ -64,7 +64,9 @@ impl Normal {
             || self.to_later(f, &left, g, &right, depth)
             || match (&left, &right) {
                 // From what comes later back to now, and from now on to later.
-                (Node::Unary(Unary::Finally | Unary::Next, a), Node::Or(_)) if self.comes(g) => self.follows(*a, g, depth),
+                (Node::Unary(Unary::Finally | Unary::Next, a), Node::Or(_)) if self.comes(g) => {
+                    self.follows(*a, g, depth)
+                }
                 (Node::And(_), Node::Unary(Unary::Globally | Unary::WeakNext, b)) if self.stays(f) => {
                     self.follows(f, *b, depth)
                 }

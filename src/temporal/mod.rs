@@ -25,10 +25,10 @@ mod words;
 
 pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
 pub use automaton::{AutomatonError, Conjunction, Dfa, Edge, Guard, Limits};
+pub use bounded::BadBound;
 pub use environment::{EarlyTermination, Environment, Info, ObjectiveReward, Observed, OnReset, Step, VariableValues};
 pub use file_name::{file_name, replace_special_characters};
 pub use finite::{Claim, Column, Decided, Explanation, Labels, Reason, TraceCheck, check_trace, eval_all_positions};
-pub use bounded::BadBound;
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use letter::Letter;
 pub use objective::{Objective, ObjectiveError, Predicate, Quantities, RewardConfig, Ties};
