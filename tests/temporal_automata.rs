@@ -342,8 +342,10 @@ fn what_grows_beyond_its_limits_is_an_error_with_numbers() {
     // All 900 atoms are looked at by each of the states.
     let kept = (0..900).map(|i| format!("G !a{i}")).collect::<Vec<_>>().join(" & ");
     assert_eq!(built(&kept).1.states(), 2);
-    let deep = format!("{}a", "X ".repeat(900));
-    let (_, dfa) = built(&deep);
+    let mut formulas = Formulas::new();
+    let a = formulas.name("a");
+    let deep = (0..900).fold(a, |f, _| formulas.unary(Unary::Next, f));
+    let dfa = Dfa::build(&formulas, deep, Limits::default()).unwrap();
     assert_eq!(dfa.states(), 903);
 }
 
