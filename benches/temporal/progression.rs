@@ -1,6 +1,5 @@
 //! Progression: steps at a constant size of what is owed.
 
-use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::Criterion;
@@ -24,7 +23,8 @@ fn letters(progression: &Progression, probability: f64, never: &[&str], count: u
     let mut rng = fastrand::Rng::with_seed(11);
     let formulas = progression.formulas();
     let free = |text: &String| !never.contains(&text.as_str());
-    let atoms: Vec<_> = formulas.atoms().filter(|(_, atom)| free(&formulas.atom_text(atom))).map(|(id, _)| id).collect();
+    let atoms: Vec<_> =
+        formulas.atoms().filter(|(_, atom)| free(&formulas.atom_text(atom))).map(|(id, _)| id).collect();
     (0..count).map(|_| atoms.iter().copied().filter(|_| rng.f64() < probability).collect()).collect()
 }
 
@@ -58,25 +58,18 @@ fn steps(criterion: &mut Criterion, name: &str, rules: &[String], probability: f
             black_box(owed)
         });
     });
-    let mut line = String::new();
-    write!(line, "{name}: {size} parts at the end").expect("a String takes all that is written");
-    eprintln!("{line}");
+    eprintln!("{name}: {size} parts owed after 1000 steps");
 }
 
 /// The tree of alternatives, one response that is never met, and twenty rules at once.
-pub fn progression(criterion: &mut Criterion) {
+pub(crate) fn progression(criterion: &mut Criterion) {
     let tree = [format!("F {}", tree(0, 4))];
     steps(criterion, "tree of depth 4, all labels", &tree, 1.1, &["f"]);
     steps(criterion, "tree of depth 4, four labels", &tree, 0.13, &["f"]);
     steps(criterion, "G (p -> F q), never answered", &["G (p -> F q)".to_owned()], 1.1, &["q"]);
     let mixed: Vec<String> = (0..5)
         .flat_map(|i| {
-            [
-                format!("G (a{i} -> F b{i})"),
-                format!("G (c{i} -> X d{i})"),
-                format!("e{i} U f{i}"),
-                format!("G !g{i}"),
-            ]
+            [format!("G (a{i} -> F b{i})"), format!("G (c{i} -> X d{i})"), format!("e{i} U f{i}"), format!("G !g{i}")]
         })
         .collect();
     steps(criterion, "20 mixed rules", &mixed, 0.1, &[]);

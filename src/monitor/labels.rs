@@ -293,9 +293,7 @@ impl PatternLabeler {
     ) -> Result<Self, LabelError> {
         let named = |(name, pattern): (&'a str, &'a str)| match Regex::new(pattern) {
             Ok(pattern) => Ok((name.into(), pattern)),
-            Err(source) => {
-                Err(LabelError::Pattern { proposition: name.to_owned(), source: Box::new(source) })
-            }
+            Err(source) => Err(LabelError::Pattern { proposition: name.to_owned(), source: Box::new(source) }),
         };
         let propositions = propositions.into_iter().map(named).collect::<Result<_, _>>()?;
         Ok(Self { propositions, part, scope, text: String::new() })

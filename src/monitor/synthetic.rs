@@ -13,15 +13,15 @@ pub use wordings::{Wording, Wordings};
 
 /// The animals that appear.
 const ANIMALS: [&str; 40] = [
-    "owl", "fox", "deer", "crane", "pelican", "toucan", "hawk", "parrot", "wolf", "falcon", "salmon", "otter", "badger",
-    "lynx", "heron", "beaver", "moose", "rabbit", "turtle", "lizard", "cobra", "panda", "koala", "tiger", "lion", "zebra",
-    "camel", "llama", "goat", "sheep", "horse", "mouse", "bat", "whale", "shark", "squid", "crab", "beetle", "spider",
-    "moth",
+    "owl", "fox", "deer", "crane", "pelican", "toucan", "hawk", "parrot", "wolf", "falcon", "salmon", "otter",
+    "badger", "lynx", "heron", "beaver", "moose", "rabbit", "turtle", "lizard", "cobra", "panda", "koala", "tiger",
+    "lion", "zebra", "camel", "llama", "goat", "sheep", "horse", "mouse", "bat", "whale", "shark", "squid", "crab",
+    "beetle", "spider", "moth",
 ];
 /// The shapes.
 const SHAPES: [&str; 16] = [
-    "triangle", "square", "circle", "star", "oval", "heart", "arrow", "hexagon", "pentagon", "octagon", "diamond", "cross",
-    "crescent", "spiral", "cube", "cone",
+    "triangle", "square", "circle", "star", "oval", "heart", "arrow", "hexagon", "pentagon", "octagon", "diamond",
+    "cross", "crescent", "spiral", "cube", "cone",
 ];
 /// The colours.
 const COLORS: [&str; 16] = [
@@ -209,9 +209,9 @@ impl Constraint {
                 let opens = at(i, &p[0]) && !at(i, &p[1]);
                 !opens || first(&p[1], i).is_none_or(|end| !(i..end).any(|j| at(j, &p[2])))
             }),
-            Shape::ConstrainedResponse => (0..n).all(|i| {
-                !at(i, &p[0]) || first(&p[2], i).is_some_and(|end| !(i..end).any(|j| at(j, &p[1])))
-            }),
+            Shape::ConstrainedResponse => {
+                (0..n).all(|i| !at(i, &p[0]) || first(&p[2], i).is_some_and(|end| !(i..end).any(|j| at(j, &p[1]))))
+            }
         }
     }
 }

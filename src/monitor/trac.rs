@@ -280,14 +280,21 @@ impl Monitor {
             return;
         }
         let limit = self.limits.text;
-        let (input, output) = context
-            .texts
-            .get_or_insert_with(|| (shortened(context.observed.input, limit), shortened(context.observed.output, limit)));
+        let (input, output) = context.texts.get_or_insert_with(|| {
+            (shortened(context.observed.input, limit), shortened(context.observed.output, limit))
+        });
         let (input, output) = (Arc::clone(input), Arc::clone(output));
         let formulas = self.progression.formulas();
         let labels = self.progression.atoms_of(before).into_iter().filter(|atom| self.letter.holds(*atom));
         let labels = labels.map(|atom| formulas.atom_text(formulas.atom(atom)).into()).collect();
-        let entry = WitnessEntry { step: self.steps, input, output, labels, before: self.text(before), after: self.text(after) };
+        let entry = WitnessEntry {
+            step: self.steps,
+            input,
+            output,
+            labels,
+            before: self.text(before),
+            after: self.text(after),
+        };
         let witness = &mut self.rules[at].witness;
         if witness.entries.len() >= self.limits.entries {
             witness.entries.pop_front();

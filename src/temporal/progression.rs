@@ -339,9 +339,7 @@ impl Progression {
                 Node::Unary(Unary::Globally, a) => Debt { obligations: 0, ..of(a) },
                 Node::Binary(Binary::Until, [_, b]) => of(b),
                 Node::Binary(Binary::StrongRelease, both) => all(both),
-                Node::Binary(Binary::WeakUntil, [a, b]) => {
-                    Debt { steps: of(a).steps.min(of(b).steps), obligations: 0 }
-                }
+                Node::Binary(Binary::WeakUntil, [a, b]) => Debt { steps: of(a).steps.min(of(b).steps), obligations: 0 },
                 Node::Binary(Binary::Release, [_, b]) => Debt { obligations: 0, ..of(b) },
                 _ => Debt { steps: 1, obligations: 0 },
             };

@@ -129,10 +129,16 @@ impl Formulas {
         matches!(self.node(formula), Node::Atom(_)) || self.denied(formula).is_some()
     }
 
-    /// The atoms of `!a | !b`, in words.
+    /// The atoms of `!a | !b` or `!(a & b)`, in words.
     fn all_denied(&self, formula: Formula) -> Option<String> {
-        let Node::Or(all) = self.node(formula) else { return None };
-        let atoms: Option<Vec<String>> = all.iter().map(|a| self.denied(*a)).collect();
+        let atoms: Option<Vec<String>> = match self.node(formula) {
+            Node::Or(all) => all.iter().map(|a| self.denied(*a)).collect(),
+            Node::Not(a) => match self.node(*a) {
+                Node::And(all) => all.iter().map(|a| self.atom_words(*a)).collect(),
+                _ => None,
+            },
+            _ => None,
+        };
         Some(atoms?.join(" and "))
     }
 
@@ -160,10 +166,12 @@ impl Formulas {
     /// "`a` must hold" or "`a` does not hold", for a formula about one step.
     fn holds(&self, formula: Formula, mood: Mood) -> String {
         match self.node(formula) {
-            Node::And(all) if all.iter().all(|a| self.is_literal(*a)) && all.iter().any(|a| self.denied(*a).is_some()) => {
+            Node::And(all)
+                if all.iter().all(|a| self.is_literal(*a)) && all.iter().any(|a| self.denied(*a).is_some()) =>
+            {
                 return all.iter().map(|a| self.holds(*a, mood)).collect::<Vec<_>>().join(" and ");
             }
-            Node::Or(_) => {
+            Node::Or(_) | Node::Not(_) => {
                 if let Some(atoms) = self.all_denied(formula) {
                     return format!("{atoms} {} together", must(mood, "must not hold", "do not hold"));
                 }
@@ -203,7 +211,9 @@ impl Formulas {
             return said;
         }
         match self.node(formula) {
-            Node::Not(a) => format!("it {} the case that [{}]", must(mood, "must not be", "is not"), self.say(*a, here, Mood::Is)),
+            Node::Not(a) => {
+                format!("it {} the case that [{}]", must(mood, "must not be", "is not"), self.say(*a, here, Mood::Is))
+            }
             Node::And(all) => self.listed(all, ", and ", here, mood),
             Node::Or(all) => match self.premise(all) {
                 Some((premise, rest)) if mood == Mood::Must => {
@@ -255,7 +265,9 @@ impl Formulas {
                 Here::First => format!("there {} no step", must(mood, "must be", "is")),
                 _ => format!("the run {} here", must(mood, "must end", "ends")),
             },
-            Unary::Finally if state && self.denied(a).is_none() => format!("{} {}", self.holds(a, mood), here.or_later()),
+            Unary::Finally if state && self.denied(a).is_none() => {
+                format!("{} {}", self.holds(a, mood), here.or_later())
+            }
             Unary::Finally => {
                 if let Node::Unary(Unary::Globally, b) = self.node(a)
                     && self.is_state(*b)
@@ -286,7 +298,9 @@ impl Formulas {
             Unary::WeakNext => match self.node(a) {
                 Node::False => format!("there {} no step {}", must(mood, "must be", "is"), here.strictly_after()),
                 Node::Unary(Unary::Globally, b) if self.is_state(*b) => match self.denied(*b) {
-                    Some(atom) => format!("{atom} {} {}", must(mood, "must never hold", "never holds"), here.strictly_after()),
+                    Some(atom) => {
+                        format!("{atom} {} {}", must(mood, "must never hold", "never holds"), here.strictly_after())
+                    }
                     None => format!("{} at every step {}", self.holds(*b, mood), here.strictly_after()),
                 },
                 _ if state => {
@@ -341,7 +355,11 @@ impl Formulas {
         };
         match implication {
             Some((premise, rest)) if mood == Mood::Must => {
-                format!("{whenever} {}, {}", self.premise_words(&premise, Here::That), self.listed(&rest, ", or ", Here::That, mood))
+                format!(
+                    "{whenever} {}, {}",
+                    self.premise_words(&premise, Here::That),
+                    self.listed(&rest, ", or ", Here::That, mood)
+                )
             }
             _ if self.is_state(a) => format!("{} at every step{}", self.holds(a, mood), here.on()),
             _ => format!("at every step{}, {}", here.on(), self.at_that(a, mood)),
@@ -363,9 +381,8 @@ impl Formulas {
             [one] if states => format!("{}{suffix}", self.holds(*one, Mood::Is)),
             [one] => match self.node(*one) {
                 Node::And(all) => {
-                    let each = all.iter().map(|a| match self.is_state(*a) {
-                        true => self.holds(*a, Mood::Is),
-                        false => self.enclosed(*a, here, Mood::Is),
+                    let each = all.iter().map(|a| {
+                        if self.is_state(*a) { self.holds(*a, Mood::Is) } else { self.enclosed(*a, here, Mood::Is) }
                     });
                     each.collect::<Vec<_>>().join(" and ")
                 }
@@ -394,7 +411,9 @@ impl Formulas {
             Binary::WeakUntil => format!(
                 "{before} at {each} step{} before {}",
                 here.on(),
-                if self.is_state(b) { format!("the first at which {}", self.holds(b, Mood::Is)) } else {
+                if self.is_state(b) {
+                    format!("the first at which {}", self.holds(b, Mood::Is))
+                } else {
                     format!("the first of which this is so: [{}]", self.say(b, Here::That, Mood::Is))
                 }
             ),
@@ -404,13 +423,17 @@ impl Formulas {
                     None if self.is_state(b) => self.holds(b, mood),
                     None => format!("[{}]", self.say(b, Here::That, mood)),
                 };
-                let first = if self.is_state(a) { format!("the first at which {}", self.holds(a, Mood::Is)) } else {
+                let first = if self.is_state(a) {
+                    format!("the first at which {}", self.holds(a, Mood::Is))
+                } else {
                     format!("the first of which this is so: [{}]", self.say(a, Here::That, Mood::Is))
                 };
                 let tail = if operator == Binary::Release { ", or for ever if none is" } else { ", which must come" };
                 format!("{held} at every step{} up to and with {first}{tail}", here.on())
             }
-            Binary::Since => format!("at some step up to there, {}, and {before} at every step since", self.at_that(b, mood)),
+            Binary::Since => {
+                format!("at some step up to there, {}, and {before} at every step since", self.at_that(b, mood))
+            }
             Binary::Implies | Binary::Iff => unreachable!("said by the caller"),
         }
     }
@@ -420,8 +443,7 @@ impl Formulas {
         let mut steps = 1u32;
         let mut at = formula;
         let mut held = None;
-        loop {
-            let Node::Or(all) = self.node(at) else { break };
+        while let Node::Or(all) = self.node(at) {
             let [a, b] = all[..] else { return None };
             let (now, later) = match (self.node(a), self.node(b)) {
                 (_, Node::Unary(Unary::Next, later)) => (a, *later),
@@ -505,7 +527,10 @@ impl Progression {
             return match rest.as_slice() {
                 [one] => format!("if there is a next step, {}", formulas.said(*one, Here::Next)),
                 _ if formulas.unfolded(residual) > SAID => formulas.said(residual, Here::Next),
-                many => format!("if there is a next step, either {}", formulas.listed(many, ", or ", Here::Next, Mood::Must)),
+                many => format!(
+                    "if there is a next step, either {}",
+                    formulas.listed(many, ", or ", Here::Next, Mood::Must)
+                ),
             };
         }
         formulas.said(residual, Here::Next)

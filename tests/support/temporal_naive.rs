@@ -116,11 +116,12 @@ fn at(formulas: &Formulas, formula: Formula, run: &Continuation) -> Vec<bool> {
             let (a, b) = (of(a), of(b));
             each(&|i| {
                 let path = reachable(run, i);
-                let until = |hold: &[bool], come: &dyn Fn(usize) -> bool, weak: bool| {
-                    match path.iter().position(|j| come(*j)) {
-                        Some(k) => path[..k].iter().all(|j| hold[*j]),
-                        None => weak && path.iter().all(|j| hold[*j]),
-                    }
+                let until = |hold: &[bool], come: &dyn Fn(usize) -> bool, weak: bool| match path
+                    .iter()
+                    .position(|j| come(*j))
+                {
+                    Some(k) => path[..k].iter().all(|j| hold[*j]),
+                    None => weak && path.iter().all(|j| hold[*j]),
                 };
                 match operator {
                     Binary::Until => until(&a, &|j| b[j], false),

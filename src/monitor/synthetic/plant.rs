@@ -22,7 +22,14 @@ pub(super) fn path_length(shape: Shape) -> usize {
 }
 
 /// A trace with one constraint of the shape for each truth.
-pub(super) fn planted(shape: Shape, truths: &[bool], entities: usize, length: usize, gap: usize, seed: u64) -> Synthetic {
+pub(super) fn planted(
+    shape: Shape,
+    truths: &[bool],
+    entities: usize,
+    length: usize,
+    gap: usize,
+    seed: u64,
+) -> Synthetic {
     let mut rng = Rng::with_seed(seed);
     let constraints = constraints(&mut rng, shape, truths.len(), entities);
     let used: HashSet<Proposition> = constraints.iter().flat_map(|c| c.propositions.iter().copied()).collect();
