@@ -380,7 +380,7 @@ fn monitors_are_exact_on_the_synthetic_traces() {
                     check(&case, &format!("{shape:?} {entities} entities seed {seed}"));
                 }
             }
-            for count in [1, 5, 10, 20] {
+            for count in [1, 5, 10, 20, 40] {
                 let case = Synthetic::constraints(shape, count, seed);
                 check(&case, &format!("{shape:?} {count} constraints seed {seed}"));
             }
@@ -392,6 +392,14 @@ fn monitors_are_exact_on_the_synthetic_traces() {
         }
     }
     println!("{cases} traces, {judgements} judgements, {satisfied} satisfied");
+}
+
+#[test]
+fn absurd_sizes_of_synthetic_traces_are_cut_down() {
+    let case = Synthetic::constraints(Shape::Tree(u32::MAX), usize::MAX, 1);
+    assert_eq!((case.constraints.len(), case.trace.steps.len()), (40, 1_000));
+    assert_eq!(Synthetic::elasticity(Shape::Sequence, usize::MAX, true, 1).trace.steps.len(), 200_010);
+    assert_eq!(Synthetic::propositions(Shape::Tree(0), 0, false, 1).trace.steps[0].len(), 1);
 }
 
 #[test]
