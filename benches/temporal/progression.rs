@@ -1,6 +1,5 @@
 //! Progression: steps at a constant size of what is owed.
 
-use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::Criterion;
@@ -59,13 +58,11 @@ fn steps(criterion: &mut Criterion, name: &str, rules: &[String], probability: f
             black_box(owed)
         });
     });
-    let mut line = String::new();
-    write!(line, "{name}: {size} parts at the end").expect("a String takes all that is written");
-    eprintln!("{line}");
+    eprintln!("{name}: {size} parts owed after 1000 steps");
 }
 
 /// The tree of alternatives, one response that is never met, and twenty rules at once.
-pub fn progression(criterion: &mut Criterion) {
+pub(crate) fn progression(criterion: &mut Criterion) {
     let tree = [format!("F {}", tree(0, 4))];
     steps(criterion, "tree of depth 4, all labels", &tree, 1.1, &["f"]);
     steps(criterion, "tree of depth 4, four labels", &tree, 0.13, &["f"]);

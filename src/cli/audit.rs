@@ -16,7 +16,7 @@ use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{AuditError, Audited, Auditor, Fallen, Follower, Policy, PolicyRule, Rule, Scope, Severity};
 use crate::report::{audit_json, audit_text};
-use crate::temporal::{Ending, Formulas};
+use crate::temporal::{Ending, Formulas, Refused};
 
 /// How much of a log is looked at to tell its shape.
 const BEGINNING: u64 = 64 << 10;
@@ -127,6 +127,12 @@ fn failure(error: &AuditError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
         AuditError::Log(_) => failure.hint("--skip-invalid leaves out lines that are no records"),
+        AuditError::Rule { why: Refused::Operator { reading: "progression", .. }, .. } => {
+            failure.hint("--reset and --follow watch step by step, which takes only operators of the future")
+        }
+        AuditError::Rule { why: Refused::Operator { .. }, .. } => {
+            failure.hint("a rule that speaks of lifelines has an `owner` in a policy file")
+        }
         AuditError::Rule { .. } => failure.hint("the policy's [log] table or --map says where the log keeps things"),
         AuditError::Causal(_) => {
             failure.hint("--map lifeline=PATH, event=PATH and message=PATH say where events are told")

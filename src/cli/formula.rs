@@ -32,9 +32,12 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     let read = readings(&formulas, formula);
     let _ = writeln!(
         text,
-        "{}; read by {}",
+        "{}; {}",
         counted(formulas.subformulas(formula).len() as u64, "distinct subformula"),
-        if read.is_empty() { "no reading: it mixes the future with lifelines".to_owned() } else { read.join(", ") }
+        match read.is_empty() {
+            true => "nothing takes it: it speaks of the future and of lifelines".to_owned(),
+            false => format!("for {}", read.join(", ")),
+        }
     );
     let mut exit = Exit::Ok;
     if let Some(trace) = &args.trace {

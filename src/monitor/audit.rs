@@ -198,7 +198,10 @@ impl Auditor {
         Ok(RuleFinding {
             formula: self.formulas.text(rule.formula),
             verdict,
-            culprit: check.culprit().map(|at| at as u64),
+            culprit: check
+                .culprit()
+                .and_then(|at| at.min(labels.len()).checked_sub(usize::from(at >= labels.len())))
+                .map(|at| at as u64),
             failing: check.failing().take(FAILING_SHOWN).map(|at| at as u64).collect(),
             failing_count: check.failing_count() as u64,
             violations: u64::from(!check.holds()),
@@ -279,11 +282,14 @@ impl Part {
     }
 }
 
-/// Whether one time is before another: as numbers where both are, else as texts, which orders ISO 8601 of one zone.
+/// Whether one time is before another, as numbers or as RFC 3339; of other texts nobody knows.
 fn earlier(time: &str, before: &str) -> bool {
-    match (time.parse::<f64>(), before.parse::<f64>()) {
+    if let (Ok(time), Ok(before)) = (time.parse::<f64>(), before.parse::<f64>()) {
+        return time < before;
+    }
+    match (time.parse::<jiff::Timestamp>(), before.parse::<jiff::Timestamp>()) {
         (Ok(time), Ok(before)) => time < before,
-        _ => time < before,
+        _ => false,
     }
 }
 

@@ -28,8 +28,14 @@ const COLORS: [&str; 16] = [
     "red", "blue", "green", "yellow", "orange", "purple", "black", "white", "silver", "gold", "olive", "pink", "brown",
     "grey", "teal", "navy",
 ];
-/// Numbers are drawn from 1 to this.
-const NUMBERS: u32 = 5_000;
+/// Numbers up to this are drawn at random; propositions have greater ones.
+const NUMBERS: u32 = 100;
+/// The deepest tree.
+const LEVELS: u32 = 8;
+/// The most constraints on one trace.
+const CONSTRAINTS: usize = 40;
+/// The longest gap.
+const GAP: usize = 100_000;
 
 /// A kind of attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,6 +93,17 @@ impl Proposition {
         }
     }
 
+    /// What a step shows in its place.
+    fn shown(&self, step: &[Event]) -> Self {
+        let event = &step[self.entity];
+        match self.attribute {
+            Attributes::Animal => Self { word: event.animal, ..*self },
+            Attributes::Shape => Self { word: event.shape, ..*self },
+            Attributes::Color => Self { word: event.color, ..*self },
+            Attributes::Number => Self { number: event.number, ..*self },
+        }
+    }
+
     /// As the formulas have it.
     fn text(&self, entities: usize) -> String {
         let field = match self.attribute {
@@ -108,7 +125,8 @@ impl Proposition {
 pub enum Shape {
     /// `F (A & X F B)`
     Sequence,
-    /// `F (a & X F (… | …))`, alternating `& X F` and two alternatives, so many levels of them, each path ending alike.
+    /// `F (a & X F (… | …))`, alternating `& X F` and two alternatives, so many levels of them (8 at most), each path
+    /// ending alike.
     Tree(u32),
     /// `G P`
     Universality,
@@ -123,9 +141,16 @@ pub enum Shape {
 }
 
 impl Shape {
+    fn bounded(self) -> Self {
+        match self {
+            Self::Tree(depth) => Self::Tree(depth.min(LEVELS)),
+            other => other,
+        }
+    }
+
     /// How many propositions it is made of.
     fn propositions(self) -> usize {
-        match self {
+        match self.bounded() {
             Self::Universality | Self::Absence => 1,
             Self::Sequence | Self::Response => 2,
             Self::AbsenceBetween | Self::ConstrainedResponse => 3,
@@ -301,20 +326,20 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// Temporal elasticity: one constraint whose events are `gap` steps apart (1 to 1000 in the paper), on a trace long
-    /// enough for them.
+    /// Temporal elasticity: one constraint whose events are `gap` steps apart (1 to 1000 in the paper, here at most
+    /// 100,000), on a trace long enough for them.
     pub fn elasticity(shape: Shape, gap: usize, satisfied: bool, seed: u64) -> Self {
-        let gap = gap.max(1);
-        let length = plant::path_length(shape) * gap + 10;
+        let gap = gap.clamp(1, GAP);
+        let length = plant::path_length(shape.bounded()) * gap + 10;
         plant::planted(shape, &[satisfied], 1, length, gap, seed)
     }
 
-    /// Constraint scalability: so many constraints of one shape (1 to 20 in the paper) over different propositions, each
-    /// satisfied with probability one half. The simple shape has 500 steps and events 10 apart, the tree 1000 steps and
+    /// Constraint scalability: so many constraints of one shape (1 to 20 in the paper, here at most 40) over different
+    /// propositions, each satisfied with probability one half. The simple shape has 500 steps and events 10 apart, the tree 1000 steps and
     /// events as far apart as in the paper's appendix F.2, or as the trace has room for.
     pub fn constraints(shape: Shape, count: usize, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x5eed);
-        let truths: Vec<bool> = (0..count.max(1)).map(|_| rng.bool()).collect();
+        let truths: Vec<bool> = (0..count.clamp(1, CONSTRAINTS)).map(|_| rng.bool()).collect();
         let (length, gap) = match (shape, count) {
             (Shape::Tree(_), 0..=1) => (1_000, 23),
             (Shape::Tree(_), 2..=5) => (1_000, 117),
@@ -325,9 +350,10 @@ impl Synthetic {
         plant::planted(shape, &truths, 1, length, gap, seed)
     }
 
-    /// Proposition scalability: one constraint that speaks of some of so many entities, on a trace of 100 steps.
+    /// Proposition scalability: one constraint that speaks of some of so many entities (1,000 at most), on a trace of 100
+    /// steps.
     pub fn propositions(shape: Shape, entities: usize, satisfied: bool, seed: u64) -> Self {
-        plant::planted(shape, &[satisfied], entities.max(1), 100, 10, seed)
+        plant::planted(shape, &[satisfied], entities.clamp(1, 1_000), 100, 10, seed)
     }
 
     /// Specification language: one of the patterns of table 2, on a trace of 200 steps.

@@ -51,7 +51,7 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
     let _ = writeln!(out, "    {}", finding.formula);
     if let Some(culprit) = finding.culprit {
         let decided = match finding.verdict {
-            Verdict::PresumablyViolated => "the log ends at state",
+            Verdict::PresumablyViolated => "decided by the end of the log, after state",
             _ => "decided at state",
         };
         let _ = writeln!(out, "    {decided} {}", place(culprit));

@@ -61,7 +61,7 @@ impl Normal {
             return true;
         }
         self.of_now(&left, g, depth)
-            || self.to_later(f, &left, g, &right, depth)
+            || self.by_later(f, &left, g, &right, depth)
             || match (&left, &right) {
                 // From what comes later back to now, and from now on to later.
                 (Node::Unary(Unary::Finally | Unary::Next, a), Node::Or(_)) if self.comes(g) => {
@@ -105,7 +105,7 @@ impl Normal {
     }
 
     /// By what the right asks of later positions.
-    fn to_later(&mut self, f: Formula, left: &Node, g: Formula, right: &Node, depth: u32) -> bool {
+    fn by_later(&mut self, f: Formula, left: &Node, g: Formula, right: &Node, depth: u32) -> bool {
         match right {
             Node::Unary(Unary::Finally, b) => {
                 self.follows(f, *b, depth)
@@ -129,31 +129,31 @@ impl Normal {
                 Node::Unary(Unary::Globally, _) => self.follows(f, *b, depth),
                 _ => false,
             },
-            Node::Binary(operator @ (Binary::Until | Binary::WeakUntil), [c, d]) => {
+            Node::Binary(operator @ (Binary::Until | Binary::WeakUntil), [hold, come]) => {
                 let weak = *operator == Binary::WeakUntil;
-                self.follows(f, *d, depth)
+                self.follows(f, *come, depth)
                     || match left {
                         Node::Binary(Binary::Until, [a, b]) => {
-                            self.follows(*a, *c, depth) && self.follows(*b, g, depth)
+                            self.follows(*a, *hold, depth) && self.follows(*b, g, depth)
                         }
                         Node::Binary(Binary::WeakUntil, [a, b]) => {
-                            weak && self.follows(*a, *c, depth) && self.follows(*b, g, depth)
+                            weak && self.follows(*a, *hold, depth) && self.follows(*b, g, depth)
                         }
-                        Node::Unary(Unary::Globally, _) => weak && self.follows(f, *c, depth),
+                        Node::Unary(Unary::Globally, _) => weak && self.follows(f, *hold, depth),
                         _ => false,
                     }
             }
-            Node::Binary(operator @ (Binary::Release | Binary::StrongRelease), [c, d]) => {
+            Node::Binary(operator @ (Binary::Release | Binary::StrongRelease), [hold, come]) => {
                 let weak = *operator == Binary::Release;
-                (self.follows(f, *c, depth) && self.follows(f, *d, depth))
+                (self.follows(f, *hold, depth) && self.follows(f, *come, depth))
                     || match left {
                         Node::Binary(Binary::StrongRelease, [a, b]) => {
-                            self.follows(*a, *c, depth) && self.follows(*b, *d, depth)
+                            self.follows(*a, *hold, depth) && self.follows(*b, *come, depth)
                         }
                         Node::Binary(Binary::Release, [a, b]) => {
-                            weak && self.follows(*a, *c, depth) && self.follows(*b, *d, depth)
+                            weak && self.follows(*a, *hold, depth) && self.follows(*b, *come, depth)
                         }
-                        Node::Unary(Unary::Globally, _) => weak && self.follows(f, *d, depth),
+                        Node::Unary(Unary::Globally, _) => weak && self.follows(f, *come, depth),
                         _ => false,
                     }
             }

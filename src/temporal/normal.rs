@@ -15,6 +15,12 @@ const COMPARED: usize = 48;
 /// How often the operands of one `&` or `|` are gone through again after one of them became simpler.
 const ROUNDS: usize = 8;
 
+/// How deep a formula is simplified by what is known beside it.
+const GIVEN: usize = 16;
+
+/// How many answers to that are kept.
+const KEPT: usize = 1 << 16;
+
 /// `&` or `|`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Chain {
@@ -36,6 +42,7 @@ pub(super) struct Normal {
     negations: HashMap<Formula, Formula>,
     pub(super) implications: HashMap<(Formula, Formula), bool>,
     chains: HashMap<(Chain, Box<[Formula]>), Formula>,
+    givens: HashMap<(Formula, Formula), Formula>,
     /// What each formula is worth on the empty trace, as far as it was asked.
     ends: Vec<bool>,
     /// How many operands the chains have together.
@@ -465,7 +472,7 @@ impl Normal {
                     Chain::And => parts[j],
                     Chain::Or => self.negation(parts[j]),
                 };
-                let simpler = self.given(parts[i], known, 16);
+                let simpler = self.given(parts[i], known, GIVEN);
                 changed |= simpler != parts[i];
                 parts[i] = simpler;
             }
@@ -487,7 +494,15 @@ impl Normal {
             Node::Or(parts) if depth > 0 => (Chain::Or, parts.clone()),
             _ => return formula,
         };
+        if let Some(simpler) = self.givens.get(&(formula, known)) {
+            return *simpler;
+        }
         let simpler: Vec<Formula> = parts.iter().map(|part| self.given(*part, known, depth - 1)).collect();
-        if simpler == *parts { formula } else { self.chain(chain, simpler) }
+        let simpler = if simpler == *parts { formula } else { self.chain(chain, simpler) };
+        if self.givens.len() >= KEPT {
+            self.givens.clear();
+        }
+        self.givens.insert((formula, known), simpler);
+        simpler
     }
 }

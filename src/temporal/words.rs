@@ -129,10 +129,16 @@ impl Formulas {
         matches!(self.node(formula), Node::Atom(_)) || self.denied(formula).is_some()
     }
 
-    /// The atoms of `!a | !b`, in words.
+    /// The atoms of `!a | !b` or `!(a & b)`, in words.
     fn all_denied(&self, formula: Formula) -> Option<String> {
-        let Node::Or(all) = self.node(formula) else { return None };
-        let atoms: Option<Vec<String>> = all.iter().map(|a| self.denied(*a)).collect();
+        let atoms: Option<Vec<String>> = match self.node(formula) {
+            Node::Or(all) => all.iter().map(|a| self.denied(*a)).collect(),
+            Node::Not(a) => match self.node(*a) {
+                Node::And(all) => all.iter().map(|a| self.atom_words(*a)).collect(),
+                _ => None,
+            },
+            _ => None,
+        };
         Some(atoms?.join(" and "))
     }
 
@@ -165,7 +171,7 @@ impl Formulas {
             {
                 return all.iter().map(|a| self.holds(*a, mood)).collect::<Vec<_>>().join(" and ");
             }
-            Node::Or(_) => {
+            Node::Or(_) | Node::Not(_) => {
                 if let Some(atoms) = self.all_denied(formula) {
                     return format!("{atoms} {} together", must(mood, "must not hold", "do not hold"));
                 }
@@ -375,9 +381,8 @@ impl Formulas {
             [one] if states => format!("{}{suffix}", self.holds(*one, Mood::Is)),
             [one] => match self.node(*one) {
                 Node::And(all) => {
-                    let each = all.iter().map(|a| match self.is_state(*a) {
-                        true => self.holds(*a, Mood::Is),
-                        false => self.enclosed(*a, here, Mood::Is),
+                    let each = all.iter().map(|a| {
+                        if self.is_state(*a) { self.holds(*a, Mood::Is) } else { self.enclosed(*a, here, Mood::Is) }
                     });
                     each.collect::<Vec<_>>().join(" and ")
                 }
@@ -438,8 +443,7 @@ impl Formulas {
         let mut steps = 1u32;
         let mut at = formula;
         let mut held = None;
-        loop {
-            let Node::Or(all) = self.node(at) else { break };
+        while let Node::Or(all) = self.node(at) {
             let [a, b] = all[..] else { return None };
             let (now, later) = match (self.node(a), self.node(b)) {
                 (_, Node::Unary(Unary::Next, later)) => (a, *later),

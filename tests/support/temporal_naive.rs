@@ -1,6 +1,5 @@
 //! The finite and the infinite semantics of the future operators, written down as they are defined, and random formulas
 //! and runs to try them on. Names are `a`, `b`, …; a step is the set of those that are true, one bit each.
-#![allow(dead_code, reason = "each test uses its part")]
 
 use fastrand::Rng;
 use tlaforge::temporal::{Atom, Binary, Formula, Formulas, Letter, Node, Progression, Unary};

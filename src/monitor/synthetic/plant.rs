@@ -9,7 +9,9 @@ use super::{ANIMALS, Attributes, COLORS, Constraint, Event, NUMBERS, Proposition
 /// Values of each attribute that no proposition takes, so that there is something else to show.
 const SPARE: usize = 5;
 /// Attempts before what leads astray is left out.
-const ATTEMPTS: usize = 400;
+const ATTEMPTS: usize = 50;
+/// Places tried for the events of one constraint.
+const PLACES: usize = 1_000;
 
 /// How many events one way to satisfy a shape has.
 pub(super) fn path_length(shape: Shape) -> usize {
@@ -31,6 +33,7 @@ pub(super) fn planted(
     seed: u64,
 ) -> Synthetic {
     let mut rng = Rng::with_seed(seed);
+    let shape = shape.bounded();
     let constraints = constraints(&mut rng, shape, truths.len(), entities);
     let used: HashSet<Proposition> = constraints.iter().flat_map(|c| c.propositions.iter().copied()).collect();
     // A trace has no room for events further apart than this.
@@ -39,7 +42,7 @@ pub(super) fn planted(
         let astray = if attempt < ATTEMPTS { 3 } else { 0 };
         let mut trace = background(&mut rng, &used, entities, length);
         for (constraint, satisfied) in constraints.iter().zip(truths) {
-            plant(&mut rng, &mut trace, constraint, *satisfied, gap, astray);
+            plant(&mut rng, &mut trace, &used, constraint, *satisfied, (gap, astray));
         }
         if constraints.iter().zip(truths).all(|(constraint, satisfied)| constraint.holds(&trace) == *satisfied) {
             return Synthetic { trace, constraints, truths: truths.to_vec() };
@@ -62,8 +65,7 @@ fn constraints(rng: &mut Rng, shape: Shape, count: usize, entities: usize) -> Ve
         take(Attributes::Color, &COLORS);
     }
     rng.shuffle(&mut pool);
-    let mut numbers: Vec<u32> = (101..=NUMBERS).collect();
-    rng.shuffle(&mut numbers);
+    let mut numbers = NUMBERS + 1..;
     let mut constraint = || {
         // Propositions of the patterns are about different attributes, so that they can meet at one step.
         let apart = !matches!(shape, Shape::Sequence | Shape::Tree(_));
@@ -76,7 +78,7 @@ fn constraints(rng: &mut Rng, shape: Shape, count: usize, entities: usize) -> Ve
                     entity: rng.usize(0..entities),
                     attribute: Attributes::Number,
                     word: "",
-                    number: numbers.pop().expect("there are more numbers than propositions"),
+                    number: numbers.next().expect("there are more numbers than propositions"),
                 },
             };
             propositions.push(proposition);
@@ -105,13 +107,19 @@ fn background(rng: &mut Rng, used: &HashSet<Proposition>, entities: usize, lengt
         animal: animals[rng.usize(0..animals.len())],
         shape: shapes[rng.usize(0..shapes.len())],
         color: colors[rng.usize(0..colors.len())],
-        // Propositions have greater numbers.
-        number: rng.u32(1..=100),
+        number: rng.u32(1..=NUMBERS),
     };
     Trace { steps: (0..length).map(|_| choices.iter().map(&mut event).collect()).collect() }
 }
 
-fn plant(rng: &mut Rng, trace: &mut Trace, constraint: &Constraint, satisfied: bool, gap: usize, astray: usize) {
+fn plant(
+    rng: &mut Rng,
+    trace: &mut Trace,
+    used: &HashSet<Proposition>,
+    constraint: &Constraint,
+    satisfied: bool,
+    (gap, astray): (usize, usize),
+) {
     let p = &constraint.propositions;
     let length = trace.steps.len();
     match constraint.shape {
@@ -128,7 +136,10 @@ fn plant(rng: &mut Rng, trace: &mut Trace, constraint: &Constraint, satisfied: b
                 p[0].make(&mut trace.steps[rng.usize(0..length)]);
             }
         }
-        Shape::Sequence => path(rng, trace, &[p[0], p[1]], p, satisfied, gap, astray),
+        Shape::Sequence => {
+            path(rng, trace, used, &[p[0], p[1]], satisfied, gap);
+            lead_astray(rng, trace, p, astray);
+        }
         Shape::Tree(depth) => {
             let mut node = 0;
             let mut events = vec![p[0]];
@@ -137,7 +148,8 @@ fn plant(rng: &mut Rng, trace: &mut Trace, constraint: &Constraint, satisfied: b
                 events.push(p[node]);
             }
             events.push(p[p.len() - 1]);
-            path(rng, trace, &events, p, satisfied, gap, astray);
+            path(rng, trace, used, &events, satisfied, gap);
+            lead_astray(rng, trace, p, astray);
         }
         Shape::Response => {
             for _ in 0..rng.usize(1..=4) {
@@ -157,18 +169,17 @@ fn plant(rng: &mut Rng, trace: &mut Trace, constraint: &Constraint, satisfied: b
     }
 }
 
-/// Events in their order, so many steps apart; where it must not be satisfied, one is missing or comes too early.
+/// Events in their order, so many steps apart, where no other constraint has put anything; where it must not be
+/// satisfied, one is missing or comes too early.
 fn path(
     rng: &mut Rng,
     trace: &mut Trace,
+    used: &HashSet<Proposition>,
     events: &[Proposition],
-    all: &[Proposition],
     satisfied: bool,
     gap: usize,
-    astray: usize,
 ) {
-    let length = trace.steps.len();
-    let start = rng.usize(0..length - (events.len() - 1) * gap);
+    let starts = trace.steps.len() - (events.len() - 1) * gap;
     let mut events = events.to_vec();
     let mut missing = None;
     if !satisfied {
@@ -179,12 +190,25 @@ fn path(
             _ => missing = Some(last),
         }
     }
+    let mut start = rng.usize(0..starts);
+    for _ in 0..PLACES {
+        let free = |(i, event): (usize, &Proposition)| !used.contains(&event.shown(&trace.steps[start + i * gap]));
+        if events.iter().enumerate().all(free) {
+            break;
+        }
+        start = rng.usize(0..starts);
+    }
     for (i, event) in events.iter().enumerate() {
         if missing != Some(i) {
             event.make(&mut trace.steps[start + i * gap]);
         }
     }
-    for _ in 0..astray {
+}
+
+/// Puts in events of the constraint that may or may not matter.
+fn lead_astray(rng: &mut Rng, trace: &mut Trace, all: &[Proposition], times: usize) {
+    let length = trace.steps.len();
+    for _ in 0..times {
         all[rng.usize(0..all.len())].make(&mut trace.steps[rng.usize(0..length)]);
     }
 }

@@ -55,17 +55,19 @@ impl Constraint {
                 format!("Whenever {} appears, {} should not appear until {} does.", p[0], p[1], p[2])
             }
             Shape::Tree(depth) => {
-                let mut said = format!("At some point {} should appear", p[0]);
+                let first = format!("At some point {} should appear", p[0]);
                 if depth == 1 {
-                    return format!("{said}, followed by either {} or {}, and then {}.", p[1], p[2], p[3]);
+                    return format!("{first}, followed by either {} or {}, and then {}.", p[1], p[2], p[3]);
                 }
+                let mut said = vec![first];
                 if depth > 0 {
-                    said += &format!(", followed by either {} or {}", p[1], p[2]);
+                    said[0] = format!("{}, followed by either {} or {}", said[0], p[1], p[2]);
                 }
                 for node in 1..(1usize << depth) - 1 {
-                    said += &format!(". After {}, either {} or {}", p[node], p[2 * node + 1], p[2 * node + 2]);
+                    said.push(format!("After {}, either {} or {}", p[node], p[2 * node + 1], p[2 * node + 2]));
                 }
-                format!("{said}. Everything ends with {}.", p[p.len() - 1])
+                said.push(format!("Everything ends with {}.", p[p.len() - 1]));
+                said.join(". ")
             }
         }
     }
