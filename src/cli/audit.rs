@@ -147,8 +147,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
     if let Some(path) = &args.policy {
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|e| cannot(&e))?;
-        let policy =
-            Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("README, `Policies`, has an example"))?;
+        let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("docs/formulas.md has an example"))?;
         rules = policy.rules;
         mapping = policy.log;
     }

@@ -18,7 +18,7 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(&args.formula).map_err(|e| {
         Failure::usage(format!("{e}\n  {}\n  {:>width$}", one_line(&args.formula), "^", width = e.column))
-            .hint("README, `Formulas`, lists the operators")
+            .hint("docs/formulas.md lists the operators")
     })?;
     let mut text = String::new();
     let mut object = json!({

@@ -1,0 +1,275 @@
+//! `tlaforge audit` and `tlaforge formula` from outside.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod support;
+
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::Bench;
+
+const MESSAGES: &str = r#"{"messages":[
+{"role":"user","content":"delete the old files"},
+{"role":"assistant","tool_calls":[{"function":{"name":"list_files","arguments":"{}"}}]},
+{"role":"tool","content":"a.txt"},
+{"role":"assistant","tool_calls":[{"function":{"name":"delete_file","arguments":"{}"}}]},
+{"role":"assistant","content":"Done.","finish_reason":"stop"}]}
+"#;
+
+const RULES: &str = r#"
+[[rule]]
+id = "ask-first"
+kind = "must_call_before"
+params = { first = "confirm", then = "delete_file" }
+
+[[rule]]
+id = "answered"
+formula = 'G (tool_call:list_files -> X role = "tool")'
+
+[[rule]]
+id = "logged"
+formula = 'G (tool_call:delete_file -> F tool_call:write_log)'
+
+[[rule]]
+id = "ends-well"
+kind = "required_stop_reason"
+params = { allowed = ["stop"] }
+"#;
+
+fn object(bench: &Bench, args: &[&str], status: i32) -> Value {
+    let done = bench.run(&[args, &["--format", "json"]].concat()).expect(status);
+    serde_json::from_str(&done.stdout).expect("one object of JSON")
+}
+
+#[test]
+fn a_list_of_messages_is_audited_with_verdicts_places_reasons_and_what_is_owed() {
+    let bench = Bench::without_tools();
+    bench.write("log.json", MESSAGES);
+    bench.write("rules.toml", RULES);
+    bench.run(&["audit", "log.json", "--policy", "rules.toml"]).expect(1).prints(&[
+        "log.json: 5 states, 4 rules\n",
+        "ask-first: VIOLATED\n",
+        "    decided at state 3 (line 4)\n",
+        "at 3 `tool_call:delete_file` holds",
+        "answered: satisfied so far\n",
+        "logged: NOT SATISFIED when the log ends\n",
+        "    decided by the end of the log, after state 4 (line 5)\n",
+        "    still owed: `tool_call:write_log` must hold at some step from now on",
+        "ends-well: satisfied\n",
+        "2 of 4 rules broken.\n",
+    ]);
+    let value = object(&bench, &["audit", "log.json", "--policy", "rules.toml"], 1);
+    let verdicts: Vec<&Value> = value["rules"].as_array().unwrap().iter().map(|r| &r["verdict"]).collect();
+    assert_eq!(verdicts, ["violated", "presumably_satisfied", "presumably_violated", "satisfied"]);
+    let first = &value["rules"][0];
+    assert_eq!(
+        (&first["culprit"], &first["failing"], &first["violations"]),
+        (&json!(3), &json!([0, 1, 2, 3]), &json!(1))
+    );
+    assert_eq!((&value["schema"], &value["shape"], &value["states"]), (&json!(1), &json!("openai"), &json!(5)));
+}
+
+#[test]
+fn a_rule_of_less_than_error_is_told_and_is_no_failure() {
+    let bench = Bench::without_tools();
+    bench.write("log.json", MESSAGES);
+    bench
+        .write("rules.toml", "[[rule]]\nid = \"quiet\"\nformula = 'G !tool_call:list_files'\nseverity = \"warning\"\n");
+    bench.run(&["audit", "log.json", "--policy", "rules.toml"]).expect(0).prints(&["quiet: VIOLATED  [warning]"]);
+}
+
+#[test]
+fn the_journal_of_the_demo_keeps_what_the_architecture_promises_and_breaks_what_it_does_not() {
+    let bench = Bench::without_tools();
+    bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    bench.write(
+        "laws.toml",
+        r#"
+[[rule]]
+id = "asked-is-answered"
+formula = 'G (name = "request_sent" -> F name = "answer_received")'
+
+[[rule]]
+id = "checked-before-approved"
+formula = '!(outcome = "approved") W (name = "check_finished")'
+
+[[rule]]
+id = "closed-before-finished"
+formula = 'G (name = "run_finished" -> O name = "revision_closed")'
+
+[[rule]]
+id = "attempts-begin-before-they-end"
+owner = "review"
+when = 'name = "attempt_finished"'
+formula = 'O name = "attempt_started"'
+"#,
+    );
+    bench.run(&["audit", "demo-specs", "--policy", "laws.toml"]).expect(0).prints(&["Every rule holds.\n"]);
+    let once = bench.run(&["audit", "demo-specs", "--formula", "G !(name = \"attempt_started\" & rev > 0)"]).expect(1);
+    once.prints(&["formula: VIOLATED", "`rev > 0` holds"]);
+}
+
+#[test]
+fn a_transcript_of_claude_code_is_known_by_its_first_line() {
+    let bench = Bench::without_tools();
+    let transcript = support::project().join("tests/data/claude-code/read.jsonl");
+    let log = transcript.to_str().unwrap();
+    let value = object(&bench, &["audit", log, "--formula", "G !tool_call:Bash"], 0);
+    assert_eq!((&value["shape"], &value["rules"][0]["verdict"]), (&json!("claude"), &json!("presumably_satisfied")));
+    bench.run(&["audit", log, "--formula", "G !tool_call:Read"]).expect(1).prints(&["`tool_call:Read` holds"]);
+}
+
+#[test]
+fn causal_rules_work_on_any_log_that_tells_lifelines_and_messages() {
+    let bench = Bench::without_tools();
+    let event = |line: &str| format!("{{{line}}}\n");
+    let log = [
+        r#""who":"dev","what":"send","msg":"m1","cand":"a""#,
+        r#""who":"test","what":"recv","msg":"m1","cand":"a","status":"passed""#,
+        r#""who":"test","what":"send","msg":"m2","cand":"a","status":"passed""#,
+        r#""who":"dev","what":"act","cand":"b""#,
+        r#""who":"dev","what":"recv","msg":"m2","cand":"b""#,
+        r#""who":"dev","what":"choice","cand":"b","name":"merge""#,
+    ];
+    bench.write("log.jsonl", log.map(event).concat());
+    let rule = |formula: &str| {
+        format!(
+            "[[rule]]\nid = \"merge-what-was-tested\"\nowner = \"dev\"\nwhen = 'name = \"merge\"'\nformula = '{formula}'\n\
+             [log]\nlifeline = \"who\"\nevent = \"what\"\nmessage = \"msg\"\n"
+        )
+    };
+    let guard = "@test.cand = cand & @test(status = \"passed\")";
+    bench.write("rules.toml", rule(guard));
+    bench.run(&["audit", "log.jsonl", "--policy", "rules.toml"]).expect(1).prints(&[
+        "merge-what-was-tested: VIOLATED",
+        "decided at state 5 (line 6)",
+        "`@test.cand = cand` is false of what dev can have seen",
+    ]);
+    bench.write("rules.toml", rule("@test(status = \"passed\")"));
+    bench.run(&["audit", "log.jsonl", "--policy", "rules.toml"]).expect(0);
+    bench.write("rules.toml", rule("Seen@nobody"));
+    bench
+        .run(&["audit", "log.jsonl", "--policy", "rules.toml"])
+        .expect(2)
+        .says(&["unknown lifeline `nobody`", "dev, test"]);
+    bench.write("log.jsonl", "{\"who\":\"dev\",\"what\":\"recv\",\"msg\":\"m9\"}\n");
+    bench.run(&["audit", "log.jsonl", "--policy", "rules.toml"]).expect(2).says(&["line 1: message `m9` is received"]);
+}
+
+#[test]
+fn with_reset_repeated_violations_are_counted() {
+    let bench = Bench::without_tools();
+    bench.write("log.jsonl", "{\"p\":true}\n{}\n{\"p\":true}\n{\"p\":true}\n");
+    let value = object(&bench, &["audit", "log.jsonl", "--formula", "G !p", "--reset"], 1);
+    assert_eq!((&value["rules"][0]["violations"], &value["rules"][0]["failing"]), (&json!(3), &json!([0, 2, 3])));
+    bench
+        .run(&["audit", "log.jsonl", "--formula", "G (p -> Y true)", "--reset"])
+        .expect(2)
+        .says(&["`Y` has no meaning"]);
+}
+
+#[test]
+fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
+    let bench = Bench::without_tools();
+    let mut command = bench.command(&["audit", "-", "--follow", "--formula", "G !bad", "--formula", "F done"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // More than is looked at to tell the shape.
+    for _ in 0..3_000 {
+        writeln!(input, "{{\"pad\":\"{}\"}}", "x".repeat(40)).unwrap();
+    }
+    writeln!(input, "{{\"bad\":true}}").unwrap();
+    drop(input);
+    let done = child.wait_with_output().unwrap();
+    let told = String::from_utf8(done.stdout).unwrap();
+    assert!(told.contains("formula-1: violated at state 3000 (line 3001)\n"), "{told}");
+    assert!(told.contains("formula-2: not satisfied as the log ends; still owed: "), "{told}");
+    assert_eq!(done.status.code(), Some(1));
+
+    // A file that grows behind our back, until the run that it is of ends.
+    let path = bench.write("journal.jsonl", "");
+    let event = |seq: u32, name: &str| {
+        format!("{{\"v\":1,\"seq\":{seq},\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"{name}\",\"data\":{{}}}}\n")
+    };
+    std::fs::write(&path, event(1, "run_started")).unwrap();
+    let formula = "G !(name = \"request_sent\")";
+    let child = bench
+        .command(&["audit", "journal.jsonl", "--follow", "--formula", formula])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    for (seq, name) in [(2, "request_sent"), (3, "run_finished")] {
+        std::thread::sleep(Duration::from_millis(150));
+        file.write_all(event(seq, name).as_bytes()).unwrap();
+    }
+    let done = child.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&done.stdout).contains("formula: violated at state 1 (line 2)"));
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn bad_logs_policies_and_formulas_are_named_with_their_place() {
+    let bench = Bench::without_tools();
+    bench.write("log.jsonl", "{\"a\":true}\nnot json\n{\"a\":tr");
+    bench.write("rules.toml", RULES);
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["log.jsonl", "--formula", "G a"], &["line 2: not a JSON record", "--skip-invalid"]),
+        (&["log.jsonl", "--formula", "G (a"], &["column 5", "expected `)`"]),
+        (&["log.jsonl", "--formula", "G frobnicate:x"], &["unknown atom `frobnicate:x`", "tool_call"]),
+        (&["log.jsonl", "--formula", "@A(x)"], &["`@` has no meaning", "owner"]),
+        (&["nowhere.jsonl", "--formula", "a"], &["cannot read nowhere.jsonl"]),
+        (&["log.jsonl", "--policy", "nowhere.toml"], &["nowhere.toml"]),
+        (&["log.jsonl", "--formula", "a", "--map", "color=x"], &["--map color: unknown", "tool_call"]),
+        (&["log.jsonl", "--formula", "a", "--map", "time"], &["WHAT=PATH"]),
+        (&["log.jsonl"], &["--policy"]),
+    ];
+    for (args, words) in cases {
+        bench.run(&[&["audit"], *args].concat()).expect(2).says(words);
+    }
+    for (text, words) in [
+        ("", "the policy has no rule"),
+        ("[[rule]]\nid = \"a\"\nkind = \"no_cal\"\n", "line 3: rule `a`: unknown kind `no_cal`"),
+        ("[[rule]]\nid = \"a\"\nformula = 'G ('\n", "line 3"),
+        ("[log]\ncolour = \"x\"\n", "[log]"),
+        ("[[rule]\n", "line 1"),
+    ] {
+        bench.write("bad.toml", text);
+        bench.run(&["audit", "log.jsonl", "--policy", "bad.toml"]).expect(2).says(&["bad.toml", words]);
+    }
+    let skipped = bench.run(&["audit", "log.jsonl", "--formula", "G a", "--skip-invalid"]).expect(0);
+    skipped.says(&["line 2: not a JSON record", "line 3 was never finished"]).prints(&["1 state, 1 rule"]);
+    bench.write("back.jsonl", "{\"t\":2,\"a\":true}\n{\"t\":1,\"a\":true}\n");
+    bench
+        .run(&["audit", "back.jsonl", "--formula", "G a", "--map", "time=t"])
+        .expect(0)
+        .says(&["line 2: time goes backwards"]);
+    bench.write("empty.jsonl", "");
+    bench.run(&["audit", "empty.jsonl", "--formula", "G a"]).expect(0);
+    bench.run(&["audit", "empty.jsonl", "--formula", "F a"]).expect(1).prints(&["the trace is empty"]);
+}
+
+#[test]
+fn a_formula_is_tried_on_a_trace_and_drawn() {
+    let bench = Bench::without_tools();
+    bench.run(&["formula", "G (a -> F b)", "--trace", "a; ; b"]).expect(0).prints(&[
+        "G (a -> F b)\n",
+        "for the finite-trace check, progression, automata",
+        "holds on this trace",
+        "       0  true   F b",
+        "ending here: presumably satisfied",
+    ]);
+    bench.run(&["formula", "x > 2 U done", "--trace", "x=3; x=1 done"]).expect(0);
+    bench.run(&["formula", "X a", "--trace", "a"]).expect(1).prints(&["does not hold"]);
+    bench.run(&["formula", "F a", "--dfa", "dot"]).expect(0).prints(&["digraph automaton {"]);
+    bench.run(&["formula", "F a", "--dfa", "table"]).expect(0).prints(&["2 states", "1  accepting, goal"]);
+    bench.run(&["formula", "Y a", "--dfa", "dot"]).expect(2).says(&["`Y` has no meaning in the automaton"]);
+    bench.run(&["formula", "a & & b"]).expect(2).says(&["column 5", "    ^"]);
+    let value = object(&bench, &["formula", "a U b", "--trace", "a; b"], 0);
+    assert_eq!(value["trace"]["holds_at"], json!([true, true, false]));
+    let deep = format!("{}a", "!".repeat(100_000));
+    bench.run(&["formula", &deep]).expect(2).says(&["deeper than 1000"]);
+}
