@@ -105,11 +105,18 @@ fn what_cannot_be_read_is_a_usage_error_in_clear_words() {
 }
 
 #[test]
-fn another_configuration_can_be_named_and_the_file_may_be_called_otherwise() {
+fn another_configuration_can_be_named_and_the_file_has_the_name_of_its_module() {
     let bench = Bench::remembering();
-    bench.write("M-final.tla", COUNTER);
+    bench.write("M.tla", COUNTER);
     bench.write("small.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
-    bench.run(&["check", "M-final.tla", "--config", "small.cfg"]).expect(0).prints(&["holds: TypeOK"]);
+    bench.run(&["check", "M.tla", "--config", "small.cfg"]).expect(0).prints(&["holds: TypeOK"]);
+    bench.write("M-final.tla", COUNTER);
+    let done = bench.run(&["check", "M-final.tla", "--config", "small.cfg"]).expect(1);
+    done.prints(&[
+        "invalid: ",
+        "(line 1, column 13)",
+        "the module is named M and its file M-final.tla: they must be the same",
+    ]);
 }
 
 // What is refused
@@ -160,9 +167,9 @@ fn a_class_beside_the_specification_is_never_loaded() {
     text(&bench, 0).prints(&["holds: TypeOK"]);
     // The tools run in a folder that holds only the module and its configuration.
     let bench = faking("find . -type f | sort; exit 1");
-    for name in ["Counter.class", "Other.tla", "tlc2/module/Naturals.class"] {
+    for name in ["M.class", "Other.tla", "tlc2/module/Naturals.class"] {
         bench.write(name, "");
     }
-    let done = bench.run(&["check", "M.tla"]).expect(4).says(&["./Counter.cfg\n./Counter.tla\n"]);
+    let done = bench.run(&["check", "M.tla"]).expect(4).says(&["./M.cfg\n./M.tla\n"]);
     assert!(!done.stderr.contains(".class") && !done.stderr.contains("Other.tla"), "{}", done.stderr);
 }

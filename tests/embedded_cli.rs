@@ -97,11 +97,15 @@ fn two_checkers_that_agree_leave_nothing_behind() {
     assert_eq!((&value["checker"], &value["second"]["checker"]), (&"tlc".into(), &"embedded".into()));
     assert_eq!(value["statistics"]["distinct"], value["second"]["statistics"]["distinct"]);
     shape(&value["second"]);
+    let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(1);
+    done.prints(&["\nthe embedded checker: agrees\n"]);
     assert!(!bench.path("tlaforge-defects").exists());
     // One that gives up contradicts nobody.
     let bounded = COUNTER.replace("Few ==", "Down == x' <= x\nFew ==");
     put(&bench, &bounded, "SPECIFICATION Spec\nINVARIANTS TypeOK\nACTION_CONSTRAINT Down\nCHECK_DEADLOCK FALSE\n");
     assert_eq!(object(&bench, &["--checker", "both"], 0)["second"]["verdict"], "inconclusive");
+    let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(0);
+    done.prints(&["\nthe embedded checker: inconclusive (the embedded checker refuses it: ACTION_CONSTRAINT is not"]);
     assert!(!bench.path("tlaforge-defects").exists());
 }
 
@@ -112,21 +116,29 @@ fn a_contradiction_is_a_defect_with_all_that_it_takes_to_see_it_again() {
     let bench = faking(&(holds + "exit 0"));
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
     let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(70);
-    let done = done.prints(&["# Verdict of TLC\n\nholds: TypeOK\n"]);
+    let done = done.prints(&[
+        "# Verdict of TLC\n\nholds: TypeOK\n",
+        "\nthe embedded checker: differs: distinct states: TLC: 7; the embedded checker: 8\n",
+    ]);
     let done =
         done.says(&["defect: the checkers contradict each other: distinct states: TLC: 7; the embedded checker: 8"]);
     assert_eq!(done.stderr.lines().filter(|line| line.starts_with("defect: ")).count(), 1, "{}", done.stderr);
-    let said = bench.read("tlaforge-defects/Counter-1/difference.md");
+    let said = bench.read("tlaforge-defects/M-1/difference.md");
     assert_eq!(said, "- distinct states: TLC: 7; the embedded checker: 8\n");
-    assert_eq!(bench.read("tlaforge-defects/Counter-1/Counter.tla"), COUNTER);
-    assert_eq!(bench.read("tlaforge-defects/Counter-1/Counter.cfg"), "SPECIFICATION Spec\nINVARIANT TypeOK\n");
-    assert!(bench.read("tlaforge-defects/Counter-1/tlc.txt").contains("7 distinct"));
-    assert!(bench.read("tlaforge-defects/Counter-1/embedded.txt").contains("8 distinct"));
+    assert_eq!(bench.read("tlaforge-defects/M-1/M.tla"), COUNTER);
+    assert_eq!(bench.read("tlaforge-defects/M-1/M.cfg"), "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    assert!(bench.read("tlaforge-defects/M-1/tlc.txt").contains("7 distinct"));
+    assert!(bench.read("tlaforge-defects/M-1/embedded.txt").contains("8 distinct"));
+    // A reference that breaks loses nothing of what the other found.
+    let broken = faking("echo nonsense; exit 3");
+    put(&broken, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    let done = broken.run(&["check", "M.tla", "--checker", "both"]).expect(3);
+    done.prints(&["inconclusive: tlc2.TLC broke: ", "\nthe embedded checker: holds\n"]);
     // A verdict, and the next folder.
     put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT NoReset\n");
     let done = bench.run(&["check", "M.tla", "--checker", "both"]).expect(70);
     done.says(&["verdict: TLC: holds; the embedded checker: violated (invariant NoReset)"]);
-    assert!(bench.path("tlaforge-defects/Counter-2/difference.md").exists());
+    assert!(bench.path("tlaforge-defects/M-2/difference.md").exists());
 }
 
 const PLAIN: &str = "---- MODULE Spec ----

@@ -353,6 +353,32 @@ fn modules_beside_are_read_and_their_errors_are_told_with_their_name() {
 }
 
 #[test]
+fn a_long_chain_of_one_operator_is_no_depth() {
+    for count in [300, 500, 1_000, 5_000] {
+        for operator in ["/\\", "\\/"] {
+            let chain: Vec<String> = (0..count).map(|at| format!("x = {at}")).collect();
+            let found =
+                check(&format!("EXTENDS Naturals\nVARIABLE x\nD == {}\nE == x", chain.join(&format!(" {operator} "))));
+            assert!(found.accepted(), "{count} {operator}: {found:?}");
+            // What is wrong at its end is still found.
+            let found = check(&format!(
+                "EXTENDS Naturals\nVARIABLE x\nD == {} {operator} y",
+                chain.join(&format!(" {operator} "))
+            ));
+            assert!(found.rejected(), "{count} {operator}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn an_open_comment_is_told_where_it_begins() {
+    let found = check("VARIABLE x\nInit == x (* never\nNext == x\n");
+    let error = &found.errors[0];
+    assert_eq!((error.line, error.column), (3, 11), "{found:?}");
+    assert!(error.message.contains("a comment begins here and is not closed"), "{found:?}");
+}
+
+#[test]
 fn what_is_too_deep_is_neither_accepted_nor_rejected() {
     let forms = [
         ("(", "1", ")"),

@@ -11,9 +11,10 @@ use super::progress::{Display, json_line, result};
 use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
 use crate::tla::{
-    CheckOutcome, Checker, Lasso, Module, Reached, Verdict, WITHOUT_JAVA, has_no_behaviour, outcome_text, unreached,
+    Bounds, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA, has_no_behaviour,
+    outcome_text, unreached,
 };
-use crate::toolchain::{Checked, SpecText, ToolContext, beside, examine};
+use crate::toolchain::{Checked, SpecText, ToolContext, beside, examine, second_opinion};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -30,11 +31,20 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
 
     display.begins(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
-    let examined = examine(&*toolchain, spec, cfg_text, &cx).await;
+    let checked = match misnamed(&args.spec, &spec) {
+        Some(diagnostic) => {
+            let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
+            Ok(Checked { outcome, output: String::new(), second: None })
+        }
+        None => examine(&*toolchain, spec, cfg_text, &cx).await.map(|examined| examined.checked),
+    };
     display.finish();
-    let Checked { outcome, second, .. } = examined.map_err(|e| tool_failure(&e))?.checked;
+    let Checked { outcome, second, .. } = checked.map_err(|e| tool_failure(&e))?;
     match args.format {
-        Format::Text => result(&outcome_text(&outcome, display.width())),
+        Format::Text => {
+            let second = second.as_ref().map(|second| second_opinion(&outcome, second) + "\n").unwrap_or_default();
+            result(&(outcome_text(&outcome, display.width()) + &second));
+        }
         Format::Json => {
             let mut object = json_of(&outcome);
             if let Some(second) = &second {
@@ -55,6 +65,21 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         Verdict::Holds => Exit::Ok,
         Verdict::Violated { .. } | Verdict::Invalid { .. } => Exit::Negative,
         Verdict::Inconclusive { .. } => Exit::Undecided,
+    })
+}
+
+/// A module stands in a file of its name: nobody could extend it otherwise, and SANY takes it for no module at all.
+fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
+    let stem = path.file_stem().filter(|_| path.extension().is_some_and(|extension| extension == "tla"))?;
+    let stem = stem.to_string_lossy();
+    let line = spec.text.lines().position(|line| line.contains("MODULE"))?;
+    let (before, rest) = spec.text.lines().nth(line)?.split_once("MODULE")?;
+    let column = before.chars().count() + "MODULE".len() + rest.len() - rest.trim_start().len() + 1;
+    (stem != spec.name).then(|| Diagnostic {
+        stage: Stage::Parse,
+        line: line + 1,
+        column,
+        message: format!("the module is named {} and its file {stem}.tla: they must be the same", spec.name),
     })
 }
 

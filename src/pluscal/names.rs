@@ -435,7 +435,14 @@ impl Sort {
 }
 
 fn twice(sort: Sort, name: &str, at: At) -> Diagnostic {
-    error(at, format!("{} `{name}` is declared twice", sort.title().to_lowercase()))
+    let sort = sort.title().to_lowercase();
+    error(
+        at,
+        match name {
+            "pc" | "stack" => format!("{sort} `{name}`: this name is reserved, the translation declares it itself"),
+            _ => format!("{sort} `{name}` is declared twice"),
+        },
+    )
 }
 
 /// A located error of the translation.

@@ -205,6 +205,7 @@ fn what_is_wrong_after_parsing_is_located() {
         ),
         ("variable x;\nbegin\na: skip;\na: skip;\nend algorithm;", 5, 4, "label `a` is declared twice"),
         ("variables x, x;\nbegin\na: skip;\nend algorithm;", 2, 14, "variable `x` is declared twice"),
+        ("variables x, pc;\nbegin\na: skip;\nend algorithm;", 2, 14, "variable `pc`: this name is reserved"),
         ("variables x, defaultInitValue;\nbegin\na: skip;\nend algorithm;", 2, 14, "`defaultInitValue`"),
         ("begin\na: while TRUE do skip; end while;\nend algorithm;", 3, 4, "no variables"),
     ];

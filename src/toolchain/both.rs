@@ -5,7 +5,7 @@ use crate::tla::{CheckOutcome, Checker, Reached, Verdict, Violation, ViolationKi
 
 use super::{
     BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation,
+    Translation, bounds,
 };
 
 /// A contradiction between two toolchains, with all that it takes to see it again.
@@ -51,12 +51,22 @@ impl BothToolchains {
     async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Checked, ToolError> {
         let silent = ToolContext { progress: &|_| {}, ..*cx };
         let (first, second) = tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
-        let first = first?;
+        let mut first = match (first, &second) {
+            // What the other found is told all the same.
+            (Err(ToolError::Broke { tool, what }), Ok(_)) => {
+                let reason = format!("{tool} broke: {what}");
+                let outcome = CheckOutcome::rejected(self.reference.checker(), bounds(&request.cfg), Vec::new());
+                let outcome = CheckOutcome { verdict: Verdict::Inconclusive { reason }, ..outcome };
+                Checked { outcome, output: String::new(), second: None }
+            }
+            (first, _) => first?,
+        };
         let mut lines = Vec::new();
         let mut seconds = None;
         let other = match second {
             Ok(Checked { outcome, output, .. }) => {
                 let second = Box::new(outcome);
+                first.outcome.warnings.extend(deviation(&first.outcome, &second));
                 lines = differences(&first.outcome, &second);
                 lines.extend(self.other_violation(request, &first.outcome, &second, &silent).await?);
                 let shown = output + "\n" + &outcome_json(&second);
@@ -133,6 +143,45 @@ impl BothToolchains {
     }
 }
 
+/// Limits of TLC, no verdicts: an old one that does not know a keyword, and numbers that do not fit into 32 bits.
+const LIMITS: [&str; 3] = ["needs a newer checker", "Overflow when computing", "can't handle a number this big"];
+
+/// Where TLC stops at values of different kinds and the embedded checker goes on, as the README says.
+const KINDS: [&str; 3] =
+    ["Attempted to check equality of ", "Attempted to compare ", "Attempted to check if the value"];
+
+/// A difference that is known and meant, in words.
+fn deviation(first: &CheckOutcome, second: &CheckOutcome) -> Option<String> {
+    let Verdict::Invalid { reason, violated, .. } = &first.verdict else { return None };
+    let goes_on = !matches!(second.verdict, Verdict::Invalid { .. } | Verdict::Inconclusive { .. });
+    let kinds = first.checker == Checker::Tlc
+        && violated.kind == ViolationKind::Evaluation
+        && KINDS.iter().any(|sign| reason.contains(sign));
+    (goes_on && kinds).then(|| {
+        format!(
+            "{} stops where values of different kinds are compared, {} goes on ({}): a known difference",
+            name(first.checker),
+            name(second.checker),
+            second.verdict.name()
+        )
+    })
+}
+
+/// What the second of two checkers said, beside the first, in one line.
+pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
+    let who = name(second.checker);
+    match (&first.verdict, &second.verdict) {
+        (_, Verdict::Inconclusive { reason }) => format!("{who}: inconclusive ({reason})"),
+        _ if deviation(first, second).is_some() => format!("{who}: differs in a known way: {}", second.verdict.name()),
+        _ if differences(first, second).is_empty() => match &first.verdict {
+            Verdict::Inconclusive { .. } => format!("{who}: {}", second.verdict.name()),
+            verdict if verdict.name() == second.verdict.name() => format!("{who}: agrees"),
+            _ => format!("{who}: {}, where {} has no number so large", second.verdict.name(), name(first.checker)),
+        },
+        _ => format!("{who}: differs: {}", differences(first, second).join("; ")),
+    }
+}
+
 /// What two outcomes of one check say against each other; which violation was found first is not compared.
 fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     let mut lines = Vec::new();
@@ -144,12 +193,12 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     };
     let decided = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Inconclusive { .. } => false,
-        // An old TLC that does not know a keyword, and numbers that do not fit into 32 bits: its limits, no verdicts.
-        Verdict::Invalid { reason, .. } => {
-            !reason.contains("needs a newer checker") && !reason.contains("Overflow when computing")
-        }
+        Verdict::Invalid { reason, .. } => !LIMITS.iter().any(|limit| reason.contains(limit)),
         Verdict::Holds | Verdict::Violated { .. } => true,
     };
+    if deviation(first, second).is_some() {
+        return Vec::new();
+    }
     let (one, two) = (name(first.checker), name(second.checker));
     if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
         lines.push(format!("verdict: {one}: {}; {two}: {}", said(first), said(second)));

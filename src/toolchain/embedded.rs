@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use crate::pluscal;
-use crate::tla::semantic::analyze;
-use crate::tla::{CheckOutcome, Checker, Module, check_cfg_names};
+use crate::tla::semantic::{analyze, for_checker};
+use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names};
 
 use super::embedded_child::VERSION;
 use super::embedded_run::TlaMc;
@@ -129,13 +129,62 @@ impl Toolchain for EmbeddedToolchain {
     }
 }
 
-/// The checker takes what TLC rejects: names that are not there, two kinds of initial predicates.
+/// The checker takes what TLC rejects: names that are not there, two kinds of initial predicates. And what cannot be
+/// written so that it reads it as TLA+ does is refused here.
 fn unfit(request: &CheckRequest) -> Option<Checked> {
-    let spec = Module::parse(&request.spec.text).ok()?;
-    let unfit = check_cfg_names(&spec, &request.cfg);
-    (!unfit.is_empty()).then(|| Checked {
-        outcome: CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), unfit),
-        output: String::new(),
-        second: None,
-    })
+    let without_a_run = |outcome| {
+        let outcome = CheckOutcome { version: VERSION.to_owned(), ..outcome };
+        Checked { outcome, output: String::new(), second: None }
+    };
+    let rejected = |diagnostics| CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), diagnostics);
+    let undecided = |why: &str| {
+        let reason = format!("the embedded checker refuses it: {why}");
+        without_a_run(CheckOutcome { verdict: Verdict::Inconclusive { reason }, ..rejected(Vec::new()) })
+    };
+    let spec = &request.spec;
+    if let Ok(module) = Module::parse(&spec.text) {
+        let cfg = &request.cfg;
+        let no_behaviour = cfg.specification.is_none() && cfg.init.is_none() && cfg.next.is_none();
+        if no_behaviour && module.variable_names().is_empty() {
+            return Some(undecided("no behaviour is given, and it does not check assumptions alone"));
+        }
+        let unfit = check_cfg_names(&module, &request.cfg);
+        let unfit = if unfit.is_empty() { no_state_predicates(request, &module) } else { unfit };
+        if !unfit.is_empty() {
+            return Some(without_a_run(rejected(unfit)));
+        }
+    }
+    let beside = spec.beside.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let modules: Vec<(&str, &str)> = std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(beside).collect();
+    let refused = for_checker(&modules, &request.cfg_text).err()?;
+    Some(undecided(&refused.message))
+}
+
+/// Invariants that speak of more than a state, by our own levels: what may be primed is at most of state level.
+fn no_state_predicates(request: &CheckRequest, module: &Module) -> Vec<Diagnostic> {
+    let spec = &request.spec;
+    let named = request.cfg.invariants.iter().filter(|name| module.definition(name).is_some());
+    let named: Vec<&String> = named.filter(|name| !request.cfg.constants.contains_key(*name)).collect();
+    let rejected = |names: &[&String]| {
+        let mut own = "TlaforgeLevels".to_owned();
+        while spec.text.contains(&own) {
+            own.push('_');
+        }
+        let primed = names.iter().enumerate().map(|(at, name)| format!("{own}{at} == ({name})'\n"));
+        let text = format!("---- MODULE {own} ----\nEXTENDS {}\n{}====\n", spec.name, primed.collect::<String>());
+        let mut beside = spec.beside.clone();
+        beside.push((spec.name.clone(), spec.text.clone()));
+        analyze(&own, &text, &beside).errors.iter().any(|error| error.message.contains("level"))
+    };
+    if named.is_empty() || !rejected(&named) {
+        return Vec::new();
+    }
+    let found = named.into_iter().filter(|name| rejected(&[name]));
+    let told = |name: &String| Diagnostic {
+        stage: Stage::Config,
+        line: 0,
+        column: 0,
+        message: format!("the invariant {name} is not a state predicate: it speaks of a next state or of a behaviour"),
+    };
+    found.map(told).collect()
 }

@@ -48,7 +48,9 @@ pub(super) async fn name_steps(
             }
             let unknown = trace.steps.iter().skip(1).filter(|step| step.action.is_none()).count();
             if unknown > 0 {
-                warnings.push(format!("{unknown} of {} steps are of no one action alone", steps - 1));
+                let all = steps - 1;
+                let of = if all == 1 { "the step".to_owned() } else { format!("{unknown} of the {all} steps") };
+                warnings.push(format!("no single action explains {of}"));
             }
         }
         Err(why) => warnings.push(format!("the actions of the steps are unknown: {why}")),

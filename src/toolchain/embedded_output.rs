@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::process::Status;
+use crate::tla::semantic::{LIMIT, UNDEFINED};
 use crate::tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
 use super::explorer::{Finding, Reading};
@@ -32,7 +33,7 @@ const AT_FAULT: [&str; 24] = [
     "expected a function, got ",
     "\\in applied to a non-set ",
     " is not in the domain of ",
-    "applying a non-function ",
+    NO_FUNCTION,
     " has no field ",
     " of a non-record ",
     "DOMAIN of a non-function ",
@@ -42,6 +43,7 @@ const AT_FAULT: [&str; 24] = [
     "Assert failed: ",
 ];
 
+const NO_FUNCTION: &str = "applying a non-function ";
 const ASSERT: &str = "Assert failed: ";
 const COMPLETED: &str = "Model checking completed. No error has been found.";
 
@@ -74,6 +76,11 @@ pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
             reading.finding = Some(Finding::Verdict(Verdict::Violated { violated }));
         }
         (Status::Exited(2), None) => reading.finding = refusal(stderr),
+        (Status::DeadlineExceeded, _) => {
+            if let Some((generated, distinct, depth)) = stderr.lines().rev().find_map(progress) {
+                reading.statistics = Statistics { initial: None, ..statistics(generated, distinct, depth) };
+            }
+        }
         (Status::Exited(_) | Status::Signalled(_), _) => reading.finding = broke(stderr),
         _ => {}
     }
@@ -88,6 +95,14 @@ fn counts(line: &str) -> Option<(u64, u64, u64)> {
     let (generated, rest) = line.split_once(" states generated, ")?;
     let (distinct, rest) = rest.split_once(" distinct states found. Depth ")?;
     let (depth, _) = rest.split_once(". Checked in ")?;
+    Some((generated.parse().ok()?, distinct.parse().ok()?, depth.parse().ok()?))
+}
+
+/// `progress: depth 190575, 190576 generated, 190575 distinct (0 fingerprint spills), …`
+fn progress(line: &str) -> Option<(u64, u64, u64)> {
+    let (depth, rest) = line.strip_prefix("progress: depth ")?.split_once(", ")?;
+    let (generated, rest) = rest.split_once(" generated, ")?;
+    let (distinct, _) = rest.split_once(" distinct ")?;
     Some((generated.parse().ok()?, distinct.parse().ok()?, depth.parse().ok()?))
 }
 
@@ -135,20 +150,43 @@ fn evaluation(words: &str) -> Finding {
         Some((name, what)) => (Some(name).filter(|name| !name.contains(' ')), what),
         None => (None, words),
     };
+    // Our own operators for arithmetic apply such a text to stop.
+    let said =
+        |sign: &str| Some(what.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(sign)?.trim_matches('"'));
+    if let Some(limit) = said(LIMIT) {
+        return Finding::Undecided(format!("the embedded checker stopped at {limit}, which TLC does not have"));
+    }
+    if let Some(undefined) = said(UNDEFINED) {
+        let words = name.map_or(String::new(), |name| format!("evaluating {name}: ")) + undefined + " is undefined";
+        return invalid(name, &words);
+    }
     if let Some(argument) = what.strip_prefix(ASSERT) {
         let argument = argument.trim_matches('"').replace("\\\"", "\"");
         return violated(ViolationKind::Assertion, Some(argument.as_str()).filter(|said| !said.is_empty()));
     }
+    // To TLC a string is a sequence as well.
+    let text_as_sequence =
+        ["expected a sequence, got \"", "Head of \"", "Tail of \"", "SelectSeq of a non-sequence \""]
+            .iter()
+            .any(|sign| what.starts_with(sign))
+            || what.strip_prefix("\\o on non-sequences ").is_some_and(|two| two.starts_with('"') || two.ends_with('"'));
+    if text_as_sequence {
+        return Finding::Undecided(format!("the embedded checker takes no string for a sequence: {words}"));
+    }
     // What says that a variable of the next state is read too early may be so for want of an order that would do.
     if AT_FAULT.iter().any(|fault| what.starts_with(fault) || (fault.starts_with(' ') && what.contains(fault))) {
-        let diagnostic = Diagnostic { stage: Stage::Check, line: 0, column: 0, message: words.to_owned() };
-        return Finding::Verdict(Verdict::Invalid {
-            violated: Violation { kind: ViolationKind::Evaluation, name: name.map(str::to_owned) },
-            reason: words.to_owned(),
-            diagnostics: vec![diagnostic],
-        });
+        return invalid(name, words);
     }
     Finding::Undecided(format!("the embedded checker stopped: {words}"))
+}
+
+fn invalid(name: Option<&str>, words: &str) -> Finding {
+    let diagnostic = Diagnostic { stage: Stage::Check, line: 0, column: 0, message: words.to_owned() };
+    Finding::Verdict(Verdict::Invalid {
+        violated: Violation { kind: ViolationKind::Evaluation, name: name.map(str::to_owned) },
+        reason: words.to_owned(),
+        diagnostics: vec![diagnostic],
+    })
 }
 
 /// `tla-mc: unsupported temporal formula …`.
@@ -157,9 +195,32 @@ fn refusal(stderr: &str) -> Option<Finding> {
     Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shortened(words))))
 }
 
-/// Refusals quote syntax trees.
+/// Without the syntax trees that refusals quote.
 fn shortened(words: &str) -> String {
     const LONGEST: usize = 300;
+    const TREES: [&str; 18] = [
+        "And(",
+        "Or(",
+        "Not(",
+        "Bin(",
+        "Ident(",
+        "Apply(",
+        "Temporal(",
+        "Quant(",
+        "Prefix(",
+        "If(",
+        "Case(",
+        "Let(",
+        "App(",
+        "Prime(",
+        "BoxAction(",
+        "Tuple(",
+        "Bool(",
+        "Unchanged(",
+    ];
+    let word = |at: usize| words[..at].ends_with(|char: char| char.is_alphanumeric());
+    let tree = TREES.iter().filter_map(|tree| words.find(tree)).filter(|at| !word(*at)).min();
+    let words = tree.map_or(words, |at| words[..at].trim_end_matches([' ', ':', '(', '[', '`']));
     match words.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &words[..at]),
         None => words.to_owned(),
@@ -296,6 +357,44 @@ mod tests {
         let statistics = reading.statistics;
         assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(15), Some(9), Some(4)));
         assert_eq!((statistics.left_on_queue, statistics.initial), (Some(0), None));
+    }
+
+    #[test]
+    fn what_a_string_is_to_tlc_decides_nothing() {
+        for said in [
+            "Error: expected a sequence, got \"abc\"",
+            "Error: evaluating Inv: \\o on non-sequences \"ab\", \"c\"",
+            "Error: \\o on non-sequences <<1>>, \"c\"",
+        ] {
+            assert!(matches!(found(said, 2), Some(Finding::Undecided(_))), "{said}");
+        }
+        assert_eq!(kind(found("Error: expected a sequence, got 3", 2)).0, ViolationKind::Evaluation);
+    }
+
+    #[test]
+    fn our_own_operators_tell_a_limit_from_what_has_no_value() {
+        let limit =
+            found("Error: evaluating Inv: applying a non-function \"tlaforge limit: a number beyond 32 bits\"", 2);
+        assert!(matches!(&limit, Some(Finding::Undecided(words)) if words.contains("32 bits")), "{limit:?}");
+        let undefined = found("Error: applying a non-function \"tlaforge undefined: 0^0\"", 2);
+        assert!(
+            matches!(&undefined, Some(Finding::Verdict(Verdict::Invalid { reason, .. })) if reason == "0^0 is undefined")
+        );
+    }
+
+    #[test]
+    fn a_refusal_shows_no_syntax_tree() {
+        let said = "tla-mc: unsupported temporal formula Or([Temporal(\"<>\", [Ident(\"A\")])])\n";
+        let refused = read("", said, Status::Exited(2)).finding;
+        assert!(matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("unsupported temporal formula")));
+    }
+
+    #[test]
+    fn a_deadline_leaves_the_counts_of_the_last_report() {
+        let said =
+            "progress: depth 7, 20 generated, 11 distinct (0 fingerprint spills), 1 on queue (0 on disk), 10.1s\n";
+        let statistics = read("", said, Status::DeadlineExceeded).statistics;
+        assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(20), Some(11), Some(7)));
     }
 
     #[test]

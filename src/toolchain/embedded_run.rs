@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
+use crate::tla::semantic::{CheckerText, for_checker};
 use crate::tla::{ActionCoverage, Checker, Trace};
 
 use super::embedded::EmbeddedToolchain;
 use super::embedded_child::{CHECKER_MARKER, VERSION};
 use super::explorer::{AtOnce, Explorer, Learned, Run, judge};
-use super::installation::modules;
 use super::plan::RunPlan;
 use super::{BoxFuture, CheckRequest, Limits, SpecText, ToolContext, ToolError, embedded_actions, embedded_output};
 
@@ -84,7 +84,7 @@ impl<'a> TlaMc<'a> {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.path().join(number.to_string());
         let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
-        lay_out(&folder, spec, plan, main)?;
+        let written = lay_out(&folder, spec, plan, main)?;
         let memory = memory(cx.limits);
         let args = [
             ("-workers", plan.order.workers(cx.limits).to_string()),
@@ -114,7 +114,7 @@ impl<'a> TlaMc<'a> {
         // Each run leaves its folder to the next one's space; all go with the whole.
         let _ = fs::remove_dir_all(&folder);
         let stdout = String::from_utf8_lossy(&ended.stdout).into_owned();
-        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let stderr = placed(&String::from_utf8_lossy(&ended.stderr), &written);
         let output = format!("==== {}: {VERSION} {} {main}.tla\n{stdout}{stderr}", plan.label, shown.join(" "));
         Ok(Explored { ended, stdout, stderr, output })
     }
@@ -129,8 +129,10 @@ impl<'a> TlaMc<'a> {
         let first = if workers > 1 { ALONE.min(cx.limits.check) } else { cx.limits.check };
         let alone = Limits { check: first, workers: Some(1), ..cx.limits.clone() };
         let first = ToolContext { limits: &alone, ..*cx };
+        let mut before = Duration::ZERO;
         let (explored, workers) = match self.explore(spec, plan, &first, &Cancel::new(), &mut |_| {}).await? {
             slow if slow.ended.status == Status::DeadlineExceeded && cx.limits.check > alone.check => {
+                before = slow.ended.wall;
                 let limits = Limits { check: cx.limits.check.saturating_sub(ALONE), ..cx.limits.clone() };
                 let rest = ToolContext { limits: &limits, ..*cx };
                 (self.explore(spec, plan, &rest, &Cancel::new(), &mut |_| {}).await?, workers)
@@ -139,7 +141,7 @@ impl<'a> TlaMc<'a> {
         };
         let read = embedded_output::read(&explored.stdout, &explored.stderr, explored.ended.status);
         let verdict = judge(NAME, &explored.ended, &read, cx, |_| broke(&explored.ended))?;
-        let seconds = explored.ended.wall.as_secs_f64();
+        let seconds = (before + explored.ended.wall).as_secs_f64();
         Ok((Run { verdict, read, seconds, workers }, explored.output))
     }
 }
@@ -197,21 +199,44 @@ impl Explorer for TlaMc<'_> {
     }
 }
 
-fn lay_out(folder: &std::path::Path, spec: &SpecText, plan: &RunPlan, main: &str) -> Result<(), ToolError> {
+/// Writes the modules as the checker has to read them, and the configuration; returns the former by file.
+fn lay_out(
+    folder: &std::path::Path,
+    spec: &SpecText,
+    plan: &RunPlan,
+    main: &str,
+) -> Result<Vec<(String, CheckerText)>, ToolError> {
     let inside: PathBuf = folder.join("spec");
     let failed = |source: io::Error| ToolError::Io { what: format!("write to {}", inside.display()), source };
     fs::create_dir_all(&inside).map_err(failed)?;
-    let mut files = modules(spec);
-    if let Some((name, text)) = &plan.wrapper {
-        files.push((format!("{name}.tla"), text));
-    }
-    for (name, text) in files {
-        fs::write(inside.join(name), text).map_err(failed)?;
+    let own = plan.wrapper.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+    let beside = spec.beside.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let modules: Vec<(&str, &str)> =
+        std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(beside).chain(own).collect();
+    // What cannot be written for it was refused before; of a wrapper that cannot, it finds nothing and refuses it.
+    let texts = for_checker(&modules, &plan.cfg).unwrap_or_default();
+    let written: Vec<_> = modules.iter().map(|(name, _)| format!("{name}.tla")).zip(texts).collect();
+    for (name, copy) in &written {
+        fs::write(inside.join(name), &copy.text).map_err(failed)?;
     }
     // It has no flag for this, but knows the keyword.
     let deadlock = if plan.deadlock { "TRUE" } else { "FALSE" };
     let cfg = format!("{}CHECK_DEADLOCK {deadlock}\n", plan.cfg);
-    fs::write(inside.join(format!("{main}.cfg")), cfg).map_err(failed)
+    fs::write(inside.join(format!("{main}.cfg")), cfg).map_err(failed)?;
+    Ok(written)
+}
+
+/// Messages with the lines of the modules as they were given: `Spec.tla: line 7 col 3: …`.
+fn placed(stderr: &str, written: &[(String, CheckerText)]) -> String {
+    let place = |line: &str| {
+        let (name, copy) = written.iter().find(|(name, _)| line.contains(&format!("{name}: line ")))?;
+        let (before, rest) = line.split_once(&format!("{name}: line "))?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let original = copy.lines.get(rest[..digits].parse::<usize>().ok()?.checked_sub(1)?)?;
+        Some(format!("{before}{name}: line {original}{}", &rest[digits..]))
+    };
+    let lines = stderr.lines().map(|line| place(line).unwrap_or_else(|| line.to_owned()) + "\n");
+    lines.collect()
 }
 
 /// The memory that one run may take: what the user gives to a checker, else a quarter of what the machine has, as a JVM

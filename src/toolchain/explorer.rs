@@ -139,7 +139,12 @@ pub(crate) fn judge(
     };
     match ended.status {
         Status::DeadlineExceeded => {
-            inconclusive(format!("{name} did not end within {} s", cx.limits.check.as_secs_f64()))
+            let seen = read.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
+            inconclusive(format!(
+                "{name} did not end within {} s{}",
+                cx.limits.check.as_secs_f64(),
+                seen.unwrap_or_default()
+            ))
         }
         Status::OutputFlood => inconclusive(format!("{name} wrote more than {} bytes", cx.limits.output)),
         // The system's memory killer sends it; whoever did, nothing was decided.

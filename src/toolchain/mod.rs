@@ -27,7 +27,7 @@ mod tlc;
 mod tlc_output;
 
 pub use beside::beside;
-pub use both::{BothToolchains, Contradiction, Reporter};
+pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
 pub use check::bounds;
 pub use contract::{
     BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, Progress, SpecText, ToolContext, ToolError,

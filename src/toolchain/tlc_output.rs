@@ -208,7 +208,13 @@ impl Reader<'_> {
                     self.out.coverage = Some(covered(&actions, self.main));
                 }
             }
-            2103 => self.nested_positions(&frame.text),
+            2103 => {
+                // It follows what went wrong in the specification's own expressions, of whatever kind that was.
+                if let Some(Finding::Broke(words)) = &self.out.finding {
+                    self.out.finding = Some(evaluation(&words.clone()));
+                }
+                self.nested_positions(&frame.text);
+            }
             // "The behavior up to this point is", "The following behavior constitutes a counter-example"; and advice on
             // the garbage collector.
             2121 | 2264 | 2401 => {}
@@ -390,6 +396,9 @@ fn general(frame: &Frame, words: &str) -> Finding {
         Finding::Exhausted(joined(words))
     } else if exception.ends_with("ConfigFileException") {
         configuration(words)
+    } else if exception.is_empty() && words.contains(" of module ") {
+        // Among the initial states it tells what was wrong without the exception, but with the place.
+        evaluation(words)
     } else if exception.starts_with("tlc2.") || (exception == "java.lang.RuntimeException" && !words.is_empty()) {
         // TLC throws it for most of what it cannot evaluate.
         evaluation(words)

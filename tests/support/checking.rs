@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Bench, Done};
 
-pub const COUNTER: &str = "---- MODULE Counter ----
+pub const COUNTER: &str = "---- MODULE M ----
 EXTENDS Naturals, TLC
 VARIABLES x, log
 vars == <<x, log>>
@@ -28,7 +28,7 @@ Few == x < 2
 ====
 ";
 
-pub const ENDLESS: &str = "---- MODULE Endless ----
+pub const ENDLESS: &str = "---- MODULE M ----
 EXTENDS Naturals
 VARIABLE x
 Init == x = 0
@@ -39,7 +39,7 @@ TypeOK == x \\in Nat
 ";
 
 /// Two processes that send once and then wait for ever.
-pub const WAITING: &str = "---- MODULE Waiting ----
+pub const WAITING: &str = "---- MODULE M ----
 EXTENDS Naturals, TLC
 CONSTANT Procs
 (* --algorithm Waiting
@@ -61,7 +61,9 @@ pub fn bench_with(module: &str, cfg: &str) -> Bench {
 }
 
 pub fn put(bench: &Bench, module: &str, cfg: &str) {
-    bench.write("M.tla", module);
+    // A module stands in a file of its name.
+    let name = module.split_once("MODULE ").and_then(|(_, rest)| rest.split_whitespace().next()).unwrap_or("M");
+    bench.write("M.tla", module.replacen(&format!("MODULE {name} "), "MODULE M ", 1));
     bench.write("M.cfg", cfg);
 }
 
@@ -150,7 +152,7 @@ end algorithm; *)
 /// A machine whose `java` is this script, once SANY has accepted the module and TLC has said its version.
 pub fn faking(behaviour: &str) -> Bench {
     faking_all(&format!(
-        "case \"$*\" in\n  *tla2sany.SANY*) echo 'Semantic processing of module Counter'; exit 0 ;;\n  *tlc2.TLC*' -h') echo \
+        "case \"$*\" in\n  *tla2sany.SANY*) echo 'Semantic processing of module M'; exit 0 ;;\n  *tlc2.TLC*' -h') echo \
          'TLC2 Version 2.15 of a fake'; exit 1 ;;\nesac\n{behaviour}"
     ))
 }

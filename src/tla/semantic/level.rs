@@ -123,6 +123,10 @@ pub(super) struct Levels<'a> {
 /// Definitions that wait for each other; an expression alone is never so deep.
 const MAX_WAITING: usize = 400;
 
+fn with_article(word: &str) -> String {
+    format!("{} {word}", if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" })
+}
+
 pub(super) fn level_name(level: Level) -> &'static str {
     match level {
         0 => "constant",
@@ -411,9 +415,9 @@ impl<'a> Levels<'a> {
             let highest = signature.highest(position);
             if operand.level > highest {
                 let message = format!(
-                    "{} is a {} formula where `{}` allows at most {} level",
+                    "{} is {} formula where `{}` allows at most {} level",
                     argument_name(position, infos.len()),
-                    level_name(operand.level),
+                    with_article(level_name(operand.level)),
                     self.name(operator),
                     level_name(highest)
                 );
@@ -432,12 +436,12 @@ impl<'a> Levels<'a> {
                 let needed = given.fold(demand, Level::max);
                 if inner.highest(of) < needed {
                     let message = format!(
-                        "`{}` cannot be given to `{}`: its operand {} may be at most of {} level and gets a {} formula",
+                        "`{}` cannot be given to `{}`: its operand {} may be at most of {} level and gets {} formula",
                         self.name(argument),
                         self.name(operator),
                         of + 1,
                         level_name(inner.highest(of)),
-                        level_name(needed)
+                        with_article(level_name(needed))
                     );
                     self.error(place, message);
                 }

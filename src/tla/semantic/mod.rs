@@ -5,6 +5,9 @@
 
 mod analysis;
 mod builtin;
+mod checker_text;
+mod dialect;
+mod for_checker;
 mod graph;
 mod level;
 mod level_module;
@@ -24,4 +27,6 @@ mod token;
 mod tree;
 
 pub use analysis::{Analysis, analyze};
+pub use checker_text::CheckerText;
+pub use for_checker::{LIMIT, UNDEFINED, for_checker};
 pub use standard::exported;

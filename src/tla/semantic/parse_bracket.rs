@@ -263,14 +263,16 @@ impl Parser<'_> {
 /// `x \in S` as the element of a set.
 fn membership(names: Vec<Name>, set: Expr, at: usize) -> Expr {
     let elements = names.into_iter().map(|name| {
-        let at = name.at;
-        Expr::new(Form::Path(vec![Segment { name, kind: SegmentKind::Name, arguments: None }]), at)
+        let (at, end) = (name.at, name.at + name.text.len());
+        Expr::new(Form::Path(vec![Segment { name, kind: SegmentKind::Name, arguments: None }]), at).ending(end)
     });
     let mut operands: Vec<Expr> = elements.collect();
     operands.push(set);
+    let end = operands.last().map_or(at, |last| last.end);
     let operator = super::operator::OPERATORS.iter().find(|(operator, _)| operator.name == "\\in");
-    match operator {
+    let whole = match operator {
         Some((operator, _)) => Expr::new(Form::Apply(operator, operands), at),
         None => Expr::new(Form::Set(operands), at),
-    }
+    };
+    whole.ending(end)
 }

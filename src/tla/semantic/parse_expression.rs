@@ -11,7 +11,7 @@ use super::tree::{Expr, Form, MAX_DEPTH, Name, Quantifier, Segment, SegmentKind}
 
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
-        let whole = self.nested(Self::operands_and_operators)?;
+        let whole = self.nested(Self::operands_and_operators)?.ending(self.reached());
         if whole.depth > MAX_DEPTH { too_deep(whole.at) } else { Ok(whole) }
     }
 
@@ -24,8 +24,8 @@ impl Parser<'_> {
         let mut pile = Pile::default();
         loop {
             while let Some(operator) = self.prefix_operator() {
-                let at = self.take().start;
-                pile.operator(operator, at)?;
+                let token = self.take();
+                pile.operator(operator, token.start, token.end)?;
             }
             let token = self.peek();
             if !self.inside(&token) {
@@ -37,11 +37,11 @@ impl Parser<'_> {
                 };
             }
             if let Some(open) = self.open_ended()? {
-                pile.operand(open);
+                pile.operand(open.ending(self.reached()));
                 break;
             }
             let operand = self.operand()?;
-            pile.operand(operand);
+            pile.operand(operand.ending(self.reached()));
             self.behind_operand(&mut pile)?;
             let next = self.peek();
             if !self.inside(&next) {
@@ -54,7 +54,7 @@ impl Parser<'_> {
             match next.operator().filter(|operator| operator.is_infix()) {
                 Some(operator) => {
                     self.take();
-                    pile.operator(operator, next.start)?;
+                    pile.operator(operator, next.start, next.end)?;
                 }
                 None => break,
             }
@@ -79,14 +79,14 @@ impl Parser<'_> {
             }
             if let Some(operator) = token.operator().filter(|operator| operator.is_postfix()) {
                 self.take();
-                pile.operator(operator, token.start)?;
+                pile.operator(operator, token.start, token.end)?;
             } else if token.is(".") {
                 self.take();
                 if !self.inside(&self.peek()) {
                     return self.unexpected("the name of a field inside the bulleted list");
                 }
                 self.free_name("the name of a field behind `.`")?;
-                pile.field(token.start)?;
+                pile.field(token.start, self.reached())?;
             } else if token.is("[") {
                 let argument = self.nested(Self::square)?;
                 let Form::Arguments(arguments) = argument.form else {
@@ -95,7 +95,7 @@ impl Parser<'_> {
                         "two expressions stand side by side: an operator between them is missing".into(),
                     );
                 };
-                pile.application(arguments, token.start)?;
+                pile.application(arguments, token.start, self.reached())?;
             } else {
                 return Ok(());
             }
@@ -326,7 +326,7 @@ impl Parser<'_> {
         {
             return wrong(from, "without this label the expression would be read otherwise: write parentheses".into());
         }
-        pile.operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from));
+        pile.operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from).ending(self.reached()));
         Ok(())
     }
 

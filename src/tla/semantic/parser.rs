@@ -100,6 +100,11 @@ impl Parser<'_> {
         token
     }
 
+    /// Where the last token that was taken ends.
+    pub(super) fn reached(&self) -> usize {
+        self.at.checked_sub(1).map_or(0, |last| self.token(last).end)
+    }
+
     pub(super) fn took(&mut self, mark: &str) -> bool {
         let found = self.is(mark);
         self.at += usize::from(found);

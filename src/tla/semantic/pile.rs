@@ -7,10 +7,13 @@ use super::operator::{APPLICATION, END, Fixity, Operator, as_prefix};
 use super::parser::{Parsed, too_deep, wrong};
 use super::tree::{Expr, Form, MAX_DEPTH};
 
+/// Beyond this a chain of `/\\` or `\\/` is one node with many operands.
+const LONGEST_CHAIN: u16 = 64;
+
 enum Item {
     Operand(Expr),
-    /// The operator, where it stands, and for an application its arguments.
-    Operator(&'static Operator, usize, Vec<Expr>),
+    /// The operator, where it stands, where it ends, and for an application its arguments.
+    Operator(&'static Operator, usize, usize, Vec<Expr>),
 }
 
 #[derive(Default)]
@@ -31,19 +34,19 @@ impl Pile {
         self.items.push(Item::Operand(operand));
     }
 
-    pub(super) fn operator(&mut self, operator: &'static Operator, at: usize) -> Parsed<()> {
-        self.items.push(Item::Operator(operator, at, Vec::new()));
+    pub(super) fn operator(&mut self, operator: &'static Operator, at: usize, end: usize) -> Parsed<()> {
+        self.items.push(Item::Operator(operator, at, end, Vec::new()));
         self.settle()
     }
 
     /// `[a, b]` behind an operand.
-    pub(super) fn application(&mut self, arguments: Vec<Expr>, at: usize) -> Parsed<()> {
-        self.items.push(Item::Operator(&APPLICATION, at, arguments));
+    pub(super) fn application(&mut self, arguments: Vec<Expr>, at: usize, end: usize) -> Parsed<()> {
+        self.items.push(Item::Operator(&APPLICATION, at, end, arguments));
         self.settle()
     }
 
     /// `.field` binds to the operand directly before it.
-    pub(super) fn field(&mut self, at: usize) -> Parsed<()> {
+    pub(super) fn field(&mut self, at: usize, end: usize) -> Parsed<()> {
         if matches!(self.items.last(), Some(Item::Operator(operator, ..)) if operator.is_postfix()) {
             let last = self.items.len() - 1;
             self.reduce(last)?;
@@ -51,7 +54,7 @@ impl Pile {
         match self.items.pop() {
             Some(Item::Operand(record)) if record.depth >= MAX_DEPTH => too_deep(record.at),
             Some(Item::Operand(record)) => {
-                self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), at)));
+                self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), at).ending(end)));
                 Ok(())
             }
             _ => wrong(at, "`.` follows an operator: a record stands before it".into()),
@@ -80,7 +83,7 @@ impl Pile {
 
     /// The whole expression.
     pub(super) fn finish(mut self, at: usize) -> Parsed<Expr> {
-        self.items.push(Item::Operator(&END, at, Vec::new()));
+        self.items.push(Item::Operator(&END, at, at, Vec::new()));
         self.settle()?;
         self.items.pop();
         match (self.items.pop(), self.items.is_empty()) {
@@ -91,7 +94,7 @@ impl Pile {
 
     fn operator_at(&self, index: usize) -> Option<(&'static Operator, usize)> {
         match self.items.get(index)? {
-            Item::Operator(operator, at, _) => Some((operator, *at)),
+            Item::Operator(operator, at, ..) => Some((operator, *at)),
             Item::Operand(_) => None,
         }
     }
@@ -155,7 +158,7 @@ impl Pile {
     /// Applies the operator at this index to the operands around it.
     fn reduce(&mut self, index: usize) -> Parsed<()> {
         let starts = index == 0 || matches!(self.items.get(index - 1), Some(Item::Operator(..)));
-        let Item::Operator(operator, at, arguments) = self.items.remove(index) else { return Ok(()) };
+        let Item::Operator(operator, at, end, arguments) = self.items.remove(index) else { return Ok(()) };
         let mut operands = Vec::new();
         let first = if operator.is_postfix() || !starts { index - 1 } else { index };
         let count = if operator.is_postfix() || starts { 1 } else { 2 };
@@ -164,7 +167,8 @@ impl Pile {
                 operands.push(operand);
             }
         }
-        let whole = applied(operator, starts, at, operands, arguments);
+        let end = operands.last().map_or(end, |last| last.end.max(end));
+        let whole = applied(operator, starts, at, operands, arguments).ending(end);
         if whole.depth > MAX_DEPTH {
             return too_deep(whole.at);
         }
@@ -199,6 +203,16 @@ fn applied(
     }
     if operator.fixity == Fixity::Product {
         return Expr::new(Form::Product(operands), from);
+    }
+    // A long chain of alternatives (labels of an algorithm, say) nests no deeper than a short one.
+    if matches!(operator.name, "/\\" | "\\/")
+        && let Some(Expr { form: Form::Apply(before, chain), depth, .. }) = operands.first_mut()
+        && *before == operator
+        && *depth > LONGEST_CHAIN
+    {
+        let mut chain = std::mem::take(chain);
+        chain.extend(operands.pop());
+        return Expr::new(Form::Apply(operator, chain), from);
     }
     Expr::new(Form::Apply(operator, operands), from)
 }

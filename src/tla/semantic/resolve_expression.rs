@@ -163,6 +163,11 @@ impl Resolver<'_> {
             return self.literal(at);
         };
         let nodes = self.all(operands);
+        // See `Pile`: a long chain.
+        if operands.len() > 2 && matches!(operator.name, "/\\" | "\\/") {
+            let row = if operator.name == "/\\" { Row::Conjunction } else { Row::Disjunction };
+            return self.plain(row, nodes, at);
+        }
         let arity = self.graph.symbol(symbol).arity;
         if arity != nodes.len() {
             self.error(at, format!("`{}` is defined for {arity} operands and has {} here", operator.name, nodes.len()));

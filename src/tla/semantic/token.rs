@@ -224,9 +224,15 @@ impl<'a> Lexer<'a> {
 
     fn run(&mut self) {
         loop {
-            self.skip_blank();
+            let comment = self.skip_blank();
             let Some(first) = self.text[self.at..].chars().next() else {
-                return self.push(Kind::Bad("the module does not end: `====` is missing"), self.at);
+                return match comment {
+                    Some(start) => {
+                        self.at = start;
+                        self.push(Kind::Bad("a comment begins here and is not closed: `*)` is missing"), start + 2);
+                    }
+                    None => self.push(Kind::Bad("the module does not end: `====` is missing"), self.at),
+                };
             };
             let (kind, end) = self.next(first);
             self.push(kind, end);
@@ -249,8 +255,8 @@ impl<'a> Lexer<'a> {
         self.skip_to(end);
     }
 
-    /// White space and comments. A comment that does not end takes the rest.
-    fn skip_blank(&mut self) {
+    /// White space and comments. A comment that does not end takes the rest, and its start is returned.
+    fn skip_blank(&mut self) -> Option<usize> {
         loop {
             let rest = &self.text[self.at..];
             let end = if rest.starts_with([' ', '\t', '\n', '\r']) {
@@ -258,9 +264,16 @@ impl<'a> Lexer<'a> {
             } else if rest.starts_with("\\*") {
                 rest.find(['\n', '\r']).unwrap_or(rest.len())
             } else if rest.starts_with("(*") {
-                block_comment(rest)
+                match block_comment(rest) {
+                    Some(length) => length,
+                    None => {
+                        let start = self.at;
+                        self.skip_to(self.text.len());
+                        return Some(start);
+                    }
+                }
             } else {
-                return;
+                return None;
             };
             self.skip_to(self.at + end);
         }
@@ -390,7 +403,7 @@ impl<'a> Lexer<'a> {
 }
 
 /// The length of the nested comment that a text begins with.
-fn block_comment(text: &str) -> usize {
+fn block_comment(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (0, 0_usize);
     while at + 1 < bytes.len() {
@@ -403,11 +416,11 @@ fn block_comment(text: &str) -> usize {
                 depth -= 1;
                 at += 2;
                 if depth == 0 {
-                    return at;
+                    return Some(at);
                 }
             }
             _ => at += 1,
         }
     }
-    text.len()
+    None
 }

@@ -179,6 +179,8 @@ pub(super) const MAX_DEPTH: u16 = 256;
 pub(super) struct Expr {
     pub(super) form: Form,
     pub(super) at: usize,
+    /// Where the last token ends.
+    pub(super) end: usize,
     /// How many expressions are nested here, itself counted.
     pub(super) depth: u16,
 }
@@ -270,7 +272,23 @@ pub(super) enum Form {
 impl Expr {
     pub(super) fn new(form: Form, at: usize) -> Self {
         let depth = depth_below(&form).saturating_add(1);
-        Self { form, at, depth }
+        Self { form, at, end: at, depth }
+    }
+
+    pub(super) fn ending(self, end: usize) -> Self {
+        Self { end, ..self }
+    }
+
+    /// Where the first token begins: `at` is where an error is told.
+    pub(super) fn start(&self) -> usize {
+        match &self.form {
+            Form::Apply(operator, operands) if !operator.is_prefix() => {
+                operands.first().map_or(self.at, |first| first.start().min(self.at))
+            }
+            Form::Product(factors) => factors.first().map_or(self.at, |first| first.start().min(self.at)),
+            Form::Application(inner, _) | Form::Field(inner) => inner.start(),
+            _ => self.at,
+        }
     }
 }
 

@@ -1,0 +1,163 @@
+//! The text of a module with changes that leave every other token in its column, for columns mean something in bulleted
+//! lists. Where there is no room in a line the rest of it goes to a line of its own.
+
+use super::token::{Kind, Token};
+
+/// What is to be written otherwise.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Before the token that begins here: outer ones first.
+    before: Vec<(usize, String)>,
+    /// Behind the token that ends here: inner ones first.
+    behind: Vec<(usize, String)>,
+    /// Instead of the token that begins here.
+    instead: Vec<(usize, String)>,
+}
+
+impl Changes {
+    pub(super) fn before(&mut self, at: usize, text: &str) {
+        self.before.push((at, text.to_owned()));
+    }
+
+    pub(super) fn behind(&mut self, end: usize, text: &str) {
+        self.behind.push((end, text.to_owned()));
+    }
+
+    pub(super) fn instead(&mut self, at: usize, text: String) {
+        self.instead.push((at, text));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.behind.is_empty() && self.instead.is_empty()
+    }
+
+    fn sort(&mut self) {
+        for all in [&mut self.before, &mut self.behind, &mut self.instead] {
+            all.sort_by_key(|(at, _)| *at);
+        }
+    }
+}
+
+/// A text and the line of the original that each of its lines is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckerText {
+    /// The whole file.
+    pub text: String,
+    /// For each line, counted from 0, the line of the original, counted from 1.
+    pub lines: Vec<usize>,
+}
+
+impl CheckerText {
+    pub(super) fn unchanged(text: &str) -> Self {
+        let lines = (1..=text.matches('\n').count() + 1).collect();
+        Self { text: text.to_owned(), lines }
+    }
+
+    /// The text with these changes, and `more` before the end of the module.
+    pub(super) fn written(text: &str, tokens: &[Token], mut changes: Changes, more: &str) -> Self {
+        changes.sort();
+        let mut page = Page { out: String::new(), column: 1, lines: vec![1], original: 1 };
+        let Changes { before, behind, instead } = changes;
+        let (mut before, mut behind, mut instead) =
+            (before.into_iter().peekable(), behind.into_iter().peekable(), instead.into_iter().peekable());
+        let mut at = 0;
+        for (index, token) in tokens.iter().enumerate() {
+            // What stands before the module is no TLA+.
+            page.gap(text.get(at..token.start).unwrap_or(""), index > 0);
+            let mut opening = String::new();
+            while let Some((_, open)) = before.next_if(|(place, _)| *place <= token.start) {
+                opening += &open;
+            }
+            if index + 1 == tokens.len() && token.kind == Kind::End && !more.is_empty() {
+                page.line(1);
+                page.write(more);
+            }
+            let other = instead.next_if(|(place, _)| *place <= token.start).map(|(_, other)| other);
+            let own = other.as_deref().unwrap_or_else(|| text.get(token.start..token.end).unwrap_or(""));
+            page.place(token.column, &opening, own);
+            page.write(own);
+            while let Some((_, close)) = behind.next_if(|(end, _)| *end <= token.end) {
+                page.write(&close);
+            }
+            at = token.end;
+        }
+        page.write("\n");
+        Self { text: page.out, lines: page.lines }
+    }
+}
+
+struct Page {
+    out: String,
+    /// The column behind what is written, as that parser counts: bytes, with tab stops every eight.
+    column: usize,
+    lines: Vec<usize>,
+    original: usize,
+}
+
+impl Page {
+    fn write(&mut self, text: &str) {
+        for byte in text.bytes() {
+            self.column = match byte {
+                b'\n' => {
+                    self.lines.push(self.original);
+                    1
+                }
+                b'\t' => (self.column - 1) / 8 * 8 + 9,
+                _ => self.column + 1,
+            };
+        }
+        self.out.push_str(text);
+    }
+
+    /// White space and comments; of a comment only what takes no more room than it seems to.
+    fn gap(&mut self, text: &str, inside: bool) {
+        for char in text.chars() {
+            if char == '\n' {
+                self.original += 1;
+            }
+            match char {
+                '\n' | '\r' | '\t' | ' ' => self.write(char.encode_utf8(&mut [0; 4])),
+                _ if !inside => {}
+                _ if char.is_ascii() => self.write(char.encode_utf8(&mut [0; 4])),
+                _ => self.write("?"),
+            }
+        }
+    }
+
+    fn line(&mut self, column: usize) {
+        self.write("\n");
+        self.write(&" ".repeat(column - 1));
+    }
+
+    /// Goes to this column, where `next` will stand, with this text somewhere before it.
+    fn place(&mut self, column: usize, opening: &str, next: &str) {
+        let line = self.out.rfind('\n').map_or(0, |newline| newline + 1);
+        if opening.is_empty() && self.column == column {
+            return;
+        }
+        // Spaces that may go: those behind the last token or comment of this line, but one that keeps words apart.
+        let kept = self.out.trim_end_matches(' ');
+        let blank = self.out.len() - kept.len();
+        let word = |char: char| char.is_ascii_alphanumeric() || char == '_';
+        let apart = kept.ends_with(word) && if opening.is_empty() { next } else { opening }.starts_with(word);
+        let room = if kept.len() <= line { 0 } else { blank.saturating_sub(usize::from(apart)) };
+        let wanted = (self.column + opening.len()).saturating_sub(column);
+        if self.column + opening.len() >= column && wanted <= room {
+            self.out.truncate(self.out.len() - wanted);
+            self.column -= wanted;
+            return self.write(opening);
+        }
+        // It may stand no further left than the token does.
+        if !opening.is_empty() {
+            if self.out[line..].trim_matches(' ').is_empty() && self.column == column {
+                self.write(opening);
+            } else {
+                self.line(column);
+                self.write(opening);
+            }
+        } else if self.column < column {
+            return self.write(&" ".repeat(column - self.column));
+        }
+        self.line(column);
+    }
+}

@@ -1,0 +1,148 @@
+//! How `tla-mc` 0.2.2 reads operators, where that differs from the language: one binding power each instead of a range, and
+//! `\X` that joins a product in parentheses. What it has no entry for it refuses. Source: its `parser.rs`, which
+//! `tests/dialect.rs` asks for each pair of operators.
+
+use super::operator::{Fixity, Operator};
+use super::tree::{Expr, Form};
+
+/// The binding power of an infix operator, and whether a chain of it groups to the right.
+fn infix(operator: &Operator) -> Option<(u8, bool)> {
+    Some(match operator.name {
+        "=>" => (1, true),
+        "<=>" | "~>" => (2, false),
+        "/\\" | "\\/" => (3, false),
+        "=" | "/=" | "<" | ">" | "\\leq" | "\\geq" | "\\in" | "\\notin" | "\\subseteq" | "\\subset" | "\\supseteq"
+        | "\\prec" | "\\preceq" | "\\succ" | "\\succeq" | "\\ll" | "\\gg" | "\\sqsubset" | "\\sqsubseteq"
+        | "\\sqsupset" | "\\sqsupseteq" | "\\sim" | "\\simeq" | "\\approx" | "\\cong" | "\\doteq" => (5, false),
+        "@@" => (6, false),
+        ":>" => (7, false),
+        "\\cup" | "\\cap" | "\\" => (8, false),
+        ".." | "##" | "$$" | "\\uplus" | "\\sqcap" | "\\sqcup" => (9, false),
+        "+" | "-" | "\\times" | "++" | "\\oplus" | "%%" => (10, false),
+        "\\ominus" => (11, false),
+        "*" | "\\div" | "%" | "\\o" | "&" | "&&" | "**" | "//" | "\\otimes" | "\\odot" | "\\oslash" | "\\star"
+        | "\\bullet" => (13, false),
+        "^" => (14, true),
+        "^^" => (14, false),
+        _ => return None,
+    })
+}
+
+/// The least binding power of what a prefix operator takes.
+fn prefix(operator: &Operator) -> Option<u8> {
+    Some(match operator.name {
+        "~" | "[]" | "<>" | "ENABLED" => 4,
+        "SUBSET" | "UNION" => 9,
+        "DOMAIN" => 10,
+        "-." => 12,
+        "UNCHANGED" => 15,
+        _ => return None,
+    })
+}
+
+/// Whether it has an entry for this infix or prefix operator.
+pub(super) fn reads(operator: &Operator) -> bool {
+    if operator.is_prefix() { prefix(operator).is_some() } else { infix(operator).is_some() }
+}
+
+/// Prefix, infix or product: what parentheses may be missing around.
+pub(super) fn is_operation(expression: &Expr) -> bool {
+    match &expression.form {
+        Form::Apply(operator, _) => !operator.is_postfix(),
+        Form::Product(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether that parser reads the operators of this expression, as it is written, as another tree, or not at all.
+pub(super) fn differs(expression: &Expr) -> bool {
+    let mut items = Vec::new();
+    let ours = shape(expression, &mut items);
+    let mut reader = Reader { items, at: 0 };
+    let theirs = reader.expression(0);
+    theirs != Some(ours) || reader.at != reader.items.len()
+}
+
+enum Item {
+    Prefix(&'static Operator),
+    Infix(&'static Operator),
+    /// Everything else, by where it stands.
+    Operand(usize),
+}
+
+/// What an expression is made of. A chain to the left is one node.
+#[derive(Debug, PartialEq)]
+enum Shape {
+    Operand(usize),
+    Prefix(&'static str, Box<Shape>),
+    Infix(&'static str, Vec<Shape>),
+}
+
+fn joined(operator: &'static Operator, left: Shape, right: Shape) -> Shape {
+    match left {
+        Shape::Infix(name, mut operands) if name == operator.name => {
+            operands.push(right);
+            Shape::Infix(name, operands)
+        }
+        left => Shape::Infix(operator.name, vec![left, right]),
+    }
+}
+
+/// Our own tree, and what it is written as.
+fn shape(expression: &Expr, items: &mut Vec<Item>) -> Shape {
+    match &expression.form {
+        Form::Apply(operator, operands) if operator.is_prefix() && operands.len() == 1 => {
+            items.push(Item::Prefix(operator));
+            Shape::Prefix(operator.name, Box::new(shape(&operands[0], items)))
+        }
+        Form::Apply(operator, operands) if operator.is_infix() => chain(operator, operands, items),
+        Form::Product(factors) => chain(&PRODUCT, factors, items),
+        _ => {
+            items.push(Item::Operand(expression.at));
+            Shape::Operand(expression.at)
+        }
+    }
+}
+
+const PRODUCT: Operator = Operator { name: "\\times", fixity: Fixity::Product, low: 10, high: 13, left: true };
+
+fn chain(operator: &'static Operator, operands: &[Expr], items: &mut Vec<Item>) -> Shape {
+    let mut operands = operands.iter();
+    let mut whole = operands.next().map_or(Shape::Operand(0), |first| shape(first, items));
+    for operand in operands {
+        items.push(Item::Infix(operator));
+        whole = joined(operator, whole, shape(operand, items));
+    }
+    whole
+}
+
+struct Reader {
+    items: Vec<Item>,
+    at: usize,
+}
+
+impl Reader {
+    fn expression(&mut self, least: u8) -> Option<Shape> {
+        let first = self.items.get(self.at)?;
+        self.at += 1;
+        let mut whole = match first {
+            Item::Operand(at) => Shape::Operand(*at),
+            Item::Prefix(operator) => {
+                let operator = *operator;
+                Shape::Prefix(operator.name, Box::new(self.expression(prefix(operator)?)?))
+            }
+            Item::Infix(_) => return None,
+        };
+        while let Some(Item::Infix(operator)) = self.items.get(self.at) {
+            let operator = *operator;
+            let (power, right) = infix(operator)?;
+            if power < least {
+                break;
+            }
+            self.at += 1;
+            let operand = self.expression(if right { power } else { power + 1 })?;
+            whole = joined(operator, whole, operand);
+        }
+        Some(whole)
+    }
+}

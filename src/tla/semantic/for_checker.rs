@@ -1,0 +1,380 @@
+//! Modules as `tla-mc` has to be given them so that it reads and computes what TLA+ says: parentheses where its operators
+//! bind otherwise, ASCII spellings, and arithmetic that stops where TLC stops. What cannot be written so is refused.
+
+use crate::tla::{Diagnostic, Stage};
+
+use super::checker_text::{Changes, CheckerText};
+use super::dialect::{differs, is_operation, reads};
+use super::operator::Operator;
+use super::parser::{Fault, parse};
+use super::token::{Kind, Token, tokens};
+use super::tree::{Bound, Expr, Form, Instance, Module, SegmentKind, Statement, Unit, for_each_part};
+
+/// A number that TLC does not have.
+const BEYOND: u64 = 1 << 31;
+/// Where no number is as large as this, sums of a few stay within 32 bits.
+const LARGE: u64 = 1 << 20;
+
+/// What a module's own operators for arithmetic say where TLC has no value, and where it has no number.
+pub const UNDEFINED: &str = "tlaforge undefined: ";
+/// The numbers of TLC end here.
+pub const LIMIT: &str = "tlaforge limit: ";
+
+/// These modules, given by name and text, as the checker has to read them, in the same order. `cfg` is the text of the
+/// configuration. An error says what cannot be written so that it means the same there; nothing is wrong with it.
+pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerText>, Diagnostic> {
+    let mut read = Vec::new();
+    for (name, text) in modules {
+        let tree = parse(text).map_err(|Fault { at, message, .. }| told(text, name, at, &message))?;
+        read.push((*name, *text, tokens(text), tree));
+    }
+    let mut numbers: Vec<u64> = Vec::new();
+    for (name, text, tokens, _) in &read {
+        for token in tokens.iter().filter(|token| token.kind == Kind::Number) {
+            let value = number(text.get(token.start..token.end).unwrap_or(""));
+            if value.is_none_or(|value| value >= BEYOND) {
+                return Err(told(
+                    text,
+                    name,
+                    token.start,
+                    "this number has more than 32 bits, which TLC does not have",
+                ));
+            }
+            numbers.extend(value);
+        }
+    }
+    let digits = cfg.split(|char: char| !char.is_ascii_alphanumeric() && char != '_');
+    for word in digits.filter(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit())) {
+        match word.parse() {
+            Ok(value) if value < BEYOND => numbers.push(value),
+            _ => {
+                let message = format!("{word} in the configuration has more than 32 bits, which TLC does not have");
+                return Err(Diagnostic { stage: Stage::Config, line: 0, column: 0, message });
+            }
+        }
+    }
+    let large = numbers.iter().any(|number| *number >= LARGE);
+    let mut prefix = "TlaforgeNumber".to_owned();
+    while modules.iter().any(|(_, text)| text.contains(&prefix)) || cfg.contains(&prefix) {
+        prefix.push('_');
+    }
+    let own: Vec<&Module> = read.iter().map(|(_, _, _, tree)| tree).collect();
+    let guarded: Vec<&str> = ["\\div", "^", "*", "+", "-"]
+        .into_iter()
+        .filter(|name| large || !matches!(*name, "+" | "-"))
+        .filter(|name| !own.iter().any(|module| defines(module, name)))
+        .collect();
+    let mut written = Vec::new();
+    for (name, text, tokens, tree) in &read {
+        let prefix = format!("{prefix}_{name}_");
+        let mut writer = Writer {
+            text,
+            tokens,
+            bodies: &own,
+            prefix: &prefix,
+            guarded: &guarded,
+            used: false,
+            changes: Changes::default(),
+            refused: None,
+        };
+        writer.spellings();
+        writer.units(&tree.units);
+        if let Some((at, what)) = writer.refused {
+            return Err(told(text, name, at, &what));
+        }
+        let more = if writer.used { operators(&prefix) } else { String::new() };
+        written.push(if writer.changes.is_empty() && text.is_ascii() {
+            CheckerText::unchanged(text)
+        } else {
+            CheckerText::written(text, tokens, writer.changes, &more)
+        });
+    }
+    Ok(written)
+}
+
+fn told(text: &str, module: &str, at: usize, message: &str) -> Diagnostic {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
+    let message = format!("module {module}, line {line}, column {column}: {message}");
+    Diagnostic { stage: Stage::Check, line, column, message }
+}
+
+/// The value of a number in any notation; of one with a decimal point each half.
+fn number(spelling: &str) -> Option<u64> {
+    let radix = match spelling.as_bytes() {
+        [b'\\', b'b' | b'B', ..] => 2,
+        [b'\\', b'o' | b'O', ..] => 8,
+        [b'\\', b'h' | b'H', ..] => 16,
+        _ => return spelling.parse().ok(),
+    };
+    u64::from_str_radix(spelling.get(2..)?, radix).ok()
+}
+
+/// Whether a module gives this operator a meaning of its own.
+fn defines(module: &Module, name: &str) -> bool {
+    module.units.iter().any(|unit| match unit {
+        Unit::Operator(definition) => definition.name.text == name,
+        Unit::Constants(declared, _) => declared.iter().any(|declared| declared.name.text == name),
+        Unit::Module(inner) => defines(inner, name),
+        _ => false,
+    })
+}
+
+/// What has no power beyond 32 bits, at most.
+fn largest_base(exponent: u32) -> u64 {
+    (1..BEYOND).take_while(|base| base.checked_pow(exponent).is_some_and(|power| power < BEYOND)).last().unwrap_or(1)
+}
+
+/// Arithmetic that stops where TLC stops.
+fn operators(prefix: &str) -> String {
+    let bases: Vec<String> = (2..=31).map(|exponent| largest_base(exponent).to_string()).collect();
+    let bases = bases.join(", ");
+    let (a, b) = (format!("{prefix}A"), format!("{prefix}B"));
+    let limit = format!("\"{LIMIT}a number beyond 32 bits\"[1]");
+    format!(
+        "{prefix}Within({a}) == IF {a} > 2147483647 \\/ {a} < -2147483647 - 1 THEN {limit} ELSE {a}\n\
+         {prefix}Plus({a}, {b}) == {prefix}Within({a} + {b})\n\
+         {prefix}Minus({a}, {b}) == {prefix}Within({a} - {b})\n\
+         {prefix}Times({a}, {b}) == {prefix}Within({a} * {b})\n\
+         {prefix}Div({a}, {b}) == IF {b} < 0 THEN (-{a}) \\div (-{b}) ELSE {a} \\div {b}\n\
+         {prefix}Power({a}, {b}) == IF {b} < 0 THEN \"{UNDEFINED}a negative exponent\"[1]\n\
+         \x20   ELSE IF {b} = 0 /\\ {a} = 0 THEN \"{UNDEFINED}0^0\"[1]\n\
+         \x20   ELSE IF {b} < 2 \\/ {a} \\in {{-1, 0, 1}} THEN {a} ^ {b}\n\
+         \x20   ELSE IF {b} > 31 THEN {limit}\n\
+         \x20   ELSE IF {a} > <<{bases}>>[{b} - 1] \\/ -{a} > <<{bases}>>[{b} - 1] THEN {limit}\n\
+         \x20   ELSE {a} ^ {b}\n"
+    )
+}
+
+fn helper(operator: &Operator) -> &'static str {
+    match operator.name {
+        "\\div" => "Div",
+        "^" => "Power",
+        "*" => "Times",
+        "+" => "Plus",
+        _ => "Minus",
+    }
+}
+
+struct Writer<'a> {
+    text: &'a str,
+    tokens: &'a [Token],
+    bodies: &'a [&'a Module],
+    /// What our own operators in this module begin with.
+    prefix: &'a str,
+    guarded: &'a [&'static str],
+    used: bool,
+    changes: Changes,
+    refused: Option<(usize, String)>,
+}
+
+impl Writer<'_> {
+    /// Tokens that the checker spells otherwise, or only one way.
+    fn spellings(&mut self) {
+        for token in self.tokens {
+            let own = self.text.get(token.start..token.end).unwrap_or("");
+            let other = match token.kind {
+                Kind::Operator(operator) | Kind::Bullet(operator) if !own.is_ascii() => operator.name.to_owned(),
+                Kind::Mark(mark) if !own.is_ascii() || matches!(own, "\\exists" | "\\forall") => mark.to_owned(),
+                Kind::Number if own.starts_with('\\') => match number(own) {
+                    Some(value) => value.to_string(),
+                    None => continue,
+                },
+                Kind::Identifier => match own {
+                    "\u{2115}" => "Nat".to_owned(),
+                    "\u{2124}" => "Int".to_owned(),
+                    "\u{211d}" => "Real".to_owned(),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            self.changes.instead(token.start, other);
+        }
+    }
+
+    fn units(&mut self, units: &[Unit]) {
+        for unit in units {
+            match unit {
+                Unit::Operator(definition) => self.expression(&definition.body),
+                Unit::Function(definition) => {
+                    self.bounds(&definition.bounds);
+                    self.expression(&definition.body);
+                }
+                Unit::Instance(instance, _) => self.instance(instance),
+                Unit::NamedInstance(named) => self.instance(&named.instance),
+                Unit::Assumption(_, formula, _) => self.expression(formula),
+                Unit::Theorem(theorem) => {
+                    if let Statement::Formula(formula) = &theorem.statement {
+                        self.expression(formula);
+                    }
+                }
+                Unit::Module(inner) => self.units(&inner.units),
+                Unit::Variables(..) | Unit::Constants(..) | Unit::Recursive(_) | Unit::Use(_) => {}
+            }
+        }
+    }
+
+    fn instance(&mut self, instance: &Instance) {
+        instance.substitutions.iter().for_each(|(_, value)| self.expression(value));
+    }
+
+    fn bounds(&mut self, bounds: &[Bound]) {
+        bounds.iter().for_each(|bound| self.expression(&bound.set));
+    }
+
+    /// An expression that stands alone: between brackets, behind `==`, …
+    fn expression(&mut self, expression: &Expr) {
+        if is_operation(expression) {
+            let all = differs(expression);
+            return self.operation(expression, all);
+        }
+        match &expression.form {
+            Form::Path(segments) if segments.iter().skip(1).any(|s| s.kind == SegmentKind::Selector) => {
+                let names: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
+                if !self.selects_an_item(&names) {
+                    let what =
+                        format!("{} names a part of an expression that the checker counts otherwise", names.join("!"));
+                    self.refused.get_or_insert((expression.at, what));
+                }
+            }
+            // It leaves the label out, and then what is labelled stands among the operators around it.
+            Form::Label(_, _, body) if is_operation(body) => {
+                self.changes.before(body.start(), "(");
+                self.changes.behind(body.end, ")");
+            }
+            Form::Let(units, _) => self.units(units),
+            Form::Apply(operator, _) if operator.name != "'" => {
+                let what = format!("the checker does not read the operator {}", operator.name);
+                self.refused.get_or_insert((expression.at, what));
+            }
+            Form::Operator(operator) if matches!(operator.name, "\\div" | "^") && self.guards(operator) => {
+                self.used = true;
+                self.changes.instead(expression.at, format!("{}{}", self.prefix, helper(operator)));
+            }
+            _ => {}
+        }
+        for_each_part(expression, &mut |part| self.expression(part));
+    }
+
+    fn guards(&self, operator: &Operator) -> bool {
+        self.guarded.contains(&operator.name)
+    }
+
+    /// Operators with their operands; `all` of which are to stand in parentheses.
+    fn operation(&mut self, expression: &Expr, all: bool) {
+        let (operands, operator): (&[Expr], Option<&'static Operator>) = match &expression.form {
+            Form::Apply(operator, operands) => (operands, Some(operator)),
+            Form::Product(factors) => (factors, None),
+            _ => return self.expression(expression),
+        };
+        if let Some(operator) = operator.filter(|operator| !reads(operator)) {
+            let what = format!("the checker does not read the operator {}", operator.name);
+            self.refused.get_or_insert((expression.at, what));
+        }
+        let guard = operator.filter(|operator| operands.len() == 2 && self.guarded_here(operator, operands));
+        if let Some(operator) = guard {
+            self.used = true;
+            self.changes.before(expression.start(), &format!("{}{}(", self.prefix, helper(operator)));
+        }
+        if operator.is_none()
+            && let Some(first) = operands.first()
+        {
+            self.product_within(first);
+        }
+        for (index, operand) in operands.iter().enumerate() {
+            if !is_operation(operand) {
+                self.expression(operand);
+                continue;
+            }
+            let chain = index == 0
+                && matches!((&operand.form, operator), (Form::Apply(inner, _), Some(outer))
+                    if inner.name == outer.name && outer.is_infix() && outer.left);
+            if all && !chain {
+                self.changes.before(operand.start(), "(");
+            }
+            self.operation(operand, all);
+            if all && !chain {
+                self.changes.behind(operand.end, ")");
+            }
+        }
+        if guard.is_some() {
+            if let Some(first) = operands.first() {
+                let sign = self.tokens.partition_point(|token| token.start < first.end);
+                if let Some(token) = self.tokens.get(sign) {
+                    self.changes.instead(token.start, ",".to_owned());
+                }
+            }
+            self.changes.behind(expression.end, ")");
+        }
+    }
+
+    /// Whether this may stop in TLC, or come to something else there.
+    fn guarded_here(&self, operator: &Operator, operands: &[Expr]) -> bool {
+        let literal = |operand: &Expr| match operand.form {
+            Form::Literal => self.text.get(operand.at..operand.end).and_then(number),
+            _ => None,
+        };
+        let two = (operands.first().and_then(literal), operands.get(1).and_then(literal));
+        self.guards(operator)
+            && operator.is_infix()
+            && match (operator.name, two) {
+                ("\\div", (_, Some(_))) => false,
+                ("*" | "+" | "-", (Some(a), Some(b))) => a.max(b) >= 1 << 15,
+                _ => true,
+            }
+    }
+
+    /// `(A \X B) \X C` is a set of pairs; the checker makes triples of it.
+    fn product_within(&mut self, first: &Expr) {
+        let Form::Parenthesis(inner) = &first.form else { return };
+        let mut inner = inner;
+        while let Form::Parenthesis(deeper) = &inner.form {
+            inner = deeper;
+        }
+        if matches!(inner.form, Form::Product(_)) {
+            self.changes.before(inner.start(), "IF TRUE THEN ");
+            self.changes.behind(inner.end, " ELSE {}");
+        }
+    }
+
+    /// `D!2` is the second item of the list that D is. Of what is written otherwise the checker counts other parts.
+    fn selects_an_item(&self, names: &[&str]) -> bool {
+        if names.ends_with(&[":"]) {
+            return true;
+        }
+        let Some(first) = names.iter().position(|name| name.bytes().all(|b| b.is_ascii_digit())) else { return false };
+        let Some(name) = first.checked_sub(1).and_then(|before| names.get(before)) else { return false };
+        let mut found = self.bodies.iter().filter_map(|module| body(module, name)).peekable();
+        found.peek().is_some() && found.all(|body| item(body, &names[first..]).is_some())
+    }
+}
+
+/// The item that these numbers lead to, one in the other.
+fn item<'a>(form: &'a Form, numbers: &[&str]) -> Option<&'a Form> {
+    let [number, rest @ ..] = numbers else { return Some(form) };
+    let items = match form {
+        Form::List(items, _) => items,
+        Form::Apply(operator, operands) if matches!(operator.name, "/\\" | "\\/") => {
+            operands.first().filter(|first| !joins(first, operator)).map(|_| operands)?
+        }
+        _ => return None,
+    };
+    item(&items.get(number.parse::<usize>().ok()?.checked_sub(1)?)?.form, rest)
+}
+
+/// Whether the checker takes this for part of the chain that it begins.
+fn joins(operand: &Expr, operator: &Operator) -> bool {
+    match &operand.form {
+        Form::Parenthesis(inner) => joins(inner, operator),
+        Form::Apply(inner, _) | Form::List(_, inner) => inner.name == operator.name,
+        _ => false,
+    }
+}
+
+fn body<'a>(module: &'a Module, name: &str) -> Option<&'a Form> {
+    module.units.iter().find_map(|unit| match unit {
+        Unit::Operator(definition) if definition.name.text == name => Some(&definition.body.form),
+        _ => None,
+    })
+}
