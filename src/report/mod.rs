@@ -7,5 +7,5 @@ mod text;
 
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
-pub use mutation::{mutant_line, mutation_json, mutation_text, stryker};
+pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use text::{counted, heading, report, skipped_lines, summary};

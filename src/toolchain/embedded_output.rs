@@ -157,9 +157,17 @@ fn refusal(stderr: &str) -> Option<Finding> {
     Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shortened(words))))
 }
 
-/// Refusals quote syntax trees.
+/// Refusals quote syntax trees, which say nothing to a person: `Quant(false, [Bound { names: ["i"], ...`.
 fn shortened(words: &str) -> String {
     const LONGEST: usize = 300;
+    const QUOTED: [&str; 4] = ["(\"", "([", "(false, ", "(true, "];
+    let tree = words.match_indices(' ').find(|(at, _)| {
+        let word = &words[at + 1..];
+        let name = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());
+        word.starts_with(|c: char| c.is_ascii_uppercase())
+            && QUOTED.iter().any(|quoted| word[name..].starts_with(quoted))
+    });
+    let words = tree.map_or(words, |(at, _)| &words[..at]);
     match words.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &words[..at]),
         None => words.to_owned(),
