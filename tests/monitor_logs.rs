@@ -63,7 +63,8 @@ fn each_record_of_json_lines_is_a_state_and_its_fields_are_terms() {
         "(n - 3) / (n - 3) = 1",
     ];
     let expected = [
-        "1..", "1..", ".1.", "..1", "1..", "1..", "..1", "...", "...", ".1.", ".1.", "..1", "11.", "111", "1..", "1..", "1..", "...",
+        "1..", "1..", ".1.", "..1", "1..", "1..", "..1", "...", "...", ".1.", ".1.", "..1", "11.", "111", "1..", "1..",
+        "1..", "...",
     ];
     let found = columns(log, Shape::Jsonl, &atoms);
     for ((atom, expected), found) in atoms.iter().zip(expected).zip(found) {
@@ -91,7 +92,8 @@ fn messages_of_openai_are_states_as_lines_as_an_array_and_in_an_object() {
         r#"{"role":"tool","tool_call_id":"1","name":"search","content":"nothing"}"#,
         r#"{"role":"assistant","content":"there is nothing","finish_reason":"stop"}"#,
     ];
-    let atoms = ["tool_call:search", "text_contains:find", "text_contains:nothing", "role = \"assistant\"", "stop_reason:stop"];
+    let atoms =
+        ["tool_call:search", "text_contains:find", "text_contains:nothing", "role = \"assistant\"", "stop_reason:stop"];
     let expected = ["..1..", ".1...", "...11", "..1.1", "....1"];
     let lines = messages.join("\n");
     let array = format!("[{}]", messages.join(",\n"));
