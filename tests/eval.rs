@@ -419,3 +419,30 @@ fn a_case_that_is_not_whole_is_told_by_its_file_with_what_to_do() {
     bench.run(&["eval", "specs", "nowhere"]).expect(2).says(&["nowhere: there is no such folder"]);
     bench.run(&["eval", "specs"]).expect(2);
 }
+
+#[test]
+fn what_is_violated_is_not_called_true() {
+    let bench = with(&CounterCase::with_a_bug());
+    let module = counter("Spec", STEP, &format!("{PROPERTIES}\nBad == FALSE"));
+    specs(&bench, "specs", &module, &CFG.replace("TypeOK Bounded", "Bad TypeOK Bounded"));
+    let report = eval(&bench, "specs", "case", 1);
+    assert_eq!(report["tier1"]["vacuous"], Value::Array(Vec::new()), "{report}");
+    assert!(report["tier1"]["invariants"]["reason"].as_str().unwrap().contains("invariant Bad"), "{report}");
+}
+
+#[test]
+fn a_target_that_is_rejected_is_named_once_with_its_line() {
+    let broken = counter("too_far", STEP, "").replace("n = 0", "n = )");
+    let case = CounterCase::with_a_bug().file("known_bugs/too_far.tla", &broken);
+    let bench = with(&case.file("expected/Counter.tla", &counter("Counter", STEP, "").replace("n = 0", "n = )")));
+    let done = bench.run(&["eval", "specs", "case", "--checker", "embedded"]).expect(0);
+    let once = |words: &str| {
+        let lines: Vec<&str> = done.stdout.lines().filter(|line| line.contains(words)).collect();
+        assert_eq!(lines.len(), 1, "{words}: {}", done.stdout);
+        lines[0].to_owned()
+    };
+    for file in ["known_bugs/too_far.tla: ", "expected/Counter.tla: "] {
+        assert!(once(file).contains("line 6, column"), "{}", done.stdout);
+    }
+    assert!(once("tried on no reference: ").contains("TypeOK, Bounded, BySteps"), "{}", done.stdout);
+}

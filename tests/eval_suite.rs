@@ -100,6 +100,7 @@ fn a_bad_case_is_told_with_what_to_do_and_the_others_still_run() {
         "put the documents that the case is forged from there",
         "skipped: no_run: it has no recording, and runs no run of it",
         "Score of the suite: 0.90",
+        "note: no_bugs: evals/no_bugs/checklist.json: no known bugs are listed",
     ]);
     let cases: Vec<String> =
         bench.read("results.csv").lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();

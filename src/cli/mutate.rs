@@ -19,9 +19,9 @@ use crate::mutation::{
     BaselineError, Judge, Judgement, Mutant, Operator, Outcome, Results, Selection, Subject, Summary, changed_lines,
     limits_of_one, listed, mutants,
 };
-use crate::report::{counted, mutant_line, mutation_json, mutation_text, stryker};
-use crate::tla::{Cfg, Module, outcome_text};
-use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, beside};
+use crate::report::{counted, judged_by, mutant_line, mutation_json, mutation_text, stryker};
+use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
+use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, beside};
 
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -31,8 +31,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let cfg_text = read(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
     let cfg = Cfg::parse(&cfg_text).map_err(|d| Failure::usage(format!("{}: {d}", cfg_path.display())))?;
     let file = args.spec.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let chosen = selection(&args, &file)?.of(mutants(&module, &cfg), &text);
-    for line in unread(&module, chosen.len()) {
+    let all = mutants(&module, &cfg);
+    let made = all.len();
+    let chosen = selection(&args, &file)?.of(all, &text);
+    for line in unread(&module, made, chosen.len()) {
         advice(&line);
     }
     if args.list {
@@ -60,7 +62,8 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let limits = limits_of_one(&limits, deadline);
     let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
-    let whole = mutation_json(&json_of(&baseline), &judgements);
+    let mut whole = mutation_json(&json_of(&baseline), &judgements);
+    whole["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
     results.finish(&whole, &judgements).fails(Exit::Usage)?;
     if let Some(path) = &args.stryker {
         let text = format!("{:#}\n", stryker(&subject, &judgements));
@@ -80,12 +83,15 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
 }
 
 /// Why there may be fewer mutants than one expects.
-fn unread(module: &Module, chosen: usize) -> Vec<String> {
+fn unread(module: &Module, made: usize, chosen: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(first) = module.syntax_errors.first() {
         lines.push(format!("not all of it could be read, and what could not has no mutants: {first}"));
     }
-    if chosen == 0 {
+    if made > 0 && chosen == 0 {
+        lines.push(format!("none of {} is in this selection", counted(made, "mutant")));
+    }
+    if made == 0 {
         lines.push(
             "there is nothing to mutate: only the module's own algorithm and definitions are, and nothing that its \
              properties depend on"
@@ -93,6 +99,32 @@ fn unread(module: &Module, chosen: usize) -> Vec<String> {
         );
     }
     lines
+}
+
+/// What was asked for, and what answered: enough to do the same again.
+async fn run_json(
+    args: &MutateArgs,
+    made: usize,
+    judgements: &[Judgement],
+    tools: &dyn Toolchain,
+    cx: &ToolContext<'_>,
+) -> serde_json::Value {
+    let operators = if args.operator.is_empty() {
+        Operator::ALL.iter().map(|operator| operator.id().to_owned()).collect()
+    } else {
+        args.operator.clone()
+    };
+    let checkers = tools.info(cx).await.map(|info| info.version).unwrap_or_default();
+    json!({
+        "mutants": made,
+        "operators": operators,
+        "seed": args.seed.unwrap_or(0),
+        "sample": args.sample,
+        "shard": args.shard.map(|shard| shard.to_string()),
+        "timeout": args.timeout,
+        "judged_by": judged_by(judgements),
+        "versions": {"tlaforge": env!("CARGO_PKG_VERSION"), "checkers": checkers},
+    })
 }
 
 /// Without a threshold a finished run is a good one.
@@ -151,6 +183,16 @@ fn unfit(error: &BaselineError, args: &MutateArgs) -> Failure {
                 }
                 (None, Format::Text) => {}
             }
+            let undecided = |outcome: &&CheckOutcome| matches!(outcome.verdict, Verdict::Inconclusive { .. });
+            if let Some(outcome) = outcome.as_deref().filter(undecided) {
+                let failure = Failure::new(Exit::Undecided, format!("{}: {reason}", spec.display()));
+                return failure.hint(match outcome.checker {
+                    Checker::Embedded => {
+                        "TLC may decide it: install Java and tla2tools.jar (tlaforge doctor), or use --checker tlc"
+                    }
+                    Checker::Tlc => "give it more time with --tlc-timeout, or smaller constants",
+                });
+            }
             Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display()))
                 .hint(format!("mutants are judged by what holds: mend it first (tlaforge check {})", spec.display()))
         }
@@ -167,8 +209,8 @@ async fn judged(
     cancel: &crate::process::Cancel,
 ) -> Result<Vec<Judgement>, Failure> {
     let bar = bar(chosen.len());
-    // One that ran out of time is judged again where it gets more.
-    let again = |old: &Judgement| old.outcome == Outcome::Timeout && old.seconds < limits.check.as_secs_f64();
+    // One that ran out of time is judged again where somebody gives it more; a slower baseline is no reason.
+    let again = |old: &Judgement| args.timeout.is_some() && old.would_get_more(limits.check);
     let mut all: Vec<Option<Judgement>> = Vec::new();
     for mutant in chosen {
         all.push(results.known(&judge.key(mutant)).filter(|old| !again(old)).cloned());

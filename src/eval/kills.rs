@@ -151,6 +151,18 @@ impl Court<'_> {
                 return all(&format!("{}: {}", target.file, first(&diagnostics)));
             }
         }
+        // What does not parse by itself is told once, and not for each property.
+        match self.tools.parse(&spec, self.cx).await {
+            Ok(ParseOutcome::Rejected(diagnostics)) => {
+                return all(&format!("{}: {}", target.file, first(&diagnostics)));
+            }
+            Ok(ParseOutcome::Accepted { .. }) => {}
+            Err(error) => {
+                if let Err(why) = undecided(error)? {
+                    return all(&format!("{}: {why}", target.file));
+                }
+            }
+        }
         let Ok(module) = Module::parse(&spec.text) else { return all(&format!("{}: no module", target.file)) };
         let beside: Vec<Module> = spec.beside.iter().filter_map(|(_, text)| Module::parse(text).ok()).collect();
         let agreed: Vec<String> =

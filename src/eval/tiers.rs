@@ -219,9 +219,17 @@ fn vacuous(outcome: &CheckOutcome, ended_at: EndedAt, read: Option<&(Module, Cfg
         if cfg.invariants.is_empty() && cfg.properties.is_empty() {
             reasons.push("no property is checked: the configuration lists no INVARIANT and no PROPERTY".to_owned());
         }
-        for name in cfg.invariants.iter().chain(&cfg.properties) {
+        let violated = match &outcome.verdict {
+            Verdict::Violated { violated } => violated.property(),
+            _ => None,
+        };
+        // What is violated is not TRUE, whatever it mentions.
+        for name in cfg.invariants.iter().chain(&cfg.properties).filter(|name| violated != Some(name.as_str())) {
             if let Some(why) = constantly_true_under(module, cfg, name) {
-                reasons.push(format!("{name} is always TRUE: it {why}"));
+                reasons.push(format!(
+                    "{name} {}",
+                    if why.starts_with("reduces") { format!("is always TRUE: it {why}") } else { why }
+                ));
             }
         }
     }

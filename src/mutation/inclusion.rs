@@ -2,9 +2,10 @@
 //! the one, with the other instantiated under the same constants. Lamport, "Specifying Systems", section 10.8.
 //! Inclusion both ways means the same reachable states and, stuttering aside, the same steps.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::tla::{Behaviour, Cfg, FairAction, Module};
+use crate::tla::{Behaviour, Cfg, FairAction, Module, lex};
 use crate::toolchain::{CheckRequest, SpecText};
 
 /// A specification whose text is translated, taken apart.
@@ -12,6 +13,28 @@ use crate::toolchain::{CheckRequest, SpecText};
 pub(super) struct Side {
     pub(super) module: Module,
     pub(super) behaviour: Behaviour,
+}
+
+impl Side {
+    fn text_of(&self, name: &str) -> Option<String> {
+        self.module.definition(name).map(|definition| definition.normalised(&self.module.source))
+    }
+}
+
+/// A definition that the fairness of these actions is bound to, by quantifiers, arguments or a subscript, and that is
+/// not the same in both. The text of the formulas is.
+pub(super) fn bound_otherwise(sides: [&Side; 2], actions: &[FairAction]) -> Option<String> {
+    let texts = actions.iter().flat_map(|fair| [&fair.bounds, &fair.arguments, &fair.subscript]);
+    let words: BTreeSet<&str> =
+        texts.flat_map(|text| lex(text, 0..text.len()).into_iter().map(|token| token.text(text))).collect();
+    let mut names = BTreeSet::new();
+    for (word, side) in words.into_iter().flat_map(|word| sides.map(|side| (word, side))) {
+        if side.module.definition(word).is_some() {
+            names.insert(word.to_owned());
+            names.extend(side.module.closure(word));
+        }
+    }
+    names.into_iter().find(|name| sides[0].text_of(name) != sides[1].text_of(name))
 }
 
 /// Names that neither specification uses.

@@ -10,7 +10,8 @@ use crate::toolchain::{
     CheckRequest, Checked, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
 };
 
-use super::inclusion::{Inclusion, Side};
+use super::inclusion::{Inclusion, Side, bound_otherwise};
+use super::split::NewLabel;
 use super::{Judgement, Mutant, Outcome};
 
 /// A mutant gets at least so long.
@@ -151,6 +152,14 @@ struct Found {
 }
 
 impl Found {
+    fn killed(violated: Violation, trace: Option<crate::tla::Trace>) -> Self {
+        let killed_by = vec![killer(&violated)];
+        // What an assertion says, or its place, is no name: it moves with the text.
+        let reason = violated.name.filter(|_| violated.kind == ViolationKind::Assertion);
+        let (outcome, kind) = (Some(Outcome::Killed), Some(violated.kind));
+        Self { outcome, killed_by, kind, trace, reason, ..Self::default() }
+    }
+
     fn because(outcome: Outcome, reason: impl Into<String>) -> Self {
         Self { outcome: Some(outcome), reason: Some(reason.into()), ..Self::default() }
     }
@@ -199,6 +208,7 @@ impl Judge<'_> {
             reason: found.reason,
             checker: found.checker,
             seconds: began.elapsed().as_secs_f64(),
+            deadline: (found.outcome == Some(Outcome::Timeout)).then(|| cx.limits.check.as_secs_f64()),
             key: self.key(mutant),
         })
     }
@@ -228,12 +238,11 @@ impl Judge<'_> {
             Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => {
                 Found::because(Outcome::Invalid, "an assumption is false")
             }
-            Verdict::Violated { violated } => Found {
-                outcome: Some(Outcome::Killed),
-                killed_by: vec![killer(&violated)],
-                kind: Some(violated.kind),
-                trace,
-                ..Found::default()
+            Verdict::Violated { violated } => match NewLabel::of(mutant, &request) {
+                Some(label) if label.may_be_all(&violated, trace.as_ref()) => {
+                    self.labelled(&label, &request, killer(&violated), cx).await?
+                }
+                _ => Found::killed(violated, trace),
             },
             Verdict::Invalid { reason, .. } => Found::because(Outcome::Invalid, reason),
             Verdict::Inconclusive { reason } if began.elapsed() >= cx.limits.check => {
@@ -243,6 +252,46 @@ impl Judge<'_> {
             Verdict::Holds => self.unnoticed(&request, cx).await?,
         };
         Ok(Found { checker: Some(checker), ..found })
+    }
+
+    /// The class of a mutant that violates a property which reads labels, in a state that holds a new one: the property
+    /// cannot have known it. Judged again with the new label where the old one is listed, then by the other properties.
+    async fn labelled(
+        &self,
+        label: &NewLabel,
+        request: &CheckRequest,
+        mut by: String,
+        cx: &ToolContext<'_>,
+    ) -> Result<Found, ToolError> {
+        let mut again = Vec::new();
+        if let Some(text) = label.listed() {
+            let spec = SpecText { text, ..request.spec.clone() };
+            again.push(CheckRequest { spec, ..request.clone() });
+        }
+        let cfg = label.others(&request.cfg);
+        let checks_any = !cfg.invariants.is_empty() || !cfg.properties.is_empty() || cfg.check_deadlock != Some(false);
+        if checks_any {
+            again.push(CheckRequest { spec: request.spec.clone(), cfg_text: cfg.render(), cfg });
+        }
+        for other in again {
+            let CheckOutcome { verdict, trace, .. } = match self.tools.decide(&other, cx).await {
+                Ok(checked) => checked.outcome,
+                Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
+                Err(_) => continue,
+            };
+            match verdict {
+                Verdict::Violated { violated } if label.may_be_all(&violated, trace.as_ref()) => by = killer(&violated),
+                Verdict::Violated { violated } => return Ok(Found::killed(violated, trace)),
+                // Every property, and only lists of labels are longer than they were.
+                Verdict::Holds if other.cfg == request.cfg => return self.unnoticed(request, cx).await,
+                _ => {}
+            }
+        }
+        let name = label.name();
+        Ok(Found::because(
+            Outcome::Inconclusive,
+            format!("it violates `{by}`, which reads labels and cannot have known the new one, `{name}`; nothing else"),
+        ))
     }
 
     /// The class of a mutant of which everything holds.
@@ -318,6 +367,10 @@ impl Judge<'_> {
         if actions.is_empty() || !is_choice(ours) || !is_choice(theirs) {
             return Ok(Found::because(Outcome::Inconclusive, undecided));
         }
+        if let Some(name) = bound_otherwise([ours, theirs], &actions) {
+            let why = format!("{undecided}: it is bound to `{name}`, which is not the same");
+            return Ok(Found::because(Outcome::Inconclusive, why));
+        }
         Ok(match self.holds(&inclusion.same_actions(ours, theirs, &actions), cx).await? {
             Ok(true) => {
                 Found::because(Outcome::Equivalent, format!("{by_steps}, and the same steps of each fair action"))
@@ -375,9 +428,9 @@ impl Judge<'_> {
 
 fn killer(violated: &Violation) -> String {
     match (violated.kind, &violated.name) {
+        (ViolationKind::Assertion, _) => ASSERTION.to_owned(),
         (_, Some(name)) => name.clone(),
         (ViolationKind::Deadlock, None) => DEADLOCK.to_owned(),
-        (ViolationKind::Assertion, None) => ASSERTION.to_owned(),
         (_, None) => "a property".to_owned(),
     }
 }

@@ -101,9 +101,19 @@ pub struct Judgement {
     pub checker: Option<Checker>,
     /// Wall time of all its runs, in seconds.
     pub seconds: f64,
+    /// How many seconds each of its runs was given, where it did not end in that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<f64>,
     /// SHA-256 of everything that was judged: mutated source, configuration, modules beside, tools. A judgement with the
     /// same key is not made again.
     pub key: String,
+}
+
+impl Judgement {
+    /// Whether it did not end in time, and so much time for each run would be more than it had.
+    pub fn would_get_more(&self, deadline: std::time::Duration) -> bool {
+        self.outcome == Outcome::Timeout && deadline.as_secs_f64() > self.deadline.unwrap_or(self.seconds)
+    }
 }
 
 /// Counts over judgements.

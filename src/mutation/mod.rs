@@ -10,12 +10,13 @@ mod operator;
 mod requirements;
 mod results;
 mod selection;
+mod split;
 
 pub use judge::{BaselineError, Judge, Subject, limits_of_one};
 pub use judgement::{Judgement, Outcome, Summary};
 pub use make::mutants;
 pub use mutant::{Edit, Mutant};
 pub use operator::Operator;
-pub use requirements::requirements_touched;
+pub use requirements::{by_number, requirements_touched};
 pub use results::{Results, ResultsError, listed};
 pub use selection::{Selection, Shard, changed_lines};

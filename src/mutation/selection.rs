@@ -1,6 +1,7 @@
 //! Which of all mutants are judged.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::str::FromStr;
 
 use super::{Mutant, Operator};
@@ -21,6 +22,12 @@ impl FromStr for Shard {
             Some((index, of)) if 1 <= index && index <= of => Ok(Self { index, of }),
             _ => Err(format!("`{text}` is not k/n with k from 1 to n, such as 1/4")),
         }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
     }
 }
 
@@ -67,11 +74,13 @@ fn touches(mutant: &Mutant, source: &str, lines: &BTreeSet<usize>) -> bool {
     mutant.edits.iter().any(|edit| (line(edit.range.start)..=line(edit.range.end)).any(|at| lines.contains(&at)))
 }
 
-/// The lines of a file that a unified diff adds or changes. `None` where the diff does not speak of the file, which is
+/// The lines of a file that a unified diff adds or changes, and those beside lines that are gone. `None` where the diff does not speak of the file, which is
 /// found by the end of its path.
 pub fn changed_lines(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
     let mut found: Option<BTreeSet<usize>> = None;
     let (mut ours, mut line, mut left) = (false, 0, (0_usize, 0_usize));
+    // Lines are gone, and none has come in their place so far.
+    let mut gone = false;
     for text in diff.lines() {
         // Inside a hunk a line that begins with `+++` is an added line.
         if left == (0, 0) {
@@ -89,15 +98,26 @@ pub fn changed_lines(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
                 let mut parts = range.split_whitespace();
                 let old = counts(parts.next().unwrap_or(""));
                 let new: (usize, usize) = counts(parts.next().unwrap_or("").trim_start_matches('+'));
-                (line, left) = (new.0, (old.1, new.1));
+                // `+9,0`: behind line 9.
+                (line, left) = (new.0 + usize::from(new.1 == 0), (old.1, new.1));
             }
             continue;
         }
-        match text.bytes().next() {
+        let sign = text.bytes().next();
+        if ours && let Some(found) = &mut found {
+            if sign == Some(b'+') {
+                found.insert(line);
+            } else if gone && !matches!(sign, Some(b'-' | b'\\')) {
+                found.extend([line.saturating_sub(1), line]);
+            }
+        }
+        gone = match sign {
+            Some(b'-') => true,
+            Some(b'\\') => gone,
+            _ => false,
+        };
+        match sign {
             Some(b'+') => {
-                if ours && let Some(found) = &mut found {
-                    found.insert(line);
-                }
                 line += 1;
                 left.1 = left.1.saturating_sub(1);
             }
@@ -107,6 +127,9 @@ pub fn changed_lines(diff: &str, file: &str) -> Option<BTreeSet<usize>> {
                 line += 1;
                 left = (left.0.saturating_sub(1), left.1.saturating_sub(1));
             }
+        }
+        if left == (0, 0) && std::mem::take(&mut gone) && ours {
+            found.get_or_insert_default().extend([line.saturating_sub(1), line]);
         }
     }
     found
@@ -122,6 +145,15 @@ mod tests {
         assert_eq!(changed_lines(diff, "Spec.tla"), Some(BTreeSet::from([2, 3, 11, 12])));
         assert_eq!(changed_lines(diff, "O.tla"), Some(BTreeSet::from([1])));
         assert_eq!(changed_lines(diff, "None.tla"), None);
+    }
+
+    #[test]
+    fn a_deletion_touches_the_lines_beside_it() {
+        let of = |hunk: &str| changed_lines(&format!("--- a/S.tla\n+++ b/S.tla\n{hunk}"), "S.tla");
+        assert_eq!(of("@@ -1,4 +1,3 @@\n a\n-b\n c\n d\n"), Some(BTreeSet::from([1, 2])));
+        assert_eq!(of("@@ -10,2 +9,0 @@\n-x\n-y\n"), Some(BTreeSet::from([9, 10])));
+        assert_eq!(of("@@ -1,4 +1,3 @@\n a\n-b\n-c\n+C\n d\n"), Some(BTreeSet::from([2])));
+        assert_eq!(of("@@ -8,3 +8,2 @@\n a\n b\n-c\n\\ No newline at end of file\n"), Some(BTreeSet::from([9, 10])));
     }
 
     #[test]

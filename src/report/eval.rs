@@ -90,6 +90,9 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     for wrong in &tier3.wrong {
         let _ = writeln!(out, "  WRONG: {} is violated by {}; its kills do not count", wrong.property, wrong.reference);
     }
+    for (reason, properties) in untried(tier3) {
+        let _ = writeln!(out, "  tried on no reference: {}: {reason}", properties.join(", "));
+    }
     for lacks in &tier3.not_applicable {
         let where_to = if lacks.files.len() == 1 {
             lacks.files[0].clone()
@@ -109,13 +112,27 @@ fn mutants(out: &mut String, tier3: &Tier3) {
     let width = tier3.mutants.iter().map(|mutant| mutant.file.len()).max().unwrap_or(0);
     for mutant in &tier3.mutants {
         let _ = writeln!(out, "  {:<width$}  {:<14}  {}", mutant.file, mutant.outcome.words(), told(mutant));
-        for unknown in &mutant.inconclusive {
+        // What keeps all of them from being decided is told once.
+        let same = |reason: &String| mutant.remark.as_ref() == Some(reason);
+        for unknown in mutant.inconclusive.iter().filter(|unknown| !same(&unknown.reason)) {
             let _ = writeln!(out, "  {:<width$}  {}: not decided: {}", "", unknown.property, unknown.reason);
         }
         if let Some(remark) = &mutant.remark {
             let _ = writeln!(out, "  {:<width$}  {remark}", "");
         }
     }
+}
+
+/// Properties that no reference decided, by what kept it from doing so.
+fn untried(tier3: &Tier3) -> Vec<(&str, Vec<&str>)> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for unknown in &tier3.untried {
+        match found.iter_mut().find(|(reason, _)| *reason == unknown.reason) {
+            Some((_, properties)) => properties.push(&unknown.property),
+            None => found.push((&unknown.reason, vec![&unknown.property])),
+        }
+    }
+    found
 }
 
 fn told(mutant: &Mutant) -> String {
@@ -174,6 +191,13 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
                 for wrong in &evaluation.tier3.wrong {
                     let _ =
                         writeln!(out, "wrong: {}: {} is violated by {}", entry.case, wrong.property, wrong.reference);
+                }
+                for (reason, properties) in untried(&evaluation.tier3) {
+                    let case = &entry.case;
+                    let _ = writeln!(out, "note: {case}: tried on no reference: {}: {reason}", properties.join(", "));
+                }
+                for remark in &evaluation.remarks {
+                    let _ = writeln!(out, "note: {}: {remark}", entry.case);
                 }
             }
             Outcome::Skipped(why) => {

@@ -10,6 +10,6 @@ mod text;
 pub use audit::{audit_json, audit_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
-pub use mutation::{mutant_line, mutation_json, mutation_text, stryker};
+pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use strengthen::mutants_sentence;
 pub use text::{counted, heading, report, skipped_lines, summary};

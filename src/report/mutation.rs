@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::mutation::{Judgement, Outcome, Subject, Summary, requirements_touched};
-use crate::tla::{CheckOutcome, ViolationKind, bounds_sentence};
+use crate::mutation::{Judgement, Outcome, Subject, Summary, by_number, requirements_touched};
+use crate::tla::{CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds_sentence};
 
 use super::counted;
 
@@ -51,10 +51,33 @@ pub fn mutation_text(subject: &Subject, baseline: &CheckOutcome, judgements: &[J
         );
     }
     let _ = writeln!(out, "Bounds: {}", bounds_sentence(&baseline.bounds));
+    let _ = writeln!(out, "Judged by: {}", judges(baseline, judgements));
     out.push_str(&killers(&summary, judgements));
     out.push_str(&survivors(subject, judgements));
     out.push_str(&others(judgements));
     out
+}
+
+/// How many mutants each checker decided; what came to no check is not counted.
+pub fn judged_by(judgements: &[Judgement]) -> BTreeMap<Checker, usize> {
+    let mut by = BTreeMap::new();
+    for checker in judgements.iter().filter_map(|judgement| judgement.checker) {
+        *by.entry(checker).or_default() += 1;
+    }
+    by
+}
+
+fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
+    let by = judged_by(judgements);
+    let of = |checker| by.get(&checker).copied().unwrap_or_default();
+    match (of(Checker::Tlc), of(Checker::Embedded)) {
+        (0, _) if baseline.checker == Checker::Embedded => format!("the embedded checker ({WITHOUT_JAVA})"),
+        (0, _) => "the embedded checker".to_owned(),
+        (_, 0) => "TLC".to_owned(),
+        (tlc, embedded) => {
+            format!("the embedded checker ({}), TLC ({})", counted(embedded, "mutant"), counted(tlc, "mutant"))
+        }
+    }
 }
 
 fn killers(summary: &Summary, judgements: &[Judgement]) -> String {
@@ -94,7 +117,7 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
         let touched = if touched.is_empty() {
             "no covered requirement speaks of its variables".to_owned()
         } else {
-            format!("touches {}", touched.into_iter().collect::<Vec<_>>().join(", "))
+            nearest(touched)
         };
         let _ = writeln!(out, "\n{definition} ({touched})");
         for judgement in all {
@@ -106,6 +129,16 @@ fn survivors(subject: &Subject, judgements: &[Judgement]) -> String {
         }
     }
     out
+}
+
+/// The first few of them, by number.
+fn nearest(mut requirements: Vec<String>) -> String {
+    const SHOWN: usize = 4;
+    let more = requirements.len().saturating_sub(SHOWN);
+    requirements.truncate(SHOWN);
+    requirements.sort_by_key(|requirement| by_number(requirement));
+    let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+    format!("touches {}{more}", requirements.join(", "))
 }
 
 /// What is neither killed nor survived, a line each; reasons where there are any.
@@ -155,7 +188,7 @@ pub fn mutation_json(baseline: &Value, judgements: &[Judgement]) -> Value {
 }
 
 /// The report in the schema of mutation testing elements, version 2. What has no class there is told in its reason: a
-/// restricting mutant is `Ignored`, as is an equivalent one; one that was not decided is `Pending`.
+/// restricting mutant is `Ignored`, as is an equivalent one; one that was not decided, in time or at all, is `Pending`.
 pub fn stryker(subject: &Subject, judgements: &[Judgement]) -> Value {
     let at = |(line, column): (usize, usize)| json!({"line": line, "column": column});
     let mutants = judgements.iter().enumerate().map(|(index, judgement)| {
@@ -200,6 +233,7 @@ fn stryker_status(judgement: &Judgement) -> (&'static str, String) {
         Outcome::FairnessOnly => ("Ignored", "only its fairness differs".to_owned()),
         Outcome::Invalid => ("CompileError", reason()),
         Outcome::Inconclusive => ("Pending", format!("not decided: {}", reason())),
-        Outcome::Timeout => ("Timeout", reason()),
+        // Viewers count `Timeout` as detected.
+        Outcome::Timeout => ("Pending", "timed out".to_owned()),
     }
 }

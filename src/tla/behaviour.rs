@@ -39,6 +39,8 @@ pub struct FairAction {
     pub action: String,
     /// Its arguments in parentheses; empty where it has none.
     pub arguments: String,
+    /// The state function under `WF` or `SF`.
+    pub subscript: String,
     /// Strong or weak.
     pub strong: bool,
 }
@@ -284,8 +286,11 @@ fn fair_actions(tree: &Tree, root: Id, source: &str) -> Option<Vec<FairAction>> 
                 let action = bare(tree, tree.field(id, "expression").or_else(|| tree.children(id).last())?);
                 let called = callee(tree, action)?;
                 let arguments = source[tree.node(called).end..tree.node(action).end].trim().to_owned();
+                // `WF_vars(` up to what is fair.
+                let head = source[node.start..tree.node(action).start].trim_end().trim_end_matches(['(', ' ']);
+                let subscript = head.get(3..).unwrap_or("").trim().to_owned();
                 let action = tree.text(called, source).to_owned();
-                found.push(FairAction { bounds, action, arguments, strong });
+                found.push(FairAction { bounds, action, arguments, subscript, strong });
             }
             _ => return None,
         }

@@ -11,7 +11,7 @@ use super::diagnostic::Diagnostic;
 use super::probe::{ASSERTION, DEADLOCK, Probes};
 
 /// What explored the states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Checker {
     /// TLC, the Java reference.

@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::scope::labels_named;
 use super::walk::{parents, shown};
 use crate::tla::{Cfg, Definition, Id, Kind, Module, References, Tree, lex, references};
 
@@ -13,6 +14,9 @@ pub(super) struct Facts<'a> {
     pub(super) cfg: &'a Cfg,
     /// Global variables with the shape of their first value, in order.
     pub(super) globals: Vec<(String, String)>,
+    /// Names and strings in what the specification is judged by: those of labels may be among them.
+    pub(super) judged_names: BTreeSet<String>,
+    pub(super) judged_strings: BTreeSet<String>,
     speaking: BTreeSet<String>,
     /// By definition and place of the parameter: the set that it is always from.
     params: BTreeMap<(String, usize), Option<String>>,
@@ -23,10 +27,13 @@ pub(super) struct Facts<'a> {
 impl<'a> Facts<'a> {
     /// `initial` and `used` are the definitions of the initial states and all those that may be mutated.
     pub(super) fn of(module: &'a Module, cfg: &'a Cfg, initial: &[&Definition], used: &[&Definition]) -> Self {
+        let (judged_names, judged_strings) = labels_named(module, cfg);
         let mut facts = Self {
             module,
             cfg,
             globals: Vec::new(),
+            judged_names,
+            judged_strings,
             speaking: BTreeSet::new(),
             params: BTreeMap::new(),
             strings: BTreeMap::new(),

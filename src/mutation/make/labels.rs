@@ -58,7 +58,10 @@ impl Steps<'_, '_> {
         let rest = statements[at + 1..].iter().take_while(|later| later.label.is_none());
         let after: Vec<_> = std::iter::once(statement).chain(rest).flat_map(|later| self.assigned(later)).collect();
         let twice = self.assigned_before(statements, at).iter().any(|name| after.contains(name));
-        if is_target || needed || twice {
+        let facts = self.walk.facts;
+        // Without the label, what a property says of it would hold of nothing.
+        let asked = facts.judged_names.contains(&label.name) || facts.judged_strings.contains(&label.name);
+        if is_target || needed || twice || asked {
             return;
         }
         let what = "is no step of its own: it is done together with what stands before it".to_owned();

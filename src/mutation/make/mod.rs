@@ -18,4 +18,5 @@ mod swap;
 mod walk;
 mod wrong;
 
+pub(super) use alignment::aligned;
 pub use all::mutants;

@@ -105,6 +105,31 @@ fn protected(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
     names
 }
 
+/// What properties say of labels: the names that they refer to, a label's action perhaps among them, and the strings in
+/// them. `TypeOK` says which labels there are, and is no less true where there are fewer.
+pub(super) fn labels_named(module: &Module, cfg: &Cfg) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut names, mut strings) = (BTreeSet::new(), BTreeSet::new());
+    let mut note = |tree: &Tree, ids: &mut dyn Iterator<Item = Id>| {
+        let quoted = ids.filter(|id| tree.node(*id).kind == "string").map(|id| tree.text(id, &module.source));
+        strings.extend(quoted.map(|text| text.trim_matches('"').to_owned()));
+    };
+    for name in protected(module, cfg).iter().filter(|name| *name != "TypeOK") {
+        let Some(definition) = module.definition(name) else { continue };
+        if !module.in_translation(definition.code.start) {
+            names.extend(definition.refers_to().iter().cloned());
+        }
+        note(&definition.tree, &mut definition.tree.ids());
+    }
+    if let Some(algorithm) = &module.algorithm {
+        let tree = &algorithm.tree;
+        for id in tree.ids().filter(|id| matches!(tree.node(*id).kind, "pcal_definitions" | "pcal_assert")) {
+            let (start, end) = (tree.node(id).start, tree.node(id).end);
+            note(tree, &mut tree.ids().filter(|id| tree.node(*id).start >= start && tree.node(*id).end <= end));
+        }
+    }
+    (names, strings)
+}
+
 /// Fairness, or a formula about behaviours.
 fn is_temporal(tree: &Tree) -> bool {
     const KINDS: [&str; 6] =

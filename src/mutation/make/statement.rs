@@ -38,7 +38,10 @@ pub(super) fn flaws<'a>(facts: &'a Facts<'a>, algorithm: &'a Algorithm) -> Vec<(
         steps.body(body);
     }
     let named = steps.walk.flaws.into_iter().map(|flaw| (definition(algorithm, &bodies, &flaw), flaw));
-    named.collect()
+    // The action that a property names would be half of what it is.
+    let halves =
+        |(label, flaw): &(String, Flaw)| flaw.operator == Operator::SplitLabel && facts.judged_names.contains(label);
+    named.filter(|named| !halves(named)).collect()
 }
 
 /// The label of the step that a flaw is in, otherwise the process, procedure or macro, otherwise the algorithm.
