@@ -21,5 +21,6 @@ mod resume;
 mod run;
 mod surroundings;
 mod translate;
+mod trust;
 
 pub use program::main;
