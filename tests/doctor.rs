@@ -88,7 +88,11 @@ fn what_is_set_is_shown_and_a_key_is_not() {
     let env = [("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", "http://localhost:1")];
     let said = text(&bench, &[], &env);
     says(&said, "anthropic", "ready:     https://api.anthropic.com, key set", None);
-    says(&said, "openai", "ready:     http://localhost:1, key set", None);
+    says(&said, "openai", "not ready: http://localhost:1, key set, no model is named", Some("--model NAME"));
+    let named = text(&bench, &["--model", "m"], &env);
+    says(&named, "openai", "ready:     http://localhost:1, key set", None);
+    let of_claude = text(&bench, &[], &[&env[..], &[("CLAUDE_MODEL", "m")]].concat());
+    says(&of_claude, "openai", "not ready: http://localhost:1, key set, no model is named", Some("--model NAME"));
     assert!(said.contains("`tlaforge run` asks anthropic."), "{said}");
     let object = object(&bench, &[], &env);
     assert_eq!((&of(&object, "openai")["key_set"], &object["default_provider"]), (&true.into(), &"anthropic".into()));
@@ -114,7 +118,7 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
     let server = ModelServer::replies(vec![support::model_server::Reply::text("never asked")]);
     let url = server.url();
     let other = ModelServer::replies(vec![support::model_server::Reply::text("never asked")]);
-    let (keys, online) = ([("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", OTHER)], ["--online"]);
+    let (keys, online) = ([("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", OTHER)], ["--online", "--model", "m"]);
     let at = |url| [("ANTHROPIC_BASE_URL", url), ("OPENAI_BASE_URL", url)];
     let env = [&keys[..], &at(&*url)].concat();
     // A server that is named for one provider gets no key of the other.
@@ -147,7 +151,12 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
             let mut head = String::new();
             while reader.read_line(&mut head).unwrap() > 2 {}
             let sent = head.lines().find(|l| l.contains(KEY)).unwrap_or("without a key");
-            let body = format!("{{\"error\":{{\"message\":\"no: {sent}\"}}}}");
+            let page = line.contains("x-page");
+            let body = if page {
+                "<html>hello</html>".into()
+            } else {
+                format!("{{\"error\":{{\"message\":\"no: {sent}\"}}}}")
+            };
             write!(stream, "HTTP/1.1 {line}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
                 .unwrap();
         }
@@ -157,6 +166,7 @@ fn online_tells_a_server_that_takes_the_key_from_one_that_does_not_and_from_none
         ("401 Unauthorized", &[][..], false, true, "this server wants a key"),
         ("404 Not Found", &keys[..], true, true, "if calls fail, look at the base URL"),
         ("500 Oops", &keys[..], false, true, "try again later"),
+        ("200 OK\r\ncontent-type: text/html\r\nx-page: 1", &keys[..], false, true, "look at the base URL"),
     ] {
         for name in ["anthropic", "openai"] {
             // One answer for each of the two servers, in each format.
@@ -226,4 +236,28 @@ fn tools_that_are_there_are_status_0_whatever_is_with_the_models() {
     bench.set("TLA_TOOLS_JAR", jar.to_str().unwrap());
     bench.set("JAVA_HOME", java.parent().unwrap().parent().unwrap().to_str().unwrap());
     bench.run(&["doctor"]).expect(0).prints(&["Java tools: found", "Models, by provider:", "nobody to ask"]);
+}
+
+#[test]
+fn a_server_that_hangs_is_told_with_the_time_that_was_waited() {
+    let bench = Bench::without_tools();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let begin = std::time::Instant::now();
+    let env = [("OPENAI_BASE_URL", url.as_str())];
+    let said = text(&bench, &["--online", "--model", "m"], &env);
+    let waited = begin.elapsed().as_secs();
+    says(
+        &said,
+        "openai",
+        &format!("not ready: {url}, no key; nothing came from 127.0.0.1 for 15 s"),
+        Some("again later"),
+    );
+    assert!((14..30).contains(&waited), "{waited}");
+}
+
+#[test]
+fn a_provider_that_there_is_not_is_refused_as_a_run_refuses_it() {
+    let bench = Bench::without_tools();
+    bench.run(&["doctor", "--provider", "nope"]).expect(2).says(&["unknown provider \"nope\"", "--provider claude"]);
 }

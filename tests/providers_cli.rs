@@ -120,8 +120,29 @@ fn an_approval_of_a_reviewer_that_opened_nothing_is_refused() {
     }
 }
 
+#[test]
+fn an_approval_of_a_reviewer_that_read_one_line_is_refused() {
+    let script = good().answer("review", 0, 2, "repair", &review("approved"));
+    for who in BOTH {
+        for part in ["Spec.tla", "Spec.cfg", "check.md"] {
+            let bench = bench();
+            let path = bench.write("answers.jsonl", script.text());
+            let server = ModelServer::start(RecordedModel::load(&path).only(part, 1).script());
+            let url = server.url();
+            bench.run(&[&["run", "docs", "--max-revisions", "0", "--base-url", &url][..], &who[..]].concat()).expect(1);
+            assert_eq!(outcome(&bench.journal("specs")), "not_approved");
+            let guard = events(&bench, "guard_evaluated").pop().unwrap();
+            assert_eq!((&guard["data"]["holds"], &guard["data"]["clause"]), (&false.into(), &"reviewer_read".into()));
+            let why = guard["data"]["why"].as_str().unwrap();
+            assert!(why.ends_with(&format!("as they stand now: {part} (only in part)")), "{why}");
+        }
+    }
+}
+
 #[path = "providers_cli/budgets.rs"]
 mod budgets;
+#[path = "providers_cli/foreign.rs"]
+mod foreign;
 #[path = "providers_cli/input.rs"]
 mod input;
 #[path = "providers_cli/keys.rs"]

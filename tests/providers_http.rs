@@ -448,10 +448,8 @@ fn what_is_read_is_given_back_recorded_and_confined() {
         let posts = server.posts();
         assert_eq!(posts.len(), 3);
         let results = posts[1].tool_results();
-        assert_eq!(
-            results[0].text,
-            "===== BEGIN untrusted file \"a.md\" =====\n     1→alpha\n===== END untrusted file \"a.md\" =====\n"
-        );
+        let mark = format!("untrusted file \"a.md\" {} =====", tlaforge::journal::Sha::of("     1→alpha\n"));
+        assert_eq!(results[0].text, format!("===== BEGIN {mark}\n     1→alpha\n===== END {mark}\n"));
         assert!(results[1].text.ends_with("outside the workspace"));
         assert!(results[3].text.contains("no tool Bash") && results[4].text.contains("no JSON object"));
         assert!(posts.iter().all(|p| !String::from_utf8_lossy(&p.raw).contains("beyond the fence")));
@@ -521,7 +519,8 @@ fn a_schema_is_asked_for_and_left_out_where_it_is_refused() {
         });
         let provider = api.provider(settings(&server.url()));
         let mut request = request(&dir);
-        request.schema = Some(json!({"type": "object", "properties": {}, "additionalProperties": false}));
+        request.schema =
+            Some(json!({"type": "object", "required": [], "properties": {}, "additionalProperties": false}));
         assert_eq!(ask(&*provider, &request).unwrap().text, "{}");
         ask(&*provider, &request).unwrap();
         let posts = server.posts();

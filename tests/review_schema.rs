@@ -188,6 +188,22 @@ fn every_recorded_review_and_second_reading_is_as_the_schemas_say() {
     }
 }
 
+fn all_required(schema: &Value, objects: &mut usize) {
+    if let Some(properties) = schema["properties"].as_object() {
+        let names: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+        let required: BTreeSet<&str> =
+            schema["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert_eq!(names, required);
+        *objects += 1;
+    }
+    let inner = schema
+        .as_object()
+        .into_iter()
+        .flat_map(|fields| fields.values())
+        .chain(schema.as_array().into_iter().flatten());
+    inner.for_each(|one| all_required(one, objects));
+}
+
 #[test]
 fn a_model_is_held_to_the_schema_of_its_answer_and_to_none_where_it_answers_in_text() {
     let answers = [INFORMAL.to_owned(), fenced(MODULE), good_sections(), review("revise")];
@@ -206,6 +222,26 @@ fn a_model_is_held_to_the_schema_of_its_answer_and_to_none_where_it_answers_in_t
         let posted: Vec<Value> = server.requests().into_iter().filter(|s| s.method == "POST").map(|s| s.body).collect();
         let held: Vec<bool> = posted.iter().take(4).map(|body| body.pointer(place).is_some()).collect();
         assert_eq!(held, [false, false, false, true], "{provider}");
-        assert_eq!(posted[3].pointer(place), Some(&schema("review_schema.json")), "{provider}");
+        let posted = posted[3].pointer(place).unwrap();
+        if provider == "anthropic" {
+            assert_eq!(posted, &schema("review_schema.json"));
+            continue;
+        }
+        // A strict server takes a schema only where every field is required.
+        let mut objects = 0;
+        all_required(posted, &mut objects);
+        assert_eq!(objects, 6, "{posted}");
+        assert_eq!(complaint(posted, &full()), None);
+        // What is left out elsewhere is empty here, and read alike.
+        let empty = json!({
+            "verdict": "revise", "issues": [{"severity": "minor", "category": "abstraction", "blame": null, "description": "d", "suggestion": ""}],
+            "summary": "", "intended_dead": [], "accepted_changes": [], "accepted_uncovered": [], "accepted_cfg": [], "flaw": null,
+        });
+        assert_eq!(complaint(posted, &empty), None);
+        let least = json!({
+            "verdict": "revise", "issues": [{"severity": "minor", "category": "abstraction", "description": "d"}],
+        });
+        let read = |value: Value| serde_json::from_value::<Review>(value).unwrap();
+        assert_eq!(read(empty), read(least));
     }
 }

@@ -70,7 +70,7 @@ pub(super) struct ForgeArgs {
     /// logged in, else anthropic where a key is set].
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
-    /// The model's name [env: `CLAUDE_MODEL`] [default for claude and anthropic: claude-sonnet-4-5].
+    /// The model's name [env for claude and anthropic: `CLAUDE_MODEL`] [their default: claude-sonnet-4-5].
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// The model that answers where the first is overloaded.
@@ -498,6 +498,9 @@ pub(super) struct DoctorArgs {
     /// Whose server --base-url names: anthropic or openai.
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
+    /// The model that it would be asked for.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
     /// Where that server is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
     #[arg(long, value_name = "URL", requires = "provider")]
     pub base_url: Option<String>,

@@ -12,6 +12,7 @@ use super::doctor_providers::{Condition, chosen, conditions};
 use super::failure::Failure;
 use super::forge::settings;
 use super::progress::{advice, result};
+use super::provider::known;
 use super::surroundings::{cancel_on_signals, discover, embedded, limits, names_a_jar, tool_failure};
 use crate::config::Layer;
 use crate::exit::Exit;
@@ -43,9 +44,10 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         let path = fetch().await.map_err(|e| tool_failure(&e))?;
         advice(&format!("tla2tools.jar is in {}", path.display()));
     }
-    let (provider, base_url, claude_path) = (args.provider, args.base_url, args.claude_path);
-    let flags = Layer { provider, base_url, claude_path, ..args.tools.layer() };
+    let (provider, model, base_url, claude_path) = (args.provider, args.model, args.base_url, args.claude_path);
+    let flags = Layer { provider, model, base_url, claude_path, ..args.tools.layer() };
     let settings = settings(flags)?;
+    known(&settings.provider)?;
     let limits = limits(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::provider::{ANTHROPIC_URL, anthropic, base_url, claude, openai, set};
+use super::provider::{ANTHROPIC_URL, anthropic, base_url, claude, models, openai, scrubbed, set};
 use crate::config::Settings;
 use crate::llm::{CallFailure, FailureKind, LlmError};
 use crate::process::Cancel;
@@ -38,7 +38,7 @@ impl Condition {
     }
 
     fn refused(name: &'static str, failure: Failure) -> Self {
-        Self { name, found: failure.message, advice: failure.hints.into_iter().next(), ..Self::default() }
+        Self { name, found: scrubbed(&failure.message), advice: failure.hints.into_iter().next(), ..Self::default() }
     }
 
     /// Asks the server, unless nobody waits for it any more.
@@ -79,6 +79,7 @@ impl Condition {
             FailureKind::Tls | FailureKind::Billing | FailureKind::SpendCap => {
                 failure.kind.advice().trim_end_matches(", then resume").to_owned()
             }
+            FailureKind::Malformed => "look at the base URL: something else answers there".to_owned(),
             _ => "try again later".to_owned(),
         });
         self
@@ -172,10 +173,25 @@ async fn of_openai(settings: &Settings, online: bool, cancel: &Cancel) -> Condit
     match openai(settings) {
         Ok(server) => {
             let found = of_server("openai", &url, set("OPENAI_API_KEY").is_some());
-            if online { found.asked(server.reach(), "OPENAI_API_KEY", cancel).await } else { found }
+            let found = if online { found.asked(server.reach(), "OPENAI_API_KEY", cancel).await } else { found };
+            if found.ready && !names_a_model(settings) {
+                let advice = Some("name a model that it has: --model NAME".to_owned());
+                return Condition { ready: false, found: found.found + ", no model is named", advice, ..found };
+            }
+            found
         }
         Err(failure) => Condition::refused("openai", failure),
     }
+}
+
+/// Whether a run by `openai` would know whom to ask for. Where another provider was chosen, `CLAUDE_MODEL` stands among the
+/// settings, and it counts for those.
+fn names_a_model(settings: &Settings) -> bool {
+    let mut given = settings.given.clone();
+    if settings.provider != "openai" {
+        given.model = given.model.filter(|model| set("CLAUDE_MODEL").as_ref() != Some(model));
+    }
+    models(&given.settle(), "openai").is_ok()
 }
 
 fn of_server(name: &'static str, url: &str, key_set: bool) -> Condition {

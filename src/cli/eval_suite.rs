@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use super::args::{EvalArgs, Format};
 use super::eval::{Judges, case_failure, jobs, specs_failure, write};
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, make_absolute, run_failure, settings};
+use super::forge::{Answers, run_failure, settings};
 use super::progress::{Display, json_line, result};
 use super::run::{Docs, NewRun, set_up};
 use super::surroundings::cancel_on_signals;
+use super::trust::make_absolute;
 use crate::config::Layer;
 use crate::eval::{
     Case, CaseError, Comparison, Evaluation, Row, Specs, compare, load_suite, mean, read_results, results,

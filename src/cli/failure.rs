@@ -1,6 +1,7 @@
 //! An error for a person: what, where, and what to do.
 
 use super::progress::advice;
+use super::provider::scrubbed;
 use crate::exit::Exit;
 
 /// Why a command could not do what it was asked.
@@ -29,7 +30,7 @@ impl Failure {
     }
 
     pub(super) fn print(&self) {
-        advice(&format!("error: {}", self.message));
+        advice(&format!("error: {}", scrubbed(&self.message)));
         for hint in &self.hints {
             advice(&format!("hint: {hint}"));
         }

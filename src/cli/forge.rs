@@ -7,12 +7,13 @@ use std::sync::Arc;
 use super::args::Format;
 use super::failure::{Fails, Failure};
 use super::progress::{Display, result};
-use super::provider::{caller, refuse_secrets, set};
+use super::provider::{caller, refuse_secrets};
 use super::surroundings::{Defects, Tools, clock, crash_point, env, limits, quicker, toolchain};
+use super::trust::{may_record, trust_file};
 use crate::config::{CheckerChoice, FILE_NAME, Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
-use crate::llm::{Recording, host_elsewhere};
+use crate::llm::Recording;
 use crate::nodes::{Crew, Desk, Shelf};
 use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, drive};
 use crate::process::Cancel;
@@ -23,44 +24,20 @@ use crate::report::summary;
 pub(super) fn settings(flags: Layer) -> Result<Settings, Failure> {
     let here = std::env::current_dir().fails(Exit::Usage)?;
     let file = Layer::from_file(&here).fails(Exit::Usage)?;
-    let environment = Layer::from_env(&env).fails(Exit::Usage)?;
     refuse_secrets(FILE_NAME, &serde_json::to_string(&file).unwrap_or_default())?;
-    let program = file.claude_path.clone().filter(|_| flags.claude_path.is_none());
-    let server = file.base_url.clone().filter(|_| flags.base_url.is_none());
-    let settings = flags.over(environment).over(file).settle();
-    trust(program.as_deref(), server.as_deref(), &settings.provider)?;
-    Ok(settings)
+    let provider = flags.provider.as_deref().or(file.provider.as_deref());
+    let environment = environment(provider)?;
+    trust_file(&file, &flags, provider.unwrap_or_default())?;
+    Ok(flags.over(environment).over(file).settle())
 }
 
-/// A file that came with somebody else's folder may not say which program gets the login, or whose server gets a key.
-fn trust(program: Option<&Path>, server: Option<&str>, provider: &str) -> Result<(), Failure> {
-    if let Some(path) = program {
-        return Err(Failure::usage(format!("{FILE_NAME} names a program to run: {}", path.display()))
-            .hint("a program is taken from the command line only: --claude-path FILE"));
-    }
-    let key = match provider {
-        "anthropic" => "ANTHROPIC_API_KEY",
-        "openai" => "OPENAI_API_KEY",
-        _ => return Ok(()),
-    };
-    let Some(host) = server.filter(|_| set(key).is_some()).and_then(host_elsewhere) else { return Ok(()) };
-    Err(Failure::usage(format!("{FILE_NAME} names a server that would get your {key}: {host}"))
-        .hint("a key goes only where you send it yourself: --base-url URL"))
-}
-
-/// The files that the settings name, as they will be found from anywhere.
-pub(super) fn make_absolute(settings: &mut Settings) {
-    let given = &mut settings.given;
-    for path in [
-        &mut given.recording,
-        &mut given.record,
-        &mut given.prompts,
-        &mut given.tla_tools,
-        &mut given.prices,
-        &mut given.claude_path,
-    ] {
-        *path = path.take().map(|p| std::path::absolute(&p).unwrap_or(p));
-    }
+/// What the environment says to a provider. `CLAUDE_MODEL` names a model that others do not have.
+pub(super) fn environment(provider: Option<&str>) -> Result<Layer, Failure> {
+    let all = Layer::from_env(&env).fails(Exit::Usage)?;
+    Ok(match provider {
+        None | Some("auto" | "claude" | "anthropic") => all,
+        Some(_) => Layer { model: None, ..all },
+    })
 }
 
 /// Where answers come from.
@@ -88,18 +65,19 @@ pub(super) async fn desk(
     display: &Arc<Display>,
     cancel: Cancel,
 ) -> Result<Equipment, Failure> {
+    let given = serde_json::to_string(&settings.given).unwrap_or_default();
+    refuse_secrets("a setting (a flag, the environment or the journal)", &given)?;
     let caller = caller(settings, answers, out, &cancel).await?;
     let prompts_dir = match &settings.given.prompts {
         Some(dir) => Some(dir.clone()),
         None => Some(PathBuf::from("prompts")).filter(|p| p.is_dir()),
     };
     let prompts = PromptLibrary::load(prompts_dir.as_deref()).fails(Exit::Usage)?;
-    if let Some(path) = &settings.given.record
-        && let Some(dir) = path.parent()
-        && !(dir.as_os_str().is_empty() || dir.is_dir())
-    {
-        return Err(Failure::usage(format!("cannot write the recording {}: there is no such folder", path.display()))
-            .hint("--record takes a file in a folder that exists"));
+    for template in prompts.templates() {
+        refuse_secrets(&format!("the prompt {}", template.name), &template.text)?;
+    }
+    if let Some(path) = &settings.given.record {
+        may_record(path)?;
     }
     let Tools { toolchain, choice, defects } = toolchain(settings, &out.join("defects"))?;
     let quick = if settings.strengthen > 0 { quicker(settings, choice)? } else { None };

@@ -23,5 +23,6 @@ mod resume;
 mod run;
 mod surroundings;
 mod translate;
+mod trust;
 
 pub use program::main;

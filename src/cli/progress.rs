@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Format;
+use super::provider::without_secrets;
 use crate::journal::Event;
 use crate::pipeline::{Judged, Station};
 use crate::report::{counted, mutants_sentence};
@@ -157,6 +158,7 @@ impl Display {
                 format!("{station}call {} failed: {}; {then}", data["attempt"], one_line(text("message")))
             }
             "model_switched" => format!("{station}asking {} instead", text("to")),
+            "left_out" => format!("{station}asking without {}: {}", text("part"), one_line(text("said"))),
             "read_refused" => format!("{station}read refused: {}", one_line(text("path"))),
             "tool_finished" => {
                 let first = &data["diagnostics"][0];
@@ -254,7 +256,7 @@ fn harmless(text: &str) -> String {
 /// a closed pipe would lose its end.
 pub(super) fn advice(line: &str) {
     let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{}", harmless(line));
+    let _ = writeln!(err, "{}", harmless(&without_secrets(line)));
 }
 
 /// The first 160 characters on one line.

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::llm::{
     Anthropic, Budget, CLAUDE_SURROUNDINGS, Caller, ClaudeCode, ClaudeLimits, ClaudeLogin, DEFAULT_MODEL, Guarded,
     Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording,
-    Replay, RetryPolicy, Secret,
+    Replay, RetryPolicy, Secret, without_marked,
 };
 use crate::pipeline::Station;
 use crate::process::Cancel;
@@ -88,8 +88,18 @@ async fn provider(
         ("anthropic", _) => Ok(Box::new(anthropic(settings)?)),
         ("openai", _) => Ok(Box::new(openai(settings)?)),
         ("auto", _) => automatic(settings, cancel).await,
-        (other, _) => Err(Failure::usage(format!("unknown provider {other:?}")).hint(CHOICES)),
+        (other, _) => Err(unknown(other)),
     }
+}
+
+fn unknown(provider: &str) -> Failure {
+    Failure::usage(format!("unknown provider {provider:?}")).hint(CHOICES)
+}
+
+/// Refuses a provider that there is not.
+pub(super) fn known(provider: &str) -> Result<(), Failure> {
+    let known = ["auto", "claude", "anthropic", "openai", "handoff", "replay"].contains(&provider);
+    if known { Ok(()) } else { Err(unknown(provider)) }
 }
 
 /// Claude Code where it is found and logged in, else the Messages API where there is a key. What was asked for by name
@@ -212,6 +222,18 @@ pub(super) fn refuse_secrets(place: &str, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A text without the keys that are set; placeholders stay.
+pub(super) fn without_secrets(text: &str) -> String {
+    let real = secrets().into_iter().filter(Secret::is_real);
+    without_marked(&real.fold(text.to_owned(), |text, secret| secret.hide(&text)))
+}
+
+/// A message of trouble, which may quote what was read: also without pieces of keys.
+pub(super) fn scrubbed(text: &str) -> String {
+    let real = secrets().into_iter().filter(Secret::is_real);
+    without_marked(&real.fold(text.to_owned(), |text, secret| secret.scrub(&text)))
+}
+
 /// The key in a variable. It is named in what goes wrong, and never shown.
 fn key(name: &str) -> Result<Option<Secret>, Failure> {
     set(name).map(|text| Secret::new(name, &text).fails(Exit::Usage)).transpose()
@@ -226,7 +248,7 @@ fn http(settings: &Settings, url: String, key: Option<Secret>) -> HttpSettings {
 }
 
 /// Who answers for which node.
-fn models(settings: &Settings, provider: &str) -> Result<Models, Failure> {
+pub(super) fn models(settings: &Settings, provider: &str) -> Result<Models, Failure> {
     let given = &settings.given;
     let model = match provider {
         "claude" | "anthropic" => Some(given.model.clone().unwrap_or_else(|| DEFAULT_MODEL.to_owned())),

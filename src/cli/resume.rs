@@ -8,13 +8,14 @@ use serde_json::Value;
 
 use super::args::{Format, ResumeArgs};
 use super::branch;
-use super::failure::{Fails, Failure};
+use super::failure::Failure;
 use super::forge::{
-    Answers, Equipment, desk, forge, make_absolute, open, prompts_in_use, run_failure, show_files, status,
+    Answers, Equipment, desk, environment, forge, open, prompts_in_use, run_failure, show_files, status,
 };
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
-use super::surroundings::{cancel_on_signals, env};
+use super::surroundings::cancel_on_signals;
+use super::trust::{make_absolute, trust_journal};
 use crate::config::{self, Layer, Settings};
 use crate::exit::Exit;
 use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError};
@@ -33,7 +34,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{} holds a run that never began", args.folder.display()))
             .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
     }
-    let mut settings = settings_of(&view.settings.surroundings, args.forge.layer())?;
+    let (recorded, flags) = (recorded(&view.settings.surroundings)?, args.forge.layer());
+    let mut settings = settings_of(&recorded, &flags)?;
     make_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
@@ -45,6 +47,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         changed
     };
     if let Some(from) = &args.from {
+        trust_journal(&recorded, &flags, &settings)?;
         let answers = answers(&settings, &view.settings.surroundings)?;
         let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
         let changed = changed(&equipment);
@@ -70,6 +73,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         ));
         return Ok(status(finished.outcome, finished.reason));
     }
+    trust_journal(&recorded, &flags, &settings)?;
     let answers = answers(&settings, &view.settings.surroundings)?;
     let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
     pipeline::resume(&run, &changed(&equipment)).map_err(|e| run_failure(&e))?;
@@ -98,10 +102,13 @@ fn answers(settings: &Settings, recorded: &Value) -> Result<Answers, Failure> {
     Ok(Answers::AsSet)
 }
 
+/// The settings that the run keeps.
+fn recorded(surroundings: &Value) -> Result<Layer, Failure> {
+    Layer::deserialize(surroundings).map_err(|e| Failure::usage(format!("the settings of the run cannot be read: {e}")))
+}
+
 /// The settings of the run, with today's flags over them. The environment of today counts where the run said nothing.
-fn settings_of(recorded: &Value, flags: Layer) -> Result<Settings, Failure> {
-    let recorded = Layer::deserialize(recorded)
-        .map_err(|e| Failure::usage(format!("the settings of the run cannot be read: {e}")))?;
-    let environment = Layer::from_env(&env).fails(Exit::Usage)?;
-    Ok(flags.over(recorded).over(environment).settle())
+fn settings_of(recorded: &Layer, flags: &Layer) -> Result<Settings, Failure> {
+    let environment = environment(flags.provider.as_deref().or(recorded.provider.as_deref()))?;
+    Ok(flags.clone().over(recorded.clone()).over(environment).settle())
 }

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::args::{Format, RunArgs};
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, Equipment, desk, forge, make_absolute, open, prompts_in_use, run_failure, settings};
+use super::forge::{Answers, Equipment, desk, forge, open, prompts_in_use, run_failure, settings};
 use super::progress::Display;
 use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
+use super::trust::make_absolute;
 use crate::config::{Layer, Settings};
 use crate::eval::Checklist;
 use crate::exit::Exit;
@@ -95,10 +96,20 @@ pub(super) async fn set_up(
         Docs::At(path) => read_documents(&path).fails(Exit::Usage)?,
         Docs::Read(documents) => documents,
     };
+    // Everything that comes into the journal, into the store or before a model.
+    let names = documents.files.iter().map(|d| &d.path).chain(documents.skipped.iter().map(|s| &s.path));
+    for name in names {
+        refuse_secrets("the name of a document", name)?;
+    }
     for document in &documents.files {
         refuse_secrets(&document.path, &document.text)?;
     }
     let exemplars = exemplars(settings)?;
+    for (name, text) in &exemplars {
+        refuse_secrets("the name of an exemplar", name)?;
+        refuse_secrets(&format!("the exemplar {name}"), text)?;
+    }
+    refuse_secrets("the interface of the case", &serde_json::to_string(&job.interface).unwrap_or_default())?;
     let equipment = desk(settings, job.answers, &job.out, display, cancel).await?;
     let desk = &equipment.desk;
     for line in skipped_lines(&documents.skipped) {

@@ -17,6 +17,7 @@ use super::failure::{CallFailure, FailureKind};
 use super::http::{Http, HttpSettings, SetupError, Tally, unless_cancelled};
 use super::http_failure::excerpt;
 use super::reading::{self, Loaded, Reading, marked};
+use super::terms::Terms;
 use crate::process::Cancel;
 
 /// Who answers where the request names nobody.
@@ -55,10 +56,10 @@ impl Anthropic {
         headers
     }
 
-    async fn serve(&self, request: &Request, cancel: &Cancel) -> Result<Answer, LlmError> {
+    async fn serve(&self, request: &Request, terms: &Terms, cancel: &Cancel) -> Result<Answer, LlmError> {
         let mut reading = Reading::open(&request.workspace)?;
         let mut tally = Tally::default();
-        let text = unless_cancelled(self.converse(request, &mut reading, &mut tally), cancel).await?;
+        let text = unless_cancelled(self.converse(request, terms, &mut reading, &mut tally), cancel).await?;
         let text = match text.and_then(|text| self.http.answer(text)) {
             Ok(text) => text,
             Err(failure) => return Err(tally.charge(failure, reading).into()),
@@ -80,6 +81,7 @@ impl Anthropic {
     async fn converse(
         &self,
         request: &Request,
+        terms: &Terms,
         reading: &mut Reading,
         tally: &mut Tally,
     ) -> Result<String, CallFailure> {
@@ -87,7 +89,7 @@ impl Anthropic {
         let mut messages = vec![json!({"role": "user", "content": [{"type": "text", "text": request.prompt}]})];
         let mut text = String::new();
         loop {
-            let turn = self.turn(request, &system, &messages, tally).await?;
+            let turn = self.turn(request, terms, (&system, &messages), tally).await?;
             text.push_str(&turn.text());
             let calls = turn.calls();
             let failed = |kind, what: &str| {
@@ -139,28 +141,32 @@ impl Anthropic {
     async fn turn(
         &self,
         request: &Request,
-        system: &[Value],
-        messages: &[Value],
+        terms: &Terms,
+        (system, messages): (&[Value], &[Value]),
         tally: &mut Tally,
     ) -> Result<Turn, CallFailure> {
         let model = model_of(request);
         let known = self.without_schema.lock().unwrap_or_else(PoisonError::into_inner).contains(model);
         let schema = request.schema.as_ref().filter(|_| !known);
-        let first = self.send(&body(request, system, messages, schema), tally).await;
+        let first = self.send(&body(request, system, messages, schema), terms, tally).await;
         match first {
             Err(failure) if schema.is_some() && refuses_schema(&failure) => {
                 self.without_schema.lock().unwrap_or_else(PoisonError::into_inner).insert(model.to_owned());
-                self.send(&body(request, system, messages, None), tally).await
+                terms.leave_out("the JSON schema of the answer", &failure);
+                self.send(&body(request, system, messages, None), terms, tally).await
             }
             other => other,
         }
     }
 
-    async fn send(&self, body: &Value, tally: &mut Tally) -> Result<Turn, CallFailure> {
-        let mut events = self.http.post(self.headers(), body, tally).await?;
+    async fn send(&self, body: &Value, terms: &Terms, tally: &mut Tally) -> Result<Turn, CallFailure> {
+        let tokens = tally.begin(body, terms)?;
+        let posted = self.http.post(self.headers(), body, tally).await;
+        let mut events = posted.inspect_err(|failure| tally.end(None, tokens, 0, Some(failure)))?;
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
         let read = read_turn(&mut events, &mut turn).await;
         tally.add(turn.usage, turn.model.as_ref());
+        tally.end(turn.usage, tokens, turn.text().len(), read.as_ref().err());
         read?;
         // Only where another turn follows: an answer that is complete is not kept waiting, nor lost to a signal.
         if !turn.calls().is_empty() {
@@ -176,7 +182,11 @@ impl Provider for Anthropic {
     }
 
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a> {
-        Box::pin(self.serve(request, cancel))
+        Box::pin(async move { self.serve(request, &Terms::default(), cancel).await })
+    }
+
+    fn ask_under<'a>(&'a self, request: &'a Request, terms: &'a Terms, cancel: &'a Cancel) -> Asking<'a> {
+        Box::pin(self.serve(request, terms, cancel))
     }
 }
 

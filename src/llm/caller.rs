@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, Usage};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
+use super::terms::{BYTES_PER_TOKEN, EXPECTED_OUTPUT, LeftOut, Terms};
 use crate::process::Cancel;
 
 /// Time as a caller needs it, so that a test need not wait.
@@ -87,6 +88,8 @@ pub struct Used {
     pub cost_usd: f64,
     /// Tokens of all kinds.
     pub tokens: u64,
+    /// What the budget ended this very call at before: it takes at least as much again.
+    pub before: Option<Usage>,
 }
 
 /// Who answers.
@@ -131,12 +134,18 @@ pub enum Note {
         usage: Option<Usage>,
         /// What they cost, where it is known.
         cost_usd: Option<f64>,
+        /// What nobody counted, where a budget is to be kept.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        estimated: Option<Estimate>,
         /// The model that was asked.
         model: Option<String>,
         /// The try, from 1.
         attempt: u32,
         /// Seconds until it is tried again; `None` where it is not.
         wait_seconds: Option<f64>,
+        /// Seconds that the server asks to wait, whether they are waited for or not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        asked_seconds: Option<f64>,
         /// What the model tried to read outside the workspace.
         #[serde(skip)]
         refused_reads: Vec<String>,
@@ -148,6 +157,8 @@ pub enum Note {
         /// Who is asked now.
         to: String,
     },
+    /// A part of the request that the server refused is left out from here on.
+    LeftOut(LeftOut),
 }
 
 /// How often and how late a server that cannot be reached is tried again: n times the delay before try n.
@@ -155,10 +166,6 @@ const CONNECT_RETRIES: u32 = 2;
 const CONNECT_DELAY: Duration = Duration::from_secs(5);
 /// After so many failures in a row for want of capacity another model is asked.
 const SWITCH_AFTER: u32 = 3;
-/// Tokens of an answer, for the estimate before a call.
-const EXPECTED_OUTPUT: u64 = 4_000;
-/// Bytes of text that make a token, about, for the estimate before a call.
-const BYTES_PER_TOKEN: u64 = 4;
 
 /// A provider, and how it is called.
 pub struct Caller {
@@ -216,8 +223,13 @@ impl Caller {
         let mut attempt = 1;
         let mut crowded = 0;
         loop {
-            self.afford(&request, used)?;
-            let failure = match self.in_time(self.provider.ask(&request, cancel)).await? {
+            let terms = self.terms(&request, used);
+            let mut first = expected(&request, EXPECTED_OUTPUT);
+            first.input = first.input.max(used.before.map_or(0, |before| before.total()));
+            terms.allow(Usage::default(), first).map_err(|o| LlmError::Budget { what: o.what, flag: o.flag })?;
+            let answered = self.in_time(self.provider.ask_under(&request, &terms, cancel)).await;
+            terms.take_left_out().into_iter().for_each(|part| note(Note::LeftOut(part)));
+            let mut failure = match answered? {
                 Ok(mut answer) => {
                     // A server may call the model by a longer name than it was asked for.
                     let names = [answer.model.as_deref(), request.choice.model.as_deref()];
@@ -240,7 +252,12 @@ impl Caller {
                 Some(_) => Some(Duration::ZERO),
                 None => self.retry.wait(&failure, attempt, self.pace.jitter()),
             };
-            let cost_usd = self.cost(request.choice.model.as_deref(), failure.usage.as_ref());
+            let model = request.choice.model.as_deref();
+            let cost_usd = self.cost(model, failure.usage.as_ref());
+            let estimated = self.uncounted(&request, &failure);
+            if let (None, Some(asked)) = (wait, failure.wait) {
+                failure.message = format!("{}; it asks to wait {} s", failure.message, asked.as_secs_f64().ceil());
+            }
             note(Note::Failed {
                 kind: failure.kind,
                 message: failure.message.clone(),
@@ -248,13 +265,22 @@ impl Caller {
                 request_id: failure.request_id.clone(),
                 usage: failure.usage,
                 cost_usd,
+                estimated,
                 model: request.choice.model.clone(),
                 attempt,
                 wait_seconds: wait.map(|w| w.as_secs_f64()),
+                asked_seconds: failure.wait.map(|asked| asked.as_secs_f64()),
                 refused_reads: failure.refused_reads.clone(),
             });
             used.tokens = used.tokens.saturating_add(failure.usage.map_or(0, |u| u.total()));
             used.cost_usd += cost_usd.unwrap_or(0.0);
+            if let Some(estimated) = estimated {
+                used.tokens = used.tokens.saturating_add(estimated.usage.total());
+                used.cost_usd += estimated.cost_usd.unwrap_or(0.0);
+            }
+            if let Some(overdraft) = terms.overdraft() {
+                return Err(LlmError::Budget { what: overdraft.what.clone(), flag: overdraft.flag });
+            }
             let Some(wait) = wait else { return Err(failure.into()) };
             if let Some(to) = switch {
                 note(Note::Switched { from: request.choice.model.clone(), to: to.clone() });
@@ -294,30 +320,17 @@ impl Caller {
         Some(Estimate { usage, cost_usd: self.cost(request.choice.model.as_deref(), Some(&usage)) })
     }
 
-    /// Whether the budget allows the call, by an estimate: what the request offers is read once, and answered shortly.
-    fn afford(&self, request: &Request, used: Used) -> Result<(), LlmError> {
-        let usage = expected(request, EXPECTED_OUTPUT);
-        if let Some(limit) = self.budget.tokens
-            && used.tokens.saturating_add(usage.total()) > limit
-        {
-            let what = format!(
-                "the run has used {} tokens, the next call takes about {}, and the limit is {limit}",
-                used.tokens,
-                usage.total()
-            );
-            return Err(LlmError::Budget { what, flag: "--max-tokens" });
-        }
-        if let Some(limit) = self.budget.cost_usd {
-            let next = self.cost(request.choice.model.as_deref(), Some(&usage)).unwrap_or(0.0);
-            if used.cost_usd + next > limit {
-                let what = format!(
-                    "the run has cost ${:.4}, the next call costs about ${next:.4}, and the limit is ${limit}",
-                    used.cost_usd
-                );
-                return Err(LlmError::Budget { what, flag: "--max-cost" });
-            }
-        }
-        Ok(())
+    /// What a failed try took that nobody counted: at least what it was asked with, where the model may have worked.
+    fn uncounted(&self, request: &Request, failure: &CallFailure) -> Option<Estimate> {
+        let whole = || (failure.usage.is_none() && failure.may_be_paid()).then(|| expected(request, 0));
+        let usage =
+            failure.estimated.as_deref().copied().or_else(whole).filter(|_| self.budget != Budget::default())?;
+        Some(Estimate { usage, cost_usd: self.cost(request.choice.model.as_deref(), Some(&usage)) })
+    }
+
+    fn terms(&self, request: &Request, used: Used) -> Terms {
+        let price = request.choice.model.as_deref().and_then(|model| self.prices.of(model));
+        Terms::new(self.budget, used, price)
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure::CallFailure;
+use super::terms::Terms;
 pub use crate::config::ModelChoice;
 use crate::journal::Sha;
 use crate::process::Cancel;
@@ -225,4 +226,9 @@ pub trait Provider: Send + Sync {
 
     /// Asks, and waits for the answer. Dropping the future or giving `cancel` ends the call.
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a>;
+
+    /// The same, where one call is many requests to a server: each is looked at by `terms` before it is sent.
+    fn ask_under<'a>(&'a self, request: &'a Request, _terms: &'a Terms, cancel: &'a Cancel) -> Asking<'a> {
+        self.ask(request, cancel)
+    }
 }

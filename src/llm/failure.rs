@@ -54,11 +54,13 @@ pub enum FailureKind {
     Program,
     /// The program did not confirm that the model is confined.
     NotConfined,
+    /// The budget does not allow the call to go on.
+    Budget,
 }
 
 impl FailureKind {
     /// All kinds.
-    pub const ALL: [FailureKind; 22] = [
+    pub const ALL: [FailureKind; 23] = [
         FailureKind::RateLimit,
         FailureKind::Overloaded,
         FailureKind::Server,
@@ -81,6 +83,7 @@ impl FailureKind {
         FailureKind::Killed,
         FailureKind::Program,
         FailureKind::NotConfined,
+        FailureKind::Budget,
     ];
 
     /// Whether the same call may succeed a little later.
@@ -122,13 +125,14 @@ impl FailureKind {
             FailureKind::Program | FailureKind::NotConfined => {
                 "install the current version (`tlaforge doctor` shows how)"
             }
+            FailureKind::Budget => "give a larger limit and resume, or take a cheaper model",
         }
     }
 }
 
 /// A call that brought no answer. The message never holds a key.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{message}; {}", .kind.advice())]
+#[error("{message}; {}", .remedy.unwrap_or(.kind.advice()))]
 pub struct CallFailure {
     /// Its kind.
     pub kind: FailureKind,
@@ -142,14 +146,33 @@ pub struct CallFailure {
     pub request_id: Option<String>,
     /// Tokens that were used before it failed, where they are known.
     pub usage: Option<Usage>,
+    /// Tokens that nobody counted, by an estimate.
+    pub estimated: Option<Box<Usage>>,
     /// What the model tried to read outside the workspace before it failed.
     pub refused_reads: Vec<String>,
+    /// What a person can do, where the message says more than the kind.
+    pub remedy: Option<&'static str>,
 }
 
 impl CallFailure {
     /// A failure of which only kind and words are known.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { kind, message, status: None, wait: None, request_id: None, usage: None, refused_reads: Vec::new() }
+        Self {
+            kind,
+            message,
+            status: None,
+            wait: None,
+            request_id: None,
+            usage: None,
+            estimated: None,
+            refused_reads: Vec::new(),
+            remedy: None,
+        }
+    }
+
+    /// Whether the model may have worked all the same: what such a call took is paid for, and not always counted.
+    pub(super) fn may_be_paid(&self) -> bool {
+        matches!(self.kind, FailureKind::CutStream | FailureKind::Idle | FailureKind::Malformed)
     }
 }

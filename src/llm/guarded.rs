@@ -3,6 +3,7 @@
 use super::contract::{Answer, Asking, LlmError, Provider, Request};
 use super::failure::CallFailure;
 use super::secret::{Secret, without_marked};
+use super::terms::Terms;
 use crate::process::Cancel;
 
 /// A provider behind which no secret comes out.
@@ -32,6 +33,14 @@ impl Guarded {
         }
     }
 
+    fn clean(&self, answer: Result<Answer, LlmError>) -> Result<Answer, LlmError> {
+        match answer {
+            Ok(answer) => Ok(self.answer(answer)),
+            Err(LlmError::Failed(failure)) => Err(self.failure(failure).into()),
+            Err(other) => Err(other),
+        }
+    }
+
     fn failure(&self, failure: CallFailure) -> CallFailure {
         CallFailure {
             message: self.scrub(&failure.message),
@@ -48,12 +57,14 @@ impl Provider for Guarded {
     }
 
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a> {
+        Box::pin(async move { self.clean(self.inner.ask(request, cancel).await) })
+    }
+
+    fn ask_under<'a>(&'a self, request: &'a Request, terms: &'a Terms, cancel: &'a Cancel) -> Asking<'a> {
         Box::pin(async move {
-            match self.inner.ask(request, cancel).await {
-                Ok(answer) => Ok(self.answer(answer)),
-                Err(LlmError::Failed(failure)) => Err(self.failure(failure).into()),
-                Err(other) => Err(other),
-            }
+            let answer = self.inner.ask_under(request, terms, cancel).await;
+            terms.clean(|text| self.scrub(text));
+            self.clean(answer)
         })
     }
 }

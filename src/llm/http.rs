@@ -19,6 +19,7 @@ use super::failure::{CallFailure, FailureKind};
 use super::http_failure::{self, Envelope};
 use super::reading::Reading;
 use super::secret::Secret;
+use super::terms::{BYTES_PER_TOKEN, EXPECTED_OUTPUT, Terms};
 use crate::process::Cancel;
 
 /// Bytes of an error body that are read.
@@ -165,13 +166,18 @@ impl Http {
     /// Asks for the list of models: whether the server is there and takes the key. No model is asked.
     pub(super) async fn reach(&self, headers: HeaderMap) -> Result<(), CallFailure> {
         let sent = self.client.get(self.models.clone()).headers(headers).timeout(self.connect).send().await;
-        let response = sent.map_err(|e| self.trouble(e))?;
+        // Here nothing is waited for longer than for a connection.
+        let trouble = |e| self.clean(http_failure::of_transport(e, &self.url, self.connect, self.connect));
+        let response = sent.map_err(trouble)?;
         let status = response.status();
-        if status.is_success() {
-            return Ok(());
-        }
         let envelope = Envelope::of(status.as_u16(), response.headers());
         let body = self.error_body(response).await;
+        if status.is_success() {
+            // Of a long list the beginning is enough.
+            let cut = body.len() >= ERROR_BYTES - 4 && body.trim_start().starts_with(['{', '[']);
+            let is_list = cut || serde_json::from_str::<Value>(&body).is_ok_and(|v| v.is_object() || v.is_array());
+            return if is_list { Ok(()) } else { Err(self.clean(http_failure::of_no_list(&envelope, &self.models))) };
+        }
         Err(self.clean(http_failure::of_status(&envelope, &self.scrub(&body), &self.models)))
     }
 
@@ -342,9 +348,34 @@ pub(super) struct Tally {
     pub usage: Option<Usage>,
     pub request_ids: Vec<String>,
     pub model: Option<String>,
+    /// What nobody counted, by an estimate.
+    guessed: Usage,
+    /// What the last request took, where it was counted: the next one holds all of it again.
+    last: u64,
 }
 
 impl Tally {
+    /// Looks whether the budget allows a request with this body; its size in tokens, about.
+    pub(super) fn begin(&self, body: &Value, terms: &Terms) -> Result<u64, CallFailure> {
+        if !terms.is_limited() {
+            return Ok(0);
+        }
+        let tokens = body.to_string().len() as u64 / BYTES_PER_TOKEN;
+        let next = Usage { input: tokens.max(self.last), output: EXPECTED_OUTPUT, ..Usage::default() };
+        terms.go_on(self.usage.unwrap_or_default().plus(self.guessed), next)?;
+        Ok(tokens)
+    }
+
+    /// A request of about so many tokens ended, with so much written: what its server did not count is estimated.
+    pub(super) fn end(&mut self, counted: Option<Usage>, tokens: u64, written: usize, failure: Option<&CallFailure>) {
+        if let Some(counted) = counted {
+            self.last = counted.total();
+        } else if failure.is_none_or(CallFailure::may_be_paid) {
+            let output = if tokens > 0 { written as u64 / BYTES_PER_TOKEN } else { 0 };
+            self.guessed = self.guessed.plus(Usage { input: tokens, output, ..Usage::default() });
+        }
+    }
+
     /// Adds what an answer took, also one that broke off (its tokens are paid for), and who gave it.
     pub(super) fn add(&mut self, more: Option<Usage>, model: Option<&String>) {
         if let Some(model) = model {
@@ -366,7 +397,8 @@ impl Tally {
     /// A failure with all tokens that the attempt took, and what the model tried to read outside the workspace.
     pub(super) fn charge(&self, failure: CallFailure, reading: Reading) -> CallFailure {
         let request_id = failure.request_id.clone().or_else(|| self.request_ids.last().cloned());
-        CallFailure { usage: self.usage, request_id, refused_reads: reading.finish().1, ..failure }
+        let estimated = Some(self.guessed).filter(|guessed| guessed.total() > 0).map(Box::new);
+        CallFailure { usage: self.usage, estimated, request_id, refused_reads: reading.finish().1, ..failure }
     }
 }
 

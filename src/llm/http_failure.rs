@@ -13,6 +13,8 @@ use serde_json::Value;
 
 use super::failure::{CallFailure, FailureKind};
 
+/// What remains to be done where the message says what to look at: another model would not help.
+const THEN: &str = "then resume";
 /// Characters of a server's own words that are kept.
 const KEPT_CHARS: usize = 600;
 /// Characters of a request's name that are kept.
@@ -113,6 +115,7 @@ pub(super) fn of_status(envelope: &Envelope, body: &str, url: &Url) -> CallFailu
         kind => kind,
     };
     let mut message = format!("the server answered {status}");
+    let mut remedy = None;
     if let (300..400, Some(location)) = (status, &envelope.location) {
         let host = Url::parse(location).ok().and_then(|u| u.host_str().map(str::to_owned));
         let _ = write!(
@@ -120,15 +123,18 @@ pub(super) fn of_status(envelope: &Envelope, body: &str, url: &Url) -> CallFailu
             ": it sends the request on to {}, which is not followed; set the base URL to it",
             host.as_deref().unwrap_or("another path")
         );
+        remedy = Some(THEN);
     }
     if status == 404 && kind == FailureKind::BadRequest {
         let _ = write!(message, ": it has nothing at {}; look at the base URL", url.path());
+        remedy = Some(THEN);
     }
     words(&mut message, &said);
     CallFailure {
         status: Some(status),
         wait: envelope.wait.filter(|_| kind.is_passing()),
         request_id: envelope.request_id.clone().or(said.request_id),
+        remedy,
         ..CallFailure::new(kind, message)
     }
 }
@@ -155,7 +161,15 @@ pub(super) fn of_other_content(envelope: &Envelope, body: &str) -> CallFailure {
         excerpt(kind),
         plain(body)
     );
-    named(CallFailure { status: Some(envelope.status), ..CallFailure::new(FailureKind::Malformed, message) }, envelope)
+    let failure = CallFailure::new(FailureKind::Malformed, message);
+    named(CallFailure { status: Some(envelope.status), remedy: Some(THEN), ..failure }, envelope)
+}
+
+/// A success that is no list of models.
+pub(super) fn of_no_list(envelope: &Envelope, url: &Url) -> CallFailure {
+    let kind = if envelope.content_type.is_empty() { "nothing that says what it is" } else { &envelope.content_type };
+    let message = format!("{} answers with {}, not with a list of models in JSON", url.path(), excerpt(kind));
+    CallFailure { status: Some(envelope.status), ..CallFailure::new(FailureKind::Malformed, message) }
 }
 
 fn named(failure: CallFailure, envelope: &Envelope) -> CallFailure {

@@ -25,6 +25,7 @@ mod recording;
 mod renames;
 mod replay;
 mod secret;
+mod terms;
 
 pub use anthropic::{Anthropic, DEFAULT_MODEL};
 pub use caller::{Budget, Caller, Estimate, Models, Note, Pace, RetryPolicy, Used};
@@ -42,4 +43,5 @@ pub use openai::{OpenAi, OpenAiSettings};
 pub use prices::{Price, PriceError, Prices};
 pub use recording::{Recorded, Recording, RecordingError};
 pub use replay::Replay;
-pub use secret::{Secret, SecretError};
+pub use secret::{Secret, SecretError, without_marked};
+pub use terms::{LeftOut, Terms};

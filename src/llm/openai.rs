@@ -15,6 +15,7 @@ use super::http::{Http, HttpSettings, SetupError, Tally, unless_cancelled};
 use super::http_failure::excerpt;
 use super::openai_stream::{Turn, read_turn};
 use super::reading::{self, Loaded, Reading, marked};
+use super::terms::Terms;
 use crate::process::Cancel;
 
 /// Bytes of one file that is put into a request.
@@ -71,10 +72,10 @@ impl OpenAi {
         headers
     }
 
-    async fn serve(&self, request: &Request, cancel: &Cancel) -> Result<Answer, LlmError> {
+    async fn serve(&self, request: &Request, terms: &Terms, cancel: &Cancel) -> Result<Answer, LlmError> {
         let mut reading = Reading::open(&request.workspace)?;
         let mut tally = Tally::default();
-        let text = unless_cancelled(self.answer(request, &mut reading, &mut tally), cancel).await?;
+        let text = unless_cancelled(self.answer(request, terms, &mut reading, &mut tally), cancel).await?;
         let text = match text.and_then(|text| self.http.answer(text)) {
             Ok(text) => text,
             Err(failure) => return Err(tally.charge(failure, reading).into()),
@@ -92,12 +93,18 @@ impl OpenAi {
         })
     }
 
-    async fn answer(&self, request: &Request, reading: &mut Reading, tally: &mut Tally) -> Result<String, CallFailure> {
+    async fn answer(
+        &self,
+        request: &Request,
+        terms: &Terms,
+        reading: &mut Reading,
+        tally: &mut Tally,
+    ) -> Result<String, CallFailure> {
         let Some(model) = &request.choice.model else {
             return Err(CallFailure::new(FailureKind::ModelNotFound, "no model is named"));
         };
         if self.takes().tools {
-            match self.converse(request, model, &request.prompt, reading, tally).await {
+            match self.converse(request, terms, (model, &request.prompt), reading, tally).await {
                 Err(failure) if !self.takes().tools && refuses(&failure, &TOOLS) => {}
                 other => return other,
             }
@@ -108,7 +115,7 @@ impl OpenAi {
             reading.put_before(file);
         }
         let prompt = format!("{}\n\n{}", marked(&files), request.prompt);
-        self.converse(request, model, &prompt, reading, tally).await
+        self.converse(request, terms, (model, &prompt), reading, tally).await
     }
 
     /// All files of a request, when they fit.
@@ -140,8 +147,8 @@ impl OpenAi {
     async fn converse(
         &self,
         request: &Request,
-        model: &str,
-        prompt: &str,
+        terms: &Terms,
+        (model, prompt): (&str, &str),
         reading: &mut Reading,
         tally: &mut Tally,
     ) -> Result<String, CallFailure> {
@@ -151,7 +158,7 @@ impl OpenAi {
         }
         messages.push(json!({"role": "user", "content": prompt}));
         loop {
-            let turn = self.turn(request, model, &messages, tally).await?;
+            let turn = self.turn(request, terms, (model, &messages), tally).await?;
             let failed = |kind, what: &str| {
                 let message = self.http.scrub(what);
                 Err(CallFailure { request_id: turn.request_id.clone(), ..CallFailure::new(kind, message) })
@@ -189,28 +196,32 @@ impl OpenAi {
     async fn turn(
         &self,
         request: &Request,
-        model: &str,
-        messages: &[Value],
+        terms: &Terms,
+        (model, messages): (&str, &[Value]),
         tally: &mut Tally,
     ) -> Result<Turn, CallFailure> {
         loop {
             let takes = self.takes();
             let holds = takes.schema && request.schema.is_some();
-            let failure = match self.send(&body(request, model, messages, takes), tally).await {
+            let failure = match self.send(&body(request, model, messages, takes), terms, tally).await {
                 Err(failure) if failure.status.is_some() || (holds && breaks_the_schema(&failure)) => failure,
                 other => return other,
             };
             let mut less = takes;
             if holds && (refuses(&failure, &SCHEMA) || breaks_the_schema(&failure)) {
                 less.schema = false;
+                terms.leave_out("the JSON schema of the answer", &failure);
             } else if takes.usage && refuses(&failure, &["stream_options", "include_usage"]) {
                 less.usage = false;
+                terms.leave_out("the counts of tokens", &failure);
             } else if !takes.completion_limit && refuses(&failure, &["max_completion_tokens"]) {
                 less.completion_limit = true;
+                terms.leave_out("`max_tokens` (`max_completion_tokens` stands for it)", &failure);
             } else {
                 if takes.tools && refuses(&failure, &TOOLS) {
                     // The conversation begins anew, with the files inside.
                     less.tools = false;
+                    terms.leave_out("tools (the files stand in the request)", &failure);
                     self.learn(less);
                 }
                 return Err(failure);
@@ -227,11 +238,14 @@ impl OpenAi {
         *self.takes.lock().unwrap_or_else(PoisonError::into_inner) = takes;
     }
 
-    async fn send(&self, body: &Value, tally: &mut Tally) -> Result<Turn, CallFailure> {
-        let mut events = self.http.post(self.headers(), body, tally).await?;
+    async fn send(&self, body: &Value, terms: &Terms, tally: &mut Tally) -> Result<Turn, CallFailure> {
+        let tokens = tally.begin(body, terms)?;
+        let posted = self.http.post(self.headers(), body, tally).await;
+        let mut events = posted.inspect_err(|failure| tally.end(None, tokens, 0, Some(failure)))?;
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
         let read = read_turn(&mut events, &mut turn).await;
         tally.add(turn.usage, turn.model.as_ref());
+        tally.end(turn.usage, tokens, turn.text.len(), read.as_ref().err());
         read?;
         // Only where another turn follows: an answer that is complete is not kept waiting, nor lost to a signal.
         if !turn.calls.is_empty() {
@@ -247,7 +261,11 @@ impl Provider for OpenAi {
     }
 
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a> {
-        Box::pin(self.serve(request, cancel))
+        Box::pin(async move { self.serve(request, &Terms::default(), cancel).await })
+    }
+
+    fn ask_under<'a>(&'a self, request: &'a Request, terms: &'a Terms, cancel: &'a Cancel) -> Asking<'a> {
+        Box::pin(self.serve(request, terms, cancel))
     }
 }
 
@@ -273,6 +291,27 @@ fn refuses(failure: &CallFailure, words: &[&str]) -> bool {
         && words.iter().any(|word| message.contains(word))
 }
 
+/// The schema as a strict server takes it: every field of an object is required. What may be left out elsewhere may be
+/// empty or null, and is read alike.
+fn strict(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    tighten(&mut schema);
+    schema
+}
+
+fn tighten(schema: &mut Value) {
+    if let Some(names) =
+        schema.get("properties").and_then(Value::as_object).map(|p| p.keys().cloned().collect::<Vec<_>>())
+    {
+        schema["required"] = json!(names);
+    }
+    match schema {
+        Value::Object(fields) => fields.values_mut().for_each(tighten),
+        Value::Array(items) => items.iter_mut().for_each(tighten),
+        _ => {}
+    }
+}
+
 fn body(request: &Request, model: &str, messages: &[Value], takes: Takes) -> Value {
     let mut body = json!({"model": model, "stream": true, "messages": messages});
     if takes.usage {
@@ -285,7 +324,7 @@ fn body(request: &Request, model: &str, messages: &[Value], takes: Takes) -> Val
     }
     if let Some(schema) = request.schema.as_ref().filter(|_| takes.schema) {
         body["response_format"] =
-            json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
+            json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": strict(schema)}});
     }
     if let Some(limit) = request.choice.max_output {
         body[if takes.completion_limit { "max_completion_tokens" } else { "max_tokens" }] = json!(limit);

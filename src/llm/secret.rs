@@ -57,18 +57,23 @@ impl Secret {
         &self.0
     }
 
+    /// Whether it is long enough to be one, and no placeholder.
+    pub fn is_real(&self) -> bool {
+        self.0.len() >= REAL
+    }
+
     /// Whether a text holds it as a whole. A placeholder is in many texts and says nothing.
     pub fn is_in(&self, text: &str) -> bool {
-        self.0.len() >= REAL && text.contains(&self.0)
+        self.is_real() && text.contains(&self.0)
     }
 
     /// The text without the secret as a whole: what a model wrote is not bent for a piece.
-    pub(super) fn hide(&self, text: &str) -> String {
+    pub fn hide(&self, text: &str) -> String {
         if self.is_in(text) { text.replace(&self.0, GONE) } else { text.to_owned() }
     }
 
     /// The text without the secret, and without pieces of it that are long enough to be of use to someone.
-    pub(super) fn scrub(&self, text: &str) -> String {
+    pub fn scrub(&self, text: &str) -> String {
         let key = self.0.as_bytes();
         let bytes = text.as_bytes();
         let mut out = String::with_capacity(text.len());
@@ -111,7 +116,7 @@ impl fmt::Debug for Secret {
 }
 
 /// A text without what is marked as a key or token of Anthropic, whosever it is.
-pub(super) fn without_marked(text: &str) -> String {
+pub fn without_marked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(MARK) {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::recording::recording_of;
 use super::shelf::Shelf;
 use crate::journal::{Kind, Sha, write_atomically};
-use crate::llm::{Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Request, RequestKey, Used};
+use crate::llm::{Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Request, RequestKey, Usage, Used};
 use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, Station, StationError, StopReason, file};
 use crate::process::Cancel;
 use crate::prompt::{Document, PromptError, PromptLibrary, Readable, changes, index, index_path};
@@ -91,13 +91,19 @@ pub(super) struct Reply {
     pub sha: Sha,
     /// What the model read.
     pub reads: Vec<FileRead>,
+    /// It comes from a recording.
+    pub replayed: bool,
 }
 
 #[derive(Deserialize)]
 struct Received {
     artifact: Sha,
+    provider: String,
     reads: Vec<FileRead>,
 }
+
+/// The provider whose answers come from a recording.
+const REPLAY: &str = "replay";
 
 impl Desk {
     /// Asks, unless the answer is already in the journal.
@@ -109,7 +115,8 @@ impl Desk {
             self.write_record(attempt)?;
             let received = Received::deserialize(&event.data).map_err(|e| defect(&e))?;
             let text = attempt.run.store().text(&received.artifact).map_err(RunError::from)?;
-            return Ok(Reply { text, sha: received.artifact, reads: received.reads });
+            let replayed = received.provider == REPLAY;
+            return Ok(Reply { text, sha: received.artifact, reads: received.reads, replayed });
         }
         let offered = Self::lay_out(view, &ask)?;
         let mut data = ask.data.clone();
@@ -160,15 +167,22 @@ impl Desk {
             }),
         )?;
         self.write_record(attempt)?;
-        Ok(Reply { text: answer.text, sha, reads: answer.reads })
+        Ok(Reply { text: answer.text, sha, reads: answer.reads, replayed: self.caller.name() == REPLAY })
     }
 
     /// Calls the model; what fails on the way is journaled before it is tried again.
     async fn call(&self, view: &RunView, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
         let spent = view.spent_total();
+        let is_this =
+            |data: &Value| data["purpose"] == request.key.purpose && data["kind"] == to_json(&FailureKind::Budget);
+        let ended = attempt.recall("call_failed", is_this);
         let used = Used {
             cost_usd: spent.cost_usd + spent.estimated_usd,
             tokens: spent.tokens.saturating_add(spent.estimated_tokens),
+            before: ended.and_then(|event| {
+                let counted = Usage::deserialize(&event.data["usage"]);
+                counted.or_else(|_| Usage::deserialize(&event.data["estimated"]["usage"])).ok()
+            }),
         };
         let mut trouble = None;
         let mut note = |note: Note| {
@@ -178,6 +192,7 @@ impl Desk {
             let (kind, name) = match note {
                 Note::Failed { .. } => (Kind::Recv, "call_failed"),
                 Note::Switched { .. } => (Kind::Choice, "model_switched"),
+                Note::LeftOut(_) => (Kind::Act, "left_out"),
             };
             let mut data = to_json(&note);
             data["purpose"] = json!(request.key.purpose);

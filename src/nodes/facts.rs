@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::desk::diagnostics_text;
 use super::survivors::mutants_facts;
+use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
     ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing,
@@ -438,11 +439,37 @@ fn is_a_line(file: &str, line: usize, documents: &[Document]) -> bool {
     documents.iter().any(|d| d.path == name && (1..=d.text.lines().count()).contains(&line))
 }
 
-/// Of these files and wordings, those that the model did not read.
-pub(super) fn unread(reads: &[FileRead], wanted: &[(&str, Option<&crate::journal::Sha>)]) -> Vec<String> {
-    wanted
-        .iter()
-        .filter(|(path, sha)| !reads.iter().any(|r| r.path == *path && sha.is_none_or(|sha| r.sha == *sha)))
-        .map(|(path, _)| (*path).to_owned())
-        .collect()
+/// Of these files and wordings, those of which the model did not read every line. `None` stands for any wording.
+pub(super) fn unread(reads: &[FileRead], wanted: &[(&str, Option<&Sha>)]) -> Vec<String> {
+    let unread = |(path, sha): &(&str, Option<&Sha>)| {
+        let mut of_it = reads.iter().filter(|r| r.path == *path && sha.is_none_or(|sha| r.sha == *sha)).peekable();
+        let opened = of_it.peek().is_some();
+        let whole = of_it.any(|r| r.whole);
+        (!whole).then(|| if opened { format!("{path} (only in part)") } else { (*path).to_owned() })
+    };
+    wanted.iter().filter_map(unread).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_when_every_line_of_this_wording_was() {
+        let (now, before) = (Sha::of("now"), Sha::of("before"));
+        let read = |path: &str, sha: &Sha, whole| FileRead { path: path.into(), sha: sha.clone(), whole };
+        let wanted = [("Spec.tla", Some(&now)), ("check.md", Some(&now))];
+        let of = |reads: &[FileRead]| unread(reads, &wanted).join(", ");
+        assert_eq!(of(&[]), "Spec.tla, check.md");
+        assert_eq!(
+            of(&[read("Spec.tla", &now, false), read("check.md", &before, true)]),
+            "Spec.tla (only in part), check.md"
+        );
+        assert_eq!(
+            of(&[read("Spec.tla", &now, false), read("Spec.tla", &now, true), read("check.md", &now, true)]),
+            ""
+        );
+        assert_eq!(unread(&[read("check.md", &before, false)], &[("check.md", None)]), ["check.md (only in part)"]);
+        assert!(unread(&[read("check.md", &before, true)], &[("check.md", None)]).is_empty());
+    }
 }

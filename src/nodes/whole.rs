@@ -52,5 +52,5 @@ pub(super) fn part(
     if attempt.recall("part_taken", |_| true).is_none() {
         attempt.record(Kind::Act, "part_taken", json!({"of": of, "artifact": sha}))?;
     }
-    Ok(Some(Reply { text, sha, reads: Vec::new() }))
+    Ok(Some(Reply { text, sha, reads: Vec::new(), replayed: false }))
 }

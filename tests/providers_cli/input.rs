@@ -211,14 +211,14 @@ fn a_key_in_the_settings_file_is_refused_without_being_shown() {
 }
 
 #[test]
-fn a_model_that_the_server_does_not_have_ends_with_status_5_and_can_be_resumed_with_another() {
+fn a_model_that_the_server_does_not_have_ends_with_status_2_and_can_be_resumed_with_another() {
     let bench = bench();
     let mut plays = model(&bench, &good());
     let server = ModelServer::start(move |seen| match seen.body["model"].as_str() {
         Some("of-tomorrow") => Reply::error(404, "not_found_error", "model: of-tomorrow"),
         _ => plays(seen),
     });
-    forge(&bench, &server, &["--model", "of-tomorrow"]).expect(5).says(&[
+    forge(&bench, &server, &["--model", "of-tomorrow"]).expect(2).says(&[
         "of-tomorrow",
         "--model",
         "go on with: tlaforge resume",
@@ -295,4 +295,52 @@ fn a_key_in_an_argument_a_setting_or_a_document_is_refused_before_anything_is_wr
     std::fs::remove_file(bench.path("tlaforge.toml")).unwrap();
     bench.write("docs/notes.md", format!("export ANTHROPIC_API_KEY={}\n", KEY.1));
     refused(&bench, &ANTHROPIC, &[KEY], &["notes.md holds the value of ANTHROPIC_API_KEY", "take it out"]);
+}
+
+#[test]
+fn a_key_in_a_name_a_prompt_an_exemplar_or_a_variable_is_refused_before_anything_is_written() {
+    let url = ["--base-url", "http://127.0.0.1:9"];
+    let holds = |what: &str| format!("{what} holds the value of {}", KEY.0);
+    let bench = ready();
+    let model = ("CLAUDE_MODEL", KEY.1);
+    refused(
+        &bench,
+        &[&ANTHROPIC[..], &url].concat(),
+        &[KEY, model],
+        &["a setting (", "holds the value of ANTHROPIC_API_KEY"],
+    );
+    let name = format!("docs/{}.md", KEY.1);
+    for name in [name.clone(), name.replace(".md", ".bin")] {
+        let file = bench.write(&name, [0xff, 0x00]);
+        refused(&bench, &[&ANTHROPIC[..], &url].concat(), &[KEY], &[&holds("the name of a document")]);
+        std::fs::remove_file(file).unwrap();
+    }
+    bench.write("own/informal_spec/role.md.hbs", format!("Use {}.\n", KEY.1));
+    let own = [&ANTHROPIC[..], &url, &["--prompts", "own"]].concat();
+    refused(&bench, &own, &[KEY], &[&holds("the prompt informal_spec/role")]);
+    bench.write("ex/Some.tla", format!("---- MODULE Some ----\n\\* {}\n====\n", KEY.1));
+    bench.write("ex/Some.cfg", "");
+    let own = [&ANTHROPIC[..], &url, &["--exemplars", "ex"]].concat();
+    refused(&bench, &own, &[KEY], &[&holds("the exemplar Some.tla")]);
+}
+
+#[test]
+fn what_is_quoted_of_a_file_that_cannot_be_read_shows_no_key() {
+    let bench = ready();
+    bench.write("prices.toml", format!("schema = 1\n[models.x]\ninput = \"{}\"\noutput = 1\n", KEY.1));
+    refused(&bench, &[&ANTHROPIC[..], &["--prices", "prices.toml"]].concat(), &[KEY], &["prices.toml"]);
+    bench.write("case/docs/a.md", "text");
+    bench.write("case/checklist.json", format!("{{\"interface\": \"use {}\"}}", KEY.1));
+    let done = bench.run_with(&["run", "--case", "case", "--provider", "anthropic"], &[KEY]).expect(2);
+    assert!(!done.stderr.contains("planted") && done.stderr.contains("[key]"), "{}", done.stderr);
+}
+
+#[test]
+fn the_variable_of_claude_names_no_model_of_another_server() {
+    let bench = ready();
+    let url = ["--base-url", "http://localhost:1"];
+    let variable = ("CLAUDE_MODEL", "claude-opus-4-5");
+    refused(&bench, &[OPENAI, url].concat(), &[variable], &["needs the model's name", "--model"]);
+    bench.write("tlaforge.toml", "provider = \"openai\"\n");
+    refused(&bench, &url, &[variable], &["needs the model's name", "--model"]);
 }

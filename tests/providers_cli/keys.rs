@@ -63,7 +63,7 @@ fn no_key_is_in_any_file_or_output_of_a_run_that_fails_goes_on_and_is_told() {
         let args = ["--base-url", &url, "--record", "recording.jsonl"];
         let mut outputs = vec![bench.run_with(&[&["run", "docs"], &who[..], &args].concat(), &env).expect(5)];
         assert_eq!(events(&bench, "call_failed").len(), 4);
-        outputs.push(bench.run_with(&["resume", "specs"], &env).expect(0));
+        outputs.push(bench.run_with(&["resume", "specs", "--record", "recording.jsonl"], &env).expect(0));
         for format in ["text", "json"] {
             outputs.push(bench.run_with(&["report", "specs", "--format", format], &env).expect(0));
             outputs.push(bench.run_with(&["resume", "specs", "--format", format], &env).expect(0));

@@ -318,3 +318,132 @@ fn the_deadline_ends_an_answer_that_drips() {
         assert!(done.took < Duration::from_secs(2), "{:?}", done.took);
     }
 }
+
+#[test]
+fn a_budget_ends_a_model_that_reads_on_and_on_and_what_it_took_is_told() {
+    for api in BOTH {
+        let tokens = Tokens { input: 100_000, output: 10, cache_read: 0, cache_write: 0 };
+        let budget = Budget { cost_usd: Some(0.70), ..Budget::default() };
+        let done = call(api, vec![Reply::reads(&["a.md"]).tokens(tokens)], None, budget, None);
+        let Err(LlmError::Budget { what, flag }) = &done.result else { panic!("{:?}", done.result) };
+        assert_eq!(*flag, "--max-cost");
+        // Two turns at 30 cents are one too many for a third.
+        assert_eq!(done.models.len(), 2, "{what}");
+        assert!(what.starts_with("the run has cost $0.60") && what.ends_with("the limit is $0.7"), "{what}");
+        let [Note::Failed { kind, usage: Some(usage), cost_usd: Some(cost), wait_seconds: None, .. }] = &done.notes[..]
+        else {
+            panic!("{:?}", done.notes);
+        };
+        assert_eq!((*kind, usage.total()), (Kind::Budget, 200_020));
+        assert!((cost - 0.6003).abs() < 1e-9, "{cost}");
+        // Where nobody counts, what is sent is estimated.
+        let budget = Budget { tokens: Some(6_000), ..Budget::default() };
+        let done = call(api, vec![Reply::reads(&["a.md"]).uncounted()], None, budget, None);
+        assert!(matches!(&done.result, Err(LlmError::Budget { flag: "--max-tokens", .. })), "{:?}", done.result);
+        assert!((2..12).contains(&done.models.len()), "{}", done.models.len());
+        let Note::Failed { usage: None, estimated: Some(estimated), .. } = &done.notes[0] else {
+            panic!("{:?}", done.notes);
+        };
+        assert!((500..6_000).contains(&estimated.usage.input), "{estimated:?}");
+    }
+}
+
+#[test]
+fn tries_that_broke_off_uncounted_are_estimated_against_a_budget() {
+    for api in BOTH {
+        let cut = || Reply::text("half an answer").uncounted().cut_after(3);
+        for (reply, kind) in [(cut(), Kind::CutStream), (Reply::status(200, "not a stream"), Kind::Malformed)] {
+            let budget = Budget { tokens: Some(1_000_000), ..Budget::default() };
+            let done = call(api, vec![reply.clone(), Reply::text("there")], None, budget, None);
+            let Note::Failed { kind: is, usage: None, estimated: Some(estimated), .. } = &done.notes[0] else {
+                panic!("{:?}", done.notes);
+            };
+            assert_eq!(*is, kind);
+            assert!(estimated.usage.input > 50 && estimated.cost_usd > Some(0.0), "{estimated:?}");
+            let told = serde_json::to_value(&done.notes[0]).unwrap();
+            assert_eq!(told["estimated"]["usage"]["input"], estimated.usage.input);
+        }
+        // It counts: in the end nothing is left.
+        let budget = Budget { tokens: Some(4_400), ..Budget::default() };
+        let done = call(api, vec![cut()], None, budget, None);
+        assert!(matches!(done.result, Err(LlmError::Budget { .. })), "{:?}", done.result);
+        assert!(done.models.len() < 6, "{}", done.models.len());
+        // A refusal took nothing.
+        let done = call(
+            api,
+            vec![error(401, "authentication_error", "no")],
+            None,
+            Budget { tokens: Some(9_000), ..Budget::default() },
+            None,
+        );
+        assert!(matches!(&done.notes[0], Note::Failed { estimated: None, .. }), "{:?}", done.notes);
+    }
+}
+
+#[test]
+fn the_time_that_a_server_asks_for_is_told_where_it_is_not_waited_for() {
+    for api in BOTH {
+        let reply = error(429, "rate_limit_error", "slow").header("retry-after", "900");
+        let done = call(api, vec![reply], None, Budget::default(), None);
+        let Note::Failed { message, wait_seconds: None, asked_seconds: Some(asked), .. } = &done.notes[0] else {
+            panic!("{:?}", done.notes);
+        };
+        assert!((asked - 900.0).abs() < 1e-9);
+        assert!(message.ends_with("it asks to wait 900 s"), "{message}");
+        assert!(failure(done.result).to_string().contains("it asks to wait 900 s; wait and resume"));
+        let reply = error(429, "rate_limit_error", "slow").header("retry-after", "7");
+        let done = call(api, vec![reply, Reply::text("there")], None, Budget::default(), None);
+        let Note::Failed { message, asked_seconds: Some(_), wait_seconds: Some(_), .. } = &done.notes[0] else {
+            panic!("{:?}", done.notes);
+        };
+        assert!(!message.contains("asks to wait"), "{message}");
+    }
+}
+
+#[test]
+fn what_is_left_out_for_a_server_is_noted_with_its_words() {
+    for api in BOTH {
+        let said = api.say("output_config: schema is not supported", "response_format is not supported");
+        let server = ModelServer::replies(vec![
+            error(400, "invalid_request_error", &format!("{said}, {KEY}")),
+            Reply::text("there"),
+        ]);
+        let caller = Caller::new(
+            Box::new(tlaforge::llm::Guarded::new(api.provider(settings(&server.url())), Vec::new())),
+            Models::default(),
+            RetryPolicy::default(),
+            Budget::default(),
+            Prices::load(None).unwrap(),
+            1,
+            Arc::new(Clock::default()),
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let asked = Request { schema: Some(serde_json::json!({"type": "object"})), ..request(&dir) };
+        let mut notes = Vec::new();
+        let cancel = Cancel::new();
+        let answer = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut |note| notes.push(note)));
+        assert_eq!(answer.unwrap().text, "there");
+        let [Note::LeftOut(left)] = &notes[..] else { panic!("{notes:?}") };
+        assert_eq!(left.part, "the JSON schema of the answer");
+        assert!(left.said.contains(said) && !left.said.contains("planted"), "{left:?}");
+        assert_eq!(serde_json::to_value(&notes[0]).unwrap()["what"], "left_out");
+    }
+}
+
+#[test]
+fn one_line_gives_one_advice() {
+    for api in BOTH {
+        for reply in [
+            Reply::status(404, "{\"detail\":\"Not Found\"}"),
+            Reply::status(200, "<html>hello</html>").content_type("text/html"),
+            Reply::status(302, "").header("location", "https://other.example/v1"),
+        ] {
+            let told = failure(call(api, vec![reply], None, Budget::default(), None).result).to_string();
+            assert_eq!(told.matches("base URL").count(), 1, "{told}");
+            assert!(
+                !told.contains("model,") && !told.contains("another model") && told.ends_with("then resume"),
+                "{told}"
+            );
+        }
+    }
+}

@@ -16,17 +16,25 @@ use super::model_server::{Block, Reply, Seen};
 pub struct RecordedModel {
     answers: Vec<Value>,
     folder: Option<PathBuf>,
+    /// Of this file it reads so many lines, and goes on nowhere else.
+    only: Option<(String, u64)>,
 }
 
 impl RecordedModel {
     pub fn load(path: &Path) -> Self {
         let text = std::fs::read_to_string(path).unwrap();
-        Self { answers: text.lines().map(|l| serde_json::from_str(l).unwrap()).collect(), folder: None }
+        Self { answers: text.lines().map(|l| serde_json::from_str(l).unwrap()).collect(), folder: None, only: None }
     }
 
     /// Reads by absolute paths below this folder, as the model of Claude Code does.
     pub fn under(mut self, folder: &Path) -> Self {
         self.folder = Some(folder.to_owned());
+        self
+    }
+
+    /// Reads only the first lines of this file.
+    pub fn only(mut self, path: &str, lines: u64) -> Self {
+        self.only = Some((path.to_owned(), lines));
         self
     }
 
@@ -44,12 +52,21 @@ impl RecordedModel {
                 return Reply::error(400, "invalid_request_error", "the recording has no more answers");
             };
             if results.is_empty() && !seen.tools().is_empty() {
-                let blocks: Vec<Block> = self.to_read(recorded, &seen.prompt()).map(|p| read(&p, None)).collect();
+                let mut blocks: Vec<Block> = self.to_read(recorded, &seen.prompt()).map(|p| read(&p, None)).collect();
+                for block in &mut blocks {
+                    if let (Block::Tool(_, input), Some((path, lines))) = (block, &self.only)
+                        && input["file_path"] == **path
+                    {
+                        input["limit"] = json!(lines);
+                    }
+                }
                 if !blocks.is_empty() {
                     return Reply::turn(blocks);
                 }
             }
-            let more: Vec<Block> = unread(seen).iter().map(|(path, from)| read(path, Some(*from))).collect();
+            let is_left = |path: &str| self.only.as_ref().is_some_and(|(only, _)| only == path);
+            let open = unread(seen).into_iter().filter(|(path, _)| !is_left(path));
+            let more: Vec<Block> = open.map(|(path, from)| read(&path, Some(from))).collect();
             if !more.is_empty() {
                 return Reply::turn(more);
             }

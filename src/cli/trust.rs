@@ -1,0 +1,141 @@
+//! What a file that may have come with somebody else's folder may not decide: which program runs, whose server gets a key,
+//! what a module may reach, which file is written over.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+use super::provider::set;
+use crate::config::{FILE_NAME, Layer, Settings};
+use crate::llm::{Recording, host_elsewhere};
+
+/// A settings file of the working folder, beside the flags of the command.
+pub(super) fn trust_file(file: &Layer, flags: &Layer, provider: &str) -> Result<(), Failure> {
+    let refused = |what: String, hint: &str| Err(Failure::usage(format!("{FILE_NAME} names {what}")).hint(hint));
+    let shown = |path: &Path| path.display().to_string();
+    if let (Some(path), None) = (&file.claude_path, &flags.claude_path) {
+        let hint = "a program is taken from the command line only: --claude-path FILE";
+        return refused(format!("a program to run: {}", shown(path)), hint);
+    }
+    if let (Some(path), None) = (&file.tla_tools, &flags.tla_tools) {
+        let hint = "a program is taken from the command line or the environment only: --tla-tools FILE, or TLA_TOOLS_JAR; take \
+                    the line out of the file";
+        return refused(format!("a jar to run: {}", shown(path)), hint);
+    }
+    if let (false, true) = (file.allow_modules.is_empty(), flags.allow_modules.is_empty()) {
+        let hint = "that is allowed on the command line only: --allow-module NAME; take the line out of the file";
+        return refused(format!("modules that can reach outside: {}", file.allow_modules.join(", ")), hint);
+    }
+    if let (Some(path), None) = (&file.record, &flags.record) {
+        let hint = "where answers are recorded is taken from the command line only: --record FILE; take the line out of the file";
+        return refused(format!("a file to write: {}", shown(path)), hint);
+    }
+    let key = match provider {
+        "anthropic" => "ANTHROPIC_API_KEY",
+        "openai" => "OPENAI_API_KEY",
+        _ => return Ok(()),
+    };
+    let server = file.base_url.as_deref().filter(|_| flags.base_url.is_none() && set(key).is_some());
+    match server.and_then(host_elsewhere) {
+        Some(host) => refused(
+            format!("a server that would get your {key}: {host}"),
+            "a key goes only where you send it yourself: --base-url URL",
+        ),
+        None => Ok(()),
+    }
+}
+
+/// The settings of a run that is resumed, beside the flags of today. A run folder may be somebody else's as well: what its
+/// journal names of this kind must be named again, unless it is what this machine would take anyway.
+pub(super) fn trust_journal(recorded: &Layer, flags: &Layer, settings: &Settings) -> Result<(), Failure> {
+    let (mut named, mut again) = (Vec::new(), String::new());
+    let mut refuse = |what: String, flag: &str, value: &str| {
+        named.push(what);
+        let _ = write!(again, " {flag} {}", quoted(value));
+    };
+    let is_asked = |names: &[&str]| names.contains(&settings.provider.as_str());
+    if let (Some(path), None, true) = (&recorded.claude_path, &flags.claude_path, is_asked(&["claude", "auto"]))
+        && which::which("claude").ok().as_ref() != Some(path)
+    {
+        let shown = path.display().to_string();
+        refuse(format!("a program to run ({shown})"), "--claude-path", &shown);
+    }
+    if let (Some(path), None) = (&recorded.tla_tools, &flags.tla_tools) {
+        let own = ["TLA_TOOLS_JAR", "TLA_JAR"].into_iter().filter_map(std::env::var_os).find(|value| !value.is_empty());
+        if own.and_then(|own| std::path::absolute(own).ok()).as_ref() != Some(path) {
+            let shown = path.display().to_string();
+            refuse(format!("a jar to run ({shown})"), "--tla-tools", &shown);
+        }
+    }
+    if let (Some(url), None, true) = (&recorded.base_url, &flags.base_url, is_asked(&["anthropic", "openai", "auto"])) {
+        let variable = if is_asked(&["openai"]) { "OPENAI_BASE_URL" } else { "ANTHROPIC_BASE_URL" };
+        if let Some(host) = host_elsewhere(url)
+            && set(variable).as_ref() != Some(url)
+        {
+            refuse(format!("a server to ask ({host})"), "--base-url", url);
+        }
+    }
+    if flags.allow_modules.is_empty() {
+        for module in &recorded.allow_modules {
+            refuse(format!("a module that can reach outside ({module})"), "--allow-module", module);
+        }
+    }
+    // A recording that is there is gone on with.
+    if let (Some(path), None) = (&recorded.record, &flags.record)
+        && Recording::load(path).is_err()
+    {
+        let shown = path.display().to_string();
+        refuse(format!("a file to write ({shown})"), "--record", &shown);
+    }
+    if named.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("the journal names {}; a run folder may be somebody else's", named.join(", ")))
+        .hint(format!("if that is what you want, name it again: add{again}")))
+}
+
+/// A word of a command line.
+fn quoted(value: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=@%,".contains(c);
+    if !value.is_empty() && value.chars().all(plain) {
+        value.to_owned()
+    } else {
+        format!("'{}'", value.replace('\'', "'\\''"))
+    }
+}
+
+/// A recording is written over as a whole: only where nothing is, or another recording.
+pub(super) fn may_record(path: &Path) -> Result<(), Failure> {
+    let refused = |what: String, hint: &str| Err(Failure::usage(what).hint(hint));
+    let shown = path.display();
+    if let Some(dir) = path.parent()
+        && !(dir.as_os_str().is_empty() || dir.is_dir())
+    {
+        return refused(
+            format!("cannot write the recording {shown}: there is no such folder"),
+            "--record takes a file in a folder that exists",
+        );
+    }
+    let hint = "--record writes a file anew, and takes a new one or an earlier recording";
+    match std::fs::symlink_metadata(path) {
+        Err(_) => Ok(()),
+        Ok(meta) if meta.is_file() && (meta.len() == 0 || Recording::load(path).is_ok()) => Ok(()),
+        Ok(meta) if meta.is_file() => refused(format!("{shown} is there, and is no recording"), hint),
+        Ok(_) => refused(format!("{shown} is there, and is no file"), hint),
+    }
+}
+
+/// Files that the settings name, as they will be found from anywhere.
+pub(super) fn make_absolute(settings: &mut Settings) {
+    let given = &mut settings.given;
+    for path in [
+        &mut given.recording,
+        &mut given.record,
+        &mut given.prompts,
+        &mut given.tla_tools,
+        &mut given.prices,
+        &mut given.claude_path,
+    ] {
+        *path = path.take().map(|p: PathBuf| std::path::absolute(&p).unwrap_or(p));
+    }
+}

@@ -1,0 +1,161 @@
+//! What came with somebody else's folder decides neither which program runs, nor whose server gets a key, nor what is
+//! written over.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use super::*;
+
+const KEY: [(&str, &str); 2] =
+    [("ANTHROPIC_API_KEY", "sk-planted-0123456789"), ("OPENAI_API_KEY", "sk-planted-0123456789")];
+
+type Plays = Box<dyn FnMut(&Seen) -> Reply + Send>;
+
+/// A run that stopped, with these settings in its journal.
+fn stopped(server: &ModelServer, settings: &Value) -> Bench {
+    let bench = bench();
+    forge(&bench, server, &["--max-tokens", "100"]).expect(3);
+    let journal = bench.read("specs/journal.jsonl");
+    let lines = journal.lines().map(|line| {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        if name(&event) == "run_started" {
+            for (key, value) in settings.as_object().unwrap() {
+                assert!(event["data"]["surroundings"].is_object(), "{event}");
+                event["data"]["surroundings"][key] = value.clone();
+            }
+        }
+        event.to_string() + "\n"
+    });
+    let text: String = lines.collect();
+    bench.write("specs/journal.jsonl", text);
+    bench
+}
+
+fn program(bench: &Bench) -> String {
+    let path = bench.write("evil", format!("#!/bin/sh\ntouch {}\n", bench.path("ran").display()));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn what_a_journal_names_must_be_named_again() {
+    let server = ModelServer::start(|_| Reply::error(400, "invalid_request_error", "it was asked"));
+    for (settings, words) in [
+        (
+            json!({"base_url": "https://elsewhere.example/v1"}),
+            ["a server to ask (elsewhere.example)", "--base-url https://elsewhere.example/v1"],
+        ),
+        (
+            json!({"provider": "openai", "model": "m", "base_url": "https://elsewhere.example"}),
+            ["a server to ask", "--base-url https://elsewhere.example"],
+        ),
+        (
+            json!({"tla_tools": "/tmp/a jar/x.jar"}),
+            ["a jar to run (/tmp/a jar/x.jar)", "--tla-tools '/tmp/a jar/x.jar'"],
+        ),
+        (
+            json!({"allow_modules": ["IOUtils"]}),
+            ["a module that can reach outside (IOUtils)", "--allow-module IOUtils"],
+        ),
+        (
+            json!({"record": "/tmp/nowhere/of-mine.jsonl"}),
+            ["a file to write (/tmp/nowhere/of-mine.jsonl)", "--record /tmp/nowhere/of-mine.jsonl"],
+        ),
+    ] {
+        let bench = stopped(&server, &settings);
+        for more in [&[][..], &["--from", "rev_0", "--at", "formalize"]] {
+            let args = [&["resume", "specs", "--max-tokens", "1000000"][..], more].concat();
+            bench.run_with(&args, &KEY).expect(2).says(&["the journal names", "name it again: add"]).says(&words);
+        }
+        assert!(server.posts().is_empty(), "{settings}");
+    }
+    let bench = stopped(&server, &json!({}));
+    let evil = program(&bench);
+    let bench = {
+        let again = stopped(&server, &json!({"provider": "claude", "claude_path": evil}));
+        assert!(again.path("specs").exists());
+        drop(bench);
+        again
+    };
+    let evil = program(&bench);
+    let journal = bench.read("specs/journal.jsonl");
+    let was = journal.split("\"claude_path\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    bench.write("specs/journal.jsonl", journal.replace(&was, &evil));
+    let args = ["resume", "specs", "--max-tokens", "1000000"];
+    bench.run_with(&args, &KEY).expect(2).says(&["a program to run", "--claude-path "]);
+    assert!(!bench.path("ran").exists(), "the program ran");
+}
+
+#[test]
+fn what_is_named_again_or_is_ones_own_goes_on() {
+    let bench_of = |settings: &Value| {
+        let (send, scripts) = std::sync::mpsc::channel::<Plays>();
+        let mut script: Option<Plays> = None;
+        let server = ModelServer::start(move |seen| {
+            let script = script.get_or_insert_with(|| scripts.recv().unwrap());
+            script(seen)
+        });
+        let bench = stopped(&server, settings);
+        send.send(Box::new(model(&bench, &good()))).unwrap();
+        (bench, server)
+    };
+    let go_on = ["resume", "specs", "--max-tokens", "1000000"];
+    // A server of this machine is nobody else's.
+    let (bench, _server) = bench_of(&json!({}));
+    bench.run_with(&go_on, &KEY).expect(0);
+    let (bench, server) = bench_of(&json!({"base_url": "https://elsewhere.example"}));
+    bench.run_with(&[&go_on[..], &["--base-url", &server.url()]].concat(), &KEY).expect(0);
+    let (bench, _server) = bench_of(&json!({"allow_modules": ["IOUtils"]}));
+    bench.run_with(&[&go_on[..], &["--allow-module", "IOUtils"]].concat(), &KEY).expect(0);
+    // The jar that the environment names anyway.
+    let (bench, _server) = bench_of(&json!({"tla_tools": "/nowhere/own.jar", "checker": "embedded"}));
+    bench.run_with(&go_on, &[("TLA_TOOLS_JAR", "/nowhere/other.jar")]).expect(2).says(&["a jar to run"]);
+    bench.run_with(&go_on, &[("TLA_TOOLS_JAR", "/nowhere/own.jar")]).expect(0);
+}
+
+#[test]
+fn a_settings_file_names_no_jar_no_module_and_no_file_to_write() {
+    let bench = bench();
+    for (line, words) in [
+        ("tla_tools = \"evil.jar\"", ["tlaforge.toml names a jar to run: evil.jar", "--tla-tools FILE"]),
+        (
+            "allow_modules = [\"IOUtils\"]",
+            ["tlaforge.toml names modules that can reach outside: IOUtils", "--allow-module NAME"],
+        ),
+        ("record = \"../mine\"", ["tlaforge.toml names a file to write: ../mine", "--record FILE"]),
+    ] {
+        bench.write("tlaforge.toml", format!("{line}\n"));
+        bench.run(&["run", "docs", "--provider", "handoff"]).expect(2).says(&words);
+        assert!(!bench.path("specs").exists());
+    }
+    bench.write("tlaforge.toml", "allow_modules = [\"IOUtils\"]\n");
+    bench.write(
+        "S.tla",
+        "---- MODULE S ----\nVARIABLE x\nInit == x = 0\nNext == x' = x\nSpec == Init /\\ [][Next]_x\n====\n",
+    );
+    bench.write("S.cfg", "SPECIFICATION Spec\n");
+    let check = ["check", "S.tla", "--config", "S.cfg", "--checker", "embedded"];
+    bench.run(&check).expect(2).says(&["tlaforge.toml names modules"]);
+    bench.run(&[&check[..], &["--allow-module", "IOUtils"]].concat()).expect(0);
+}
+
+#[test]
+fn only_a_recording_is_recorded_over() {
+    let bench = bench();
+    let server = counter(&bench);
+    bench.write("mine.txt", "my notes\n");
+    std::fs::create_dir(bench.path("folder")).unwrap();
+    for (path, word) in [("mine.txt", "no recording"), ("folder", "no file")] {
+        forge(&bench, &server, &["--record", path]).expect(2).says(&[path, word, "--record writes a file anew"]);
+    }
+    assert_eq!(bench.read("mine.txt"), "my notes\n");
+    assert!(server.posts().is_empty());
+    bench.write("empty.jsonl", "");
+    forge(&bench, &server, &["--record", "empty.jsonl"]).expect(0);
+    assert_eq!(bench.read("empty.jsonl").lines().count(), 4);
+    // An earlier recording is one.
+    bench.write("script.jsonl", good().text());
+    let again = ["run", "docs", "--recording", "empty.jsonl", "--record", "empty.jsonl", "--out", "again"];
+    bench.run(&again).expect(0);
+}
