@@ -234,7 +234,8 @@ fn a_wrong_policy_is_refused_with_its_line() {
         assert!(told.contains(says), "{text}: {told}");
         let at = match error {
             PolicyError::Empty => None,
-            PolicyError::Syntax { line, .. }
+            PolicyError::Log { line, .. }
+            | PolicyError::Syntax { line, .. }
             | PolicyError::Key { line, .. }
             | PolicyError::Duplicate { line, .. }
             | PolicyError::Rule { line, .. }
