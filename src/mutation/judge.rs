@@ -208,7 +208,7 @@ impl Judge<'_> {
             reason: found.reason,
             checker: found.checker,
             seconds: began.elapsed().as_secs_f64(),
-            deadline: (found.outcome == Some(Outcome::Timeout)).then(|| cx.limits.check.as_secs_f64()),
+            deadline: (found.outcome == Some(Outcome::Timeout)).then_some(cx.limits.check.as_secs_f64()),
             key: self.key(mutant),
         })
     }
@@ -273,25 +273,37 @@ impl Judge<'_> {
         if checks_any {
             again.push(CheckRequest { spec: request.spec.clone(), cfg_text: cfg.render(), cfg });
         }
+        let mut open = None;
         for other in again {
+            let began = Instant::now();
             let CheckOutcome { verdict, trace, .. } = match self.tools.decide(&other, cx).await {
                 Ok(checked) => checked.outcome,
                 Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
-                Err(_) => continue,
+                Err(error) => {
+                    open = Some((Outcome::Inconclusive, error.to_string()));
+                    continue;
+                }
             };
             match verdict {
                 Verdict::Violated { violated } if label.may_be_all(&violated, trace.as_ref()) => by = killer(&violated),
                 Verdict::Violated { violated } => return Ok(Found::killed(violated, trace)),
                 // Every property, and only lists of labels are longer than they were.
                 Verdict::Holds if other.cfg == request.cfg => return self.unnoticed(request, cx).await,
-                _ => {}
+                Verdict::Holds => {}
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => {
+                    let late = began.elapsed() >= cx.limits.check;
+                    open = Some((if late { Outcome::Timeout } else { Outcome::Inconclusive }, reason));
+                }
             }
         }
-        let name = label.name();
-        Ok(Found::because(
-            Outcome::Inconclusive,
-            format!("it violates `{by}`, which reads labels and cannot have known the new one, `{name}`; nothing else"),
-        ))
+        let first =
+            format!("it violates `{by}`, which reads labels and cannot have known the new one, `{}`", label.name());
+        Ok(match open {
+            Some((outcome, why)) => {
+                Found::because(outcome, format!("{first}; whether it violates anything else was not decided: {why}"))
+            }
+            None => Found::because(Outcome::Inconclusive, format!("{first}; it violates nothing that reads no label")),
+        })
     }
 
     /// The class of a mutant of which everything holds.
