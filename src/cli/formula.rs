@@ -34,9 +34,10 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
         text,
         "{}; {}",
         counted(formulas.subformulas(formula).len() as u64, "distinct subformula"),
-        match read.is_empty() {
-            true => "nothing takes it: it speaks of the future and of lifelines".to_owned(),
-            false => format!("for {}", read.join(", ")),
+        if read.is_empty() {
+            "nothing takes it: it speaks of the future and of lifelines".to_owned()
+        } else {
+            format!("for {}", read.join(", "))
         }
     );
     let mut exit = Exit::Ok;

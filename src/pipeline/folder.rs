@@ -32,7 +32,7 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
             }
             // Not known by name: an edit, unless it is the very text whose artifact somebody took away.
             Holds::Edit if std::fs::read(&path).is_ok_and(|bytes| Sha::of(&bytes) == *sha) => {
-                _ = run.store().get(sha)?
+                run.store().get(sha)?;
             }
             Holds::Edit => kept.push(path),
         }
