@@ -11,7 +11,7 @@ use super::forge::{Answers, Equipment, desk, forge, open, prompts_in_use, run_fa
 use super::progress::Display;
 use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
-use super::trust::make_absolute;
+use super::trust::{begin_recording, make_absolute};
 use crate::config::{Layer, Settings};
 use crate::eval::Checklist;
 use crate::exit::Exit;
@@ -147,6 +147,9 @@ pub(super) async fn set_up(
     }
     for (name, text) in &exemplars {
         started.exemplars.push(keep(name, text)?);
+    }
+    if let Some(path) = &settings.given.record {
+        begin_recording(path)?;
     }
     run.start(&started).map_err(|e| run_failure(&e))?;
     Ok((run, equipment))

@@ -82,7 +82,7 @@ pub(super) fn trust_journal(recorded: &Layer, flags: &Layer, settings: &Settings
     }
     // A recording that is there is gone on with.
     if let (Some(path), None) = (&recorded.record, &flags.record)
-        && Recording::load(path).is_err()
+        && !is_recording(path)
     {
         let shown = path.display().to_string();
         refuse(format!("a file to write ({shown})"), "--record", &shown);
@@ -92,6 +92,21 @@ pub(super) fn trust_journal(recorded: &Layer, flags: &Layer, settings: &Settings
     }
     Err(Failure::usage(format!("the journal names {}; a run folder may be somebody else's", named.join(", ")))
         .hint(format!("if that is what you want, name it again: add{again}")))
+}
+
+/// What a recording is before its first answer: a blank line, which tells it from a file that is somebody's.
+const BEGUN: &str = "\n";
+
+fn is_recording(path: &Path) -> bool {
+    let is_file = std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    is_file && (std::fs::read_to_string(path).is_ok_and(|text| text == BEGUN) || Recording::load(path).is_ok())
+}
+
+/// Begins a recording where there is nothing, so that the run that began it is known to, when it goes on.
+pub(super) fn begin_recording(path: &Path) -> Result<(), Failure> {
+    let begun = std::fs::metadata(path).is_ok_and(|meta| meta.len() > 0);
+    let failed = |e| Failure::usage(format!("cannot write the recording {}: {e}", path.display()));
+    if begun { Ok(()) } else { std::fs::write(path, BEGUN).map_err(failed) }
 }
 
 /// A word of a command line.
@@ -119,7 +134,7 @@ pub(super) fn may_record(path: &Path) -> Result<(), Failure> {
     let hint = "--record writes a file anew, and takes a new one or an earlier recording";
     match std::fs::symlink_metadata(path) {
         Err(_) => Ok(()),
-        Ok(meta) if meta.is_file() && (meta.len() == 0 || Recording::load(path).is_ok()) => Ok(()),
+        Ok(meta) if meta.is_file() && (meta.len() == 0 || is_recording(path)) => Ok(()),
         Ok(meta) if meta.is_file() => refused(format!("{shown} is there, and is no recording"), hint),
         Ok(_) => refused(format!("{shown} is there, and is no file"), hint),
     }

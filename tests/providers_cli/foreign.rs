@@ -154,6 +154,12 @@ fn only_a_recording_is_recorded_over() {
     bench.write("empty.jsonl", "");
     forge(&bench, &server, &["--record", "empty.jsonl"]).expect(0);
     assert_eq!(bench.read("empty.jsonl").lines().count(), 4);
+    // One that was begun and holds nothing yet goes on without being named again.
+    let stopped = ["--record", "begun.jsonl", "--out", "stopped", "--max-tokens", "100"];
+    forge(&bench, &server, &stopped).expect(3);
+    let again = counter(&bench);
+    bench.run(&["resume", "stopped", "--max-tokens", "1000000", "--base-url", &again.url()]).expect(0);
+    assert_eq!(bench.read("begun.jsonl").lines().count(), 4);
     // An earlier recording is one.
     bench.write("script.jsonl", good().text());
     let again = ["run", "docs", "--recording", "empty.jsonl", "--record", "empty.jsonl", "--out", "again"];
