@@ -9,6 +9,7 @@ pub mod eval;
 pub mod exit;
 pub mod journal;
 pub mod llm;
+pub mod monitor;
 pub mod mutation;
 pub mod nodes;
 pub mod pipeline;
