@@ -22,7 +22,16 @@ pub enum Kind {
     Choice,
 }
 
-/// What the caller writes; the journal adds number and time.
+/// What an event could know of when it happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Past {
+    /// Its own lifeline's events, and what those knew of.
+    Lifeline,
+    /// All that the journal holds: it follows from the run as a whole.
+    Journal,
+}
+
+/// What the caller writes; the journal adds number, time and clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// Whose event it is.
@@ -35,8 +44,19 @@ pub struct Record {
     pub rev: u32,
     /// The attempt it belongs to, from 1; 0 where there is none.
     pub attempt: u32,
+    /// What it could know of.
+    pub past: Past,
     /// All else.
     pub data: Value,
+}
+
+impl Record {
+    /// The same, as following from the run as a whole: what the driver does, and an attempt that it begins.
+    #[must_use]
+    pub fn after_all(mut self) -> Self {
+        self.past = Past::Journal;
+        self
+    }
 }
 
 /// A durable event.
@@ -61,7 +81,8 @@ pub struct Event {
     /// How many events of the same group follow; a group is durable as a whole or not at all.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u32,
-    /// Vector clock, once the causal layer writes one.
+    /// Vector clock: how many events of each lifeline this one could know of, itself included. Journals from before there
+    /// were clocks have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vc: Option<Value>,
     /// All else.

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::clocks::Clocks;
 use super::event::{Clock, Event, Record};
 
 /// Journals from this size on are read on all cores.
@@ -63,6 +64,7 @@ pub struct Journal {
     file: File,
     events: Vec<Event>,
     clock: Clock,
+    clocks: Clocks,
     crash: Option<Crash>,
     /// Called with each durable event.
     observer: Option<Observer>,
@@ -88,14 +90,27 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io("read"))?;
         let (events, whole) = parse(path, &bytes)?;
+        let clocks = Clocks::of(&events).map_err(|at| JournalError::Damaged {
+            path: path.to_owned(),
+            line: at + 1,
+            what: "its vector clock cannot be read".to_owned(),
+        })?;
         let recovery = Recovery { torn_bytes: bytes.len() - whole };
         if recovery.torn_bytes > 0 {
             file.set_len(whole as u64).map_err(io("cut the torn end of"))?;
             file.sync_data().map_err(io("sync"))?;
         }
         file.seek(SeekFrom::End(0)).map_err(io("seek in"))?;
-        let journal =
-            Self { path: path.to_owned(), file, events, clock, crash: None, observer: None, damaged_tail: false };
+        let journal = Self {
+            path: path.to_owned(),
+            file,
+            events,
+            clock,
+            clocks,
+            crash: None,
+            observer: None,
+            damaged_tail: false,
+        };
         Ok((journal, recovery))
     }
 
@@ -126,7 +141,9 @@ impl Journal {
         let count = records.len();
         let mut fresh = Vec::with_capacity(count);
         let mut bytes = Vec::new();
+        let mut clocks = self.clocks.clone();
         for (i, record) in records.into_iter().enumerate() {
+            let vc = Some(clocks.tick(&record));
             let event = Event {
                 v: 1,
                 seq: (from + i) as u64 + 1,
@@ -137,7 +154,7 @@ impl Journal {
                 rev: record.rev,
                 attempt: record.attempt,
                 more: u32::try_from(count - 1 - i).unwrap_or(u32::MAX),
-                vc: None,
+                vc,
                 data: record.data,
             };
             let line = serde_json::to_vec(&event).expect("an event has string keys only");
@@ -152,6 +169,7 @@ impl Journal {
                 die();
             }
         }
+        self.clocks = clocks;
         self.events.extend(fresh);
         if let Some(observer) = &self.observer {
             self.events[from..].iter().for_each(observer);
@@ -251,7 +269,7 @@ fn parse_lines(path: &Path, lines: &[&[u8]], before: usize) -> Result<Vec<Event>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Kind;
+    use crate::journal::{Kind, Past};
     use serde_json::json;
 
     fn clock() -> Clock {
@@ -259,7 +277,15 @@ mod tests {
     }
 
     fn record(n: u32) -> Record {
-        Record { lifeline: "run".into(), kind: Kind::Act, name: "thing", rev: 0, attempt: n, data: json!({"n": n}) }
+        Record {
+            lifeline: "run".into(),
+            kind: Kind::Act,
+            name: "thing",
+            rev: 0,
+            attempt: n,
+            past: Past::Lifeline,
+            data: json!({"n": n}),
+        }
     }
 
     #[test]
@@ -346,5 +372,55 @@ mod tests {
         assert!(matches!(journal.append(vec![record(2)]), Err(JournalError::Io { .. })));
         assert_eq!(journal.events().len(), 1);
         assert_eq!(read(&path).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn an_event_has_the_clock_of_what_it_could_know_of() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let of = |lifeline: &str, past| Record { lifeline: lifeline.into(), past, ..record(0) };
+        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        journal.append(vec![of("run", Past::Journal)]).unwrap();
+        journal.append(vec![of("a", Past::Journal), of("a", Past::Lifeline)]).unwrap();
+        // Two that work side by side know nothing of each other, until one looks at the whole.
+        journal.append(vec![of("b", Past::Lifeline)]).unwrap();
+        journal.append(vec![of("a", Past::Lifeline)]).unwrap();
+        drop(journal);
+        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        journal.append(vec![of("b", Past::Journal), of("run", Past::Lifeline)]).unwrap();
+        let clocks = |events: &[Event]| events.iter().map(|e| e.vc.clone().unwrap()).collect::<Vec<_>>();
+        let expected = [
+            json!({"run": 1}),
+            json!({"a": 1, "run": 1}),
+            json!({"a": 2, "run": 1}),
+            json!({"b": 1}),
+            json!({"a": 3, "run": 1}),
+            json!({"a": 3, "b": 2, "run": 1}),
+            json!({"run": 2}),
+        ];
+        assert_eq!(clocks(journal.events()), expected);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("\"b\":2,", "\"b\":\"x\",")).unwrap();
+        assert!(matches!(Journal::open(&path, clock()), Err(JournalError::Damaged { line: 6, .. })));
+    }
+
+    #[test]
+    fn in_a_journal_from_before_there_were_clocks_each_event_has_seen_all_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let of = |lifeline: &str, past| Record { lifeline: lifeline.into(), past, ..record(0) };
+        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        journal.append(vec![of("a", Past::Lifeline), of("b", Past::Lifeline), of("a", Past::Lifeline)]).unwrap();
+        drop(journal);
+        let mut events = read(&path).unwrap();
+        let line = |event: &mut Event| {
+            event.vc = None;
+            serde_json::to_string(event).unwrap() + "\n"
+        };
+        std::fs::write(&path, events.iter_mut().map(line).collect::<String>()).unwrap();
+        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        let fresh = journal.append(vec![of("b", Past::Lifeline), of("a", Past::Lifeline)]).unwrap();
+        assert_eq!(fresh[0].vc, Some(json!({"a": 1, "b": 2})));
+        assert_eq!(fresh[1].vc, Some(json!({"a": 3, "b": 1})));
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! It knows no node names, no verdicts and no models: names and data are the caller's.
 
+mod clocks;
 mod event;
 mod lock;
 mod log;
 mod store;
 
-pub use event::{Clock, Event, Kind, Record};
+pub use event::{Clock, Event, Kind, Past, Record};
 pub use lock::{LockError, RunLock};
 pub use log::{Crash, Journal, JournalError, Observer, Recovery, read};
 pub use store::{ArtifactStore, Sha, StoreError, write_atomically};

@@ -110,7 +110,7 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
     let finished =
         Finished { outcome: Outcome::Stopped, reason: Some(halt.reason), why: halt.message.clone(), best: None };
     let rev = run.view().rev;
-    run.append(vec![record("run", Kind::Act, "run_finished", rev, 0, to_value(&finished))]).map(|_| ())
+    run.append(vec![record("run", Kind::Act, "run_finished", rev, 0, to_value(&finished)).after_all()]).map(|_| ())
 }
 
 /// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
@@ -146,7 +146,7 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
                 _ => Some(before.rev),
             };
             let finished = Finished { outcome, reason: None, why, best };
-            group.push(record("run", Kind::Act, "run_finished", before.rev, 0, to_value(&finished)));
+            group.push(record("run", Kind::Act, "run_finished", before.rev, 0, to_value(&finished)).after_all());
         }
     }
     run.append(group).map(|_| ())
@@ -280,7 +280,8 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
 
 /// Takes up a run that was stopped or killed: journals who goes on, with which settings where they changed.
 pub fn resume(run: &Run, changed: &Changed) -> Result<(), RunError> {
-    run.append(vec![record("run", Kind::Act, "run_resumed", run.view().rev, 0, to_value(changed))]).map(|_| ())
+    run.append(vec![record("run", Kind::Act, "run_resumed", run.view().rev, 0, to_value(changed)).after_all()])
+        .map(|_| ())
 }
 
 impl RunView {

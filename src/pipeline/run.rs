@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::records::{Branch, Settings, Stored};
 use super::view::{FoldError, RunView};
 use crate::journal::{
-    ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Record, Recovery, RunLock,
-    Sha, StoreError,
+    ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Past, Record, Recovery,
+    RunLock, Sha, StoreError,
 };
 
 /// Why a run cannot go on.
@@ -188,7 +188,7 @@ impl Run {
 
     /// Writes `run_started`.
     pub fn start(&self, settings: &Settings) -> Result<(), RunError> {
-        self.append(vec![record("run", Kind::Act, "run_started", 0, 0, to_value(settings))]).map(|_| ())
+        self.append(vec![record("run", Kind::Act, "run_started", 0, 0, to_value(settings)).after_all()]).map(|_| ())
     }
 
     /// Keeps a text and describes it.
@@ -206,12 +206,12 @@ impl Run {
 /// Journals the start of a branch as the next free revision.
 pub fn begin_branch(run: &Run, branch: &Branch, kind: Kind) -> Result<(), RunError> {
     let rev = run.view().next_revision();
-    run.append(vec![record("run", kind, "branch_started", rev, 0, to_value(branch))]).map(|_| ())
+    run.append(vec![record("run", kind, "branch_started", rev, 0, to_value(branch)).after_all()]).map(|_| ())
 }
 
-/// An event to be.
+/// An event to be, of which only its own lifeline's past is said; see [`Record::after_all`].
 pub(crate) fn record(lifeline: &str, kind: Kind, name: &'static str, rev: u32, attempt: u32, data: Value) -> Record {
-    Record { lifeline: lifeline.to_owned(), kind, name, rev, attempt, data }
+    Record { lifeline: lifeline.to_owned(), kind, name, rev, attempt, past: Past::Lifeline, data }
 }
 
 /// Our own types always serialise: string keys, no failing implementations.
@@ -243,7 +243,7 @@ impl<'a> Attempt<'a> {
             return Ok(Self { run, lifeline, rev, place, attempt: in_flight.attempt, recalled: in_flight.events });
         }
         let attempt = view.attempts.get(&(rev, lifeline.to_owned())).copied().unwrap_or(0) + 1;
-        run.append(vec![record(lifeline, Kind::Act, "attempt_started", rev, attempt, json!({}))])?;
+        run.append(vec![record(lifeline, Kind::Act, "attempt_started", rev, attempt, json!({})).after_all()])?;
         Ok(Self { run, lifeline, rev, place, attempt, recalled: Vec::new() })
     }
 
