@@ -100,6 +100,12 @@ id = "closed-before-finished"
 formula = 'G (name = "run_finished" -> O name = "revision_closed")'
 
 [[rule]]
+id = "review-sees-the-check"
+owner = "review"
+when = 'name = "attempt_finished"'
+formula = 'Seen@model_check & @model_check(O name = "check_finished")'
+
+[[rule]]
 id = "attempts-begin-before-they-end"
 owner = "review"
 when = 'name = "attempt_finished"'
@@ -107,6 +113,17 @@ formula = 'O name = "attempt_started"'
 "#,
     );
     bench.run(&["audit", "demo-specs", "--policy", "laws.toml"]).expect(0).prints(&["Every rule holds.\n"]);
+    // What review sees, formalize has not seen yet.
+    bench.write(
+        "blind.toml",
+        "[[rule]]\nid = \"blind\"\nowner = \"formalize\"\nformula = 'rev > 0 | !Seen@model_check'\n",
+    );
+    bench.run(&["audit", "demo-specs", "--policy", "blind.toml"]).expect(0);
+    bench.write("nobody.toml", "[[rule]]\nid = \"a\"\nowner = \"nobody\"\nformula = 'true'\n");
+    bench
+        .run(&["audit", "demo-specs", "--policy", "nobody.toml"])
+        .expect(2)
+        .says(&["unknown lifeline `nobody`", "review"]);
     let once = bench.run(&["audit", "demo-specs", "--formula", "G !(name = \"attempt_started\" & rev > 0)"]).expect(1);
     once.prints(&["formula: VIOLATED", "`rev > 0` holds"]);
 }

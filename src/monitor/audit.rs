@@ -140,7 +140,10 @@ impl Auditor {
             .map(String::as_str)
             .chain(["name"])
             .collect();
-        let besides: Vec<&str> = besides.into_iter().collect();
+        let clock = mapping.clock_fields();
+        let clock = clock.iter().map(String::as_str);
+        let causal = rules.iter().any(|rule| matches!(rule.scope, Scope::Causal { .. }));
+        let besides: Vec<&str> = besides.into_iter().chain(clock.filter(|_| causal)).collect();
         let plan = Plan::new(&mapping, &formulas, &wanted, &besides);
         Ok(Self { formulas, rules, mapping, plan, traced })
     }

@@ -1,11 +1,12 @@
 //! The causal rules of a policy, followed over the events of a log.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::audit::{FAILING_SHOWN, RuleFinding, Verdict};
 use super::log::{Mapping, Step};
 use super::policy::{PolicyRule, Scope};
-use crate::temporal::causal::{CausalError, Event, GuardError, Guards, Monitor, Step as Kind};
+use crate::temporal::causal::{CausalError, Event, GuardError, Guards, Monitor, Step as Kind, VectorClock};
 use crate::temporal::{Formula, Formulas, Literal, Node};
 
 /// Why causal rules and a log do not fit.
@@ -68,6 +69,10 @@ pub(super) struct CausalAudit {
     rules: Vec<Followed>,
     named: BTreeSet<String>,
     seen: BTreeSet<String>,
+    /// How many events each lifeline has had.
+    counts: HashMap<String, u64>,
+    /// Whether the lifelines were known before the first event.
+    closed: bool,
     formulas: Formulas,
 }
 
@@ -110,9 +115,23 @@ impl CausalAudit {
         if followed.is_empty() {
             return Ok(None);
         }
+        if let Some(known) = &mapping.lifelines {
+            if let Some(lifeline) = named.iter().find(|name| !known.contains(name)) {
+                return Err(Misfit::Lifeline { lifeline: lifeline.clone(), known: known.join(", ") });
+            }
+            named = known.iter().cloned().collect();
+        }
         let lifelines: Vec<&str> = named.iter().map(String::as_str).collect();
         let monitor = Monitor::new(&Guards::new(formulas, &guards, &lifelines)?);
-        Ok(Some(Self { monitor, rules: followed, named, seen: BTreeSet::new(), formulas: formulas.clone() }))
+        Ok(Some(Self {
+            monitor,
+            rules: followed,
+            named,
+            seen: BTreeSet::new(),
+            counts: HashMap::new(),
+            closed: mapping.lifelines.is_some(),
+            formulas: formulas.clone(),
+        }))
     }
 
     /// Takes the next event. Records that belong to no lifeline are no events.
@@ -123,9 +142,13 @@ impl CausalAudit {
             self.monitor.admit(&lifeline)?;
         }
         let message = of(&mapping.message).map(|name| name.as_ref().into());
+        let clocked = mapping.clock.is_some() && self.closed;
         let kind = match of(&mapping.event).as_deref() {
             None | Some("act") => Kind::Act,
             Some("choice") => Kind::Choice,
+            // Where clocks tell who has seen what, messages need no names.
+            Some("send") if clocked => Kind::Send { to: None, message: "".into() },
+            Some("recv") if clocked => Kind::Recv { message: None },
             // A message that has no name tells nobody anything.
             Some("send") => message.map_or(Kind::Act, |message| Kind::Send { to: None, message }),
             Some("recv") => Kind::Recv { message },
@@ -136,7 +159,13 @@ impl CausalAudit {
         for (name, value) in step.fields() {
             event.updates.extend(Literal::of(&value).map(|value| (name.into(), value)));
         }
-        let values = self.monitor.on_event(&event, step).map_err(|why| Misfit::Event { line, why })?;
+        let values = if clocked {
+            let clock = self.clock(mapping, step, &lifeline);
+            self.monitor.on_clocked(&event, &clock, step)
+        } else {
+            self.monitor.on_event(&event, step)
+        };
+        let values = values.map_err(|why| Misfit::Event { line, why })?;
         for rule in self.rules.iter_mut().filter(|rule| rule.owner == *lifeline) {
             if rule.when.is_some_and(|when| !values.holds(when)) {
                 continue;
@@ -164,6 +193,22 @@ impl CausalAudit {
         Ok(())
     }
 
+    /// The clock of an event that is about to be taken. An older journal has none: then all that came before was seen.
+    fn clock(&mut self, mapping: &Mapping, step: &Step, lifeline: &str) -> VectorClock {
+        *self.counts.entry(lifeline.to_owned()).or_default() += 1;
+        let prefix = mapping.clock.as_deref().unwrap_or_default();
+        let told = |name: &str| {
+            let field = format!("{prefix}.{name}");
+            step.text_of(&field).and_then(|count| count.parse::<u64>().ok())
+        };
+        let names = self.monitor.guards().lifelines();
+        let has_clock = names.iter().any(|name| told(name).is_some());
+        let count = |name: &Arc<str>| {
+            if has_clock { told(name).unwrap_or(0) } else { self.counts.get(&**name).copied().unwrap_or(0) }
+        };
+        VectorClock(names.iter().map(count).collect())
+    }
+
     /// How often each causal rule has failed, with its name and the first reason.
     pub(super) fn failures(&self) -> impl Iterator<Item = (&str, u64, Option<&str>)> {
         self.rules.iter().map(|r| (r.rule.id.as_str(), r.failing_count, r.witness.first().map(String::as_str)))
@@ -171,7 +216,8 @@ impl CausalAudit {
 
     /// What was found, by the rules' places in the policy.
     pub(super) fn findings(self, formulas: &Formulas) -> Result<HashMap<usize, RuleFinding>, Misfit> {
-        if let Some(lifeline) = self.named.iter().find(|name| !self.seen.contains(*name)) {
+        let unseen = |name: &&String| !self.closed && !self.seen.contains(*name);
+        if let Some(lifeline) = self.named.iter().find(unseen) {
             let known: Vec<&str> = self.seen.iter().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return Err(Misfit::Lifeline { lifeline: lifeline.clone(), known });

@@ -62,6 +62,10 @@ pub struct Mapping {
     pub event: Option<String>,
     /// The number or name of the message that is sent or received.
     pub message: Option<String>,
+    /// The events of each lifeline that this one can have seen: an object of counts.
+    pub clock: Option<String>,
+    /// All lifelines there are; without it, those that have events.
+    pub lifelines: Option<Vec<String>>,
     /// When it was; only looked at to warn where time goes backwards.
     pub time: Option<String>,
     /// Where a field is looked for that is not at the top of the record.
@@ -74,7 +78,17 @@ pub struct Mapping {
     pub fields: Option<Vec<String>>,
 }
 
+/// Whose events a run's journal holds: the run itself, its stations, and the judging of mutants.
+pub const JOURNAL_LIFELINES: [&str; 8] =
+    ["run", "informal_spec", "formalize", "validate", "generate_invariants", "model_check", "review", "mutants"];
+
 impl Mapping {
+    /// The fields that hold the counts of a clock.
+    pub fn clock_fields(&self) -> Vec<String> {
+        let Some(clock) = &self.clock else { return Vec::new() };
+        self.lifelines.iter().flatten().map(|lifeline| format!("{clock}.{lifeline}")).collect()
+    }
+
     /// What a shape says by itself, with what `self` says instead.
     #[must_use]
     pub fn over(self, shape: Shape) -> Self {
@@ -84,6 +98,8 @@ impl Mapping {
             Shape::Journal => Self {
                 lifeline: one("lifeline"),
                 event: one("kind"),
+                clock: one("vc"),
+                lifelines: some(&JOURNAL_LIFELINES),
                 time: one("at"),
                 within: one("data"),
                 ..Self::default()
@@ -128,6 +144,8 @@ impl Mapping {
             lifeline: self.lifeline.or(base.lifeline),
             event: self.event.or(base.event),
             message: self.message.or(base.message),
+            clock: self.clock.or(base.clock),
+            lifelines: self.lifelines.or(base.lifelines),
             time: self.time.or(base.time),
             within: self.within.or(base.within),
             only: self.only.or(base.only),

@@ -5,7 +5,7 @@ mod plan;
 mod source;
 mod step;
 
-pub use mapping::{Mapping, Shape};
+pub use mapping::{JOURNAL_LIFELINES, Mapping, Shape};
 pub use plan::Plan;
 pub use source::{Found, LONGEST_LINE, LogError, Manner, Places, scan_lines, scan_list, shape_of};
 pub use step::{CALLS, Scalar, Step};
