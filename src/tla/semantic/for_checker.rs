@@ -220,7 +220,9 @@ impl Writer<'_> {
     }
 
     fn bounds(&mut self, bounds: &[Bound]) {
-        bounds.iter().for_each(|bound| self.expression(&bound.set));
+        for bound in bounds {
+            self.expression(&bound.set);
+        }
     }
 
     /// An expression that stands alone: between brackets, behind `==`, …
