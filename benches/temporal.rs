@@ -14,6 +14,8 @@ mod automaton;
 mod causal;
 #[path = "temporal/finite.rs"]
 mod finite;
+#[path = "temporal/logs.rs"]
+mod logs;
 #[path = "temporal/objective.rs"]
 mod objective;
 #[path = "temporal/progression.rs"]
@@ -25,6 +27,7 @@ fn beside_peers(_: &mut criterion::Criterion) {
     automaton::automaton();
     objective::objective();
     causal::causal();
+    logs::logs();
 }
 
 criterion_group!(benches, finite::bench, progression::progression, beside_peers);

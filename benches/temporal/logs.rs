@@ -1,0 +1,151 @@
+//! Audits from JSON lines on disk: 100,000 states and a formula of 22 nodes, beside shadow where `TLAFORGE_PEERS` names a
+//! Python that has it (both read the same file, in one run); in a campaign also a log of 1 GB in bounded memory.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use tlaforge::monitor::log::{Manner, Mapping, Shape};
+use tlaforge::monitor::trac::Reset;
+use tlaforge::monitor::{Auditor, Policy};
+use tlaforge::temporal::Formulas;
+
+/// 22 nodes, in the language that both read.
+const FORMULA: &str = "G (tool_call:a -> F tool_call:b) & (!tool_call:d W tool_call:c) & G !text_contains:secret \
+                       & F stop_reason:end_turn & G (tool_call:b -> X F tool_call:a)";
+
+const STATES: usize = 100_000;
+
+const SHADOW: &str = r#"
+import json, sys, time
+from shadow.ltl.checker import eval_all_positions, trace_from_records
+from shadow.ltl.compiler import parse_ltl
+formula = parse_ltl(sys.argv[2])
+start = time.perf_counter()
+records = [json.loads(line) for line in open(sys.argv[1])]
+trace = trace_from_records(records)
+read = time.perf_counter()
+eval_all_positions(formula, trace)
+end = time.perf_counter()
+print(end - start, end - read)
+"#;
+
+fn log(states: usize) -> String {
+    let mut random = fastrand::Rng::with_seed(6);
+    let mut text = String::new();
+    for number in 0..states {
+        let tool = ["a", "b", "e", "f"][random.usize(..4)];
+        let stop = if random.u8(..10) == 0 { "end_turn" } else { "tool_use" };
+        writeln!(
+            text,
+            r#"{{"version":"0.1","id":"sha256:{number:064x}","kind":"chat_response","ts":"2026-01-01T00:00:00Z","parent":null,"payload":{{"model":"m","content":[{{"type":"text","text":"step {number} of the work"}},{{"type":"tool_use","id":"t{number}","name":"{tool}","input":{{"path":"/tmp/x","line":{number}}}}}],"stop_reason":"{stop}","latency_ms":12,"usage":{{"input_tokens":11,"output_tokens":7,"thinking_tokens":0}}}}}}"#
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn auditor() -> Auditor {
+    let mut formulas = Formulas::new();
+    let policy = Policy::read(&format!("[[rule]]\nid = \"all\"\nformula = '{FORMULA}'\n"), &mut formulas).unwrap();
+    Auditor::new(formulas, policy.rules, Mapping::default().over(Shape::Agentlog)).unwrap()
+}
+
+fn manner(threads: usize) -> Manner {
+    Manner { skip_invalid: false, threads }
+}
+
+/// The log over and over, up to so many bytes.
+struct Repeated<'a> {
+    text: &'a [u8],
+    at: usize,
+    left: usize,
+}
+
+impl Read for Repeated<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.at == self.text.len() {
+            if self.left < self.text.len() {
+                return Ok(0);
+            }
+            self.at = 0;
+        }
+        let size = buffer.len().min(self.text.len() - self.at);
+        buffer[..size].copy_from_slice(&self.text[self.at..self.at + size]);
+        self.at += size;
+        self.left = self.left.saturating_sub(size);
+        Ok(size)
+    }
+}
+
+/// The most memory that this process has had, in MB.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kb| kb / 1024)
+}
+
+pub(crate) fn logs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    let text = log(STATES);
+    std::fs::write(&path, &text).unwrap();
+    let auditor = auditor();
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..5 {
+        for (seconds, threads) in best.iter_mut().zip([1, threads]) {
+            let began = Instant::now();
+            let audited = auditor.lines(&mut File::open(&path).unwrap(), manner(threads), Reset::Never).unwrap();
+            assert_eq!(audited.found.places.states(), STATES as u64);
+            *seconds = seconds.min(began.elapsed().as_secs_f64());
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "megabytes for people")]
+    let megabytes = text.len() as f64 / 1e6;
+    println!(
+        "audit from disk: {STATES} states, {megabytes:.0} MB: {:.1} ms on one thread ({:.0} MB/s), {:.1} ms on {threads} \
+         ({:.0} MB/s)",
+        best[0] * 1e3,
+        megabytes / best[0],
+        best[1] * 1e3,
+        megabytes / best[1]
+    );
+    if let Some(python) = std::env::var_os("TLAFORGE_PEERS") {
+        beside_shadow(Path::new(&python), &path, best);
+    }
+    if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() {
+        let before = peak();
+        let began = Instant::now();
+        let mut repeated = Repeated { text: text.as_bytes(), at: 0, left: 1_000_000_000 };
+        let audited = auditor.lines(&mut repeated, manner(threads), Reset::Never).unwrap();
+        let seconds = began.elapsed().as_secs_f64();
+        println!(
+            "audit of 1 GB: {} states in {seconds:.1} s ({:.0} MB/s); peak memory {before:?} -> {:?} MB",
+            audited.found.places.states(),
+            1e3 / seconds,
+            peak()
+        );
+    }
+}
+
+fn beside_shadow(python: &Path, log: &Path, ours: [f64; 2]) {
+    let output = Command::new(python).args(["-c", SHADOW]).arg(log).arg(FORMULA).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let mut seconds = told.split_whitespace().filter_map(|n| n.parse::<f64>().ok());
+    let (Some(all), Some(check)) = (seconds.next(), seconds.next()) else {
+        println!("shadow did not answer: {}", String::from_utf8_lossy(&output.stderr));
+        return;
+    };
+    println!(
+        "shadow, same file, same formula: {:.0} ms from disk ({:.0} times ours on one thread, {:.0} on all), {:.0} ms of \
+         them the check",
+        all * 1e3,
+        all / ours[0],
+        all / ours[1],
+        check * 1e3
+    );
+}
