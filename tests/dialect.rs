@@ -265,6 +265,17 @@ fn a_part_of_a_list_is_named_only_where_the_checker_counts_the_same() {
 }
 
 #[test]
+fn a_part_is_one_of_the_definition_in_scope() {
+    let other = "---- MODULE Other ----\nD == p /\\ q /\\ r\n====\n";
+    let listed = "---- MODULE Listed ----\nD == /\\ p\n     /\\ q\n====\n";
+    for (extended, same) in [("Listed", true), ("Other", false)] {
+        let text = format!("---- MODULE M ----\nEXTENDS {extended}\nE == D!2\n====\n");
+        let written = for_checker(&[("M", &text), ("Other", other), ("Listed", listed)], "");
+        assert_eq!(written.is_ok(), same, "{extended}");
+    }
+}
+
+#[test]
 fn numbers_that_tlc_does_not_have_are_refused_where_they_stand() {
     let refused = written("---- MODULE M ----\nD == x > 2147483648\n====\n").unwrap_err();
     assert_eq!(refused, "module M, line 2, column 10: this number has more than 32 bits, which TLC does not have");

@@ -344,6 +344,13 @@ async fn where_the_two_may_differ_nothing_is_decided_or_it_is_a_known_difference
     }
 }
 
+#[tokio::test]
+async fn a_model_value_that_only_names_itself_is_no_error() {
+    let body = "CONSTANT P\nVARIABLE x\nInit == x \\in P\nNext == x' \\in P";
+    let outcome = Bench::new().check(&request(body, "INIT Init\nNEXT Next\nCONSTANTS p1 = p1\n P = {p1, p2}\n")).await;
+    assert_eq!((verdict(&outcome).as_str(), outcome.statistics.distinct), ("holds", Some(2)), "{outcome:#?}");
+}
+
 /// TLC looks at the assumptions of a module without variables.
 #[tokio::test]
 async fn assumptions_alone_are_not_decided() {

@@ -148,7 +148,10 @@ fn unfit(request: &CheckRequest) -> Option<Checked> {
         if no_behaviour && module.variable_names().is_empty() {
             return Some(undecided("no behaviour is given, and it does not check assumptions alone"));
         }
-        let unfit = check_cfg_names(&module, &request.cfg);
+        // A model value that only names itself does no harm.
+        let mut named = cfg.clone();
+        named.constants.retain(|name, value| name != value || module.constants.iter().any(|known| known.name == *name));
+        let unfit = check_cfg_names(&module, &named);
         let unfit = if unfit.is_empty() { no_state_predicates(request, &module) } else { unfit };
         if !unfit.is_empty() {
             return Some(without_a_run(rejected(unfit)));

@@ -136,7 +136,7 @@ pub fn steps(value: &Value) -> Vec<String> {
     trace.iter().map(|s| format!("{}: {}", s["action"].as_str().unwrap_or("-"), changed(s).join(" "))).collect()
 }
 
-pub const ASSERTS: &str = "---- MODULE Asserts ----
+pub const ASSERTS: &str = "---- MODULE M ----
 EXTENDS Naturals, TLC
 (* --algorithm Asserts
 variables x = 0;

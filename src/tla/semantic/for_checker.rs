@@ -70,6 +70,7 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
         let mut writer = Writer {
             text,
             tokens,
+            module: tree,
             bodies: &own,
             prefix: &prefix,
             guarded: &guarded,
@@ -160,6 +161,7 @@ fn helper(operator: &Operator) -> &'static str {
 struct Writer<'a> {
     text: &'a str,
     tokens: &'a [Token],
+    module: &'a Module,
     bodies: &'a [&'a Module],
     /// What our own operators in this module begin with.
     prefix: &'a str,
@@ -169,7 +171,7 @@ struct Writer<'a> {
     refused: Option<(usize, String)>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     /// Tokens that the checker spells otherwise, or only one way.
     fn spellings(&mut self) {
         for token in self.tokens {
@@ -347,8 +349,23 @@ impl Writer<'_> {
         }
         let Some(first) = names.iter().position(|name| name.bytes().all(|b| b.is_ascii_digit())) else { return false };
         let Some(name) = first.checked_sub(1).and_then(|before| names.get(before)) else { return false };
+        let counted = |body: &Form| item(body, &names[first..]).is_some();
+        // Without an instance before it, it is this module's own or one of those that it extends.
+        if first == 1
+            && let Some(own) = self.in_scope(self.module, name, self.bodies.len())
+        {
+            return counted(own);
+        }
         let mut found = self.bodies.iter().filter_map(|module| body(module, name)).peekable();
-        found.peek().is_some() && found.all(|body| item(body, &names[first..]).is_some())
+        found.peek().is_some() && found.all(counted)
+    }
+
+    fn in_scope(&self, module: &'a Module, name: &str, depth: usize) -> Option<&'a Form> {
+        let extended = |other: &&&Module| module.extends.iter().any(|extended| extended.text == other.name.text);
+        body(module, name).or_else(|| {
+            let depth = depth.checked_sub(1)?;
+            self.bodies.iter().filter(extended).find_map(|other| self.in_scope(other, name, depth))
+        })
     }
 }
 
