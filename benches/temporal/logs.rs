@@ -19,7 +19,7 @@ const FORMULA: &str = "G (tool_call:a -> F tool_call:b) & (!tool_call:d W tool_c
 
 const STATES: usize = 100_000;
 
-const SHADOW: &str = r#"
+const SHADOW: &str = r"
 import json, sys, time
 from shadow.ltl.checker import eval_all_positions, trace_from_records
 from shadow.ltl.compiler import parse_ltl
@@ -31,7 +31,7 @@ read = time.perf_counter()
 eval_all_positions(formula, trace)
 end = time.perf_counter()
 print(end - start, end - read)
-"#;
+";
 
 fn log(states: usize) -> String {
     let mut random = fastrand::Rng::with_seed(6);
