@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{BufRead, Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -193,25 +193,27 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     let mut command = bench.command(&["audit", "-", "--follow", "--formula", "G !bad", "--formula", "F done"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
-    // More than is looked at to tell the shape.
-    for _ in 0..3_000 {
-        writeln!(input, "{{\"pad\":\"{}\"}}", "x".repeat(40)).unwrap();
-    }
-    writeln!(input, "{{\"bad\":true}}").unwrap();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    writeln!(input, "{{\"bad\":false}}\n{{\"bad\":true}}").unwrap();
+    // The verdict comes while the log is still open.
+    let mut told = String::new();
+    output.read_line(&mut told).unwrap();
+    assert_eq!(told, "formula-1: violated at state 1 (line 2)\n");
     drop(input);
-    let done = child.wait_with_output().unwrap();
-    let told = String::from_utf8(done.stdout).unwrap();
-    assert!(told.contains("formula-1: violated at state 3000 (line 3001)\n"), "{told}");
+    output.read_to_string(&mut told).unwrap();
     assert!(told.contains("formula-2: not satisfied as the log ends; still owed: "), "{told}");
-    assert_eq!(done.status.code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 
     // A file that grows behind our back, until the run that it is of ends.
     let path = bench.write("journal.jsonl", "");
+    std::fs::write(&path, "").unwrap();
     let event = |seq: u32, name: &str| {
-        format!("{{\"v\":1,\"seq\":{seq},\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"{name}\",\"data\":{{}}}}\n")
+        let purpose = if name == "request_sent" { "draft" } else { "none" };
+        format!(
+            "{{\"v\":1,\"seq\":{seq},\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"{name}\",\"data\":{{\"purpose\":\"{purpose}\"}}}}\n"
+        )
     };
-    std::fs::write(&path, event(1, "run_started")).unwrap();
-    let formula = "G !(name = \"request_sent\")";
+    let formula = "G !(purpose = \"draft\")";
     let child = bench
         .command(&["audit", "journal.jsonl", "--follow", "--formula", formula])
         .stdout(Stdio::piped())
@@ -219,7 +221,7 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
         .unwrap();
     let began = Instant::now();
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-    for (seq, name) in [(2, "request_sent"), (3, "run_finished")] {
+    for (seq, name) in [(1, "run_started"), (2, "request_sent"), (3, "run_finished")] {
         std::thread::sleep(Duration::from_millis(150));
         file.write_all(event(seq, name).as_bytes()).unwrap();
     }
@@ -289,4 +291,63 @@ fn a_formula_is_tried_on_a_trace_and_drawn() {
     assert_eq!(value["trace"]["holds_at"], json!([true, true, false]));
     let deep = format!("{}a", "!".repeat(100_000));
     bench.run(&["formula", &deep]).expect(2).says(&["deeper than 1000"]);
+}
+
+#[test]
+fn what_a_rule_asks_for_and_no_record_has_is_told() {
+    let bench = Bench::without_tools();
+    bench.write("log.jsonl", "{\"type\":\"summary\"}\n{\"who\":\"x\"}\n");
+    bench.run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm"]).expect(0).says(&["no record has a `tool_call`"]);
+    bench.write("messages.jsonl", "{\"role\":\"user\",\"content\":\"hi\"}\n");
+    let other =
+        bench.run(&["audit", "messages.jsonl", "--shape", "agentlog", "--formula", "G !tool_call:rm"]).expect(0);
+    other.says(&["none of 1 records is a state of the shape `agentlog`"]);
+    let session = "{\"type\":\"summary\"}\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"rm\"}]}}\n";
+    bench.write("session.jsonl", session);
+    bench.run(&["audit", "session.jsonl", "--formula", "G !tool_call:rm"]).expect(1);
+    bench.write("answers.jsonl", "{\"choices\":[{\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"rm\"}}]}}]}\n");
+    bench.run(&["audit", "answers.jsonl", "--formula", "G !tool_call:rm"]).expect(1);
+    bench.write("twice.jsonl", "{\"ok\":false,\"ok\":true}\n");
+    bench.run(&["audit", "twice.jsonl", "--formula", "ok"]).expect(0);
+    bench.run(&["audit", "twice.jsonl", "--formula", "ok = 1234567890123456788"]).expect(2).says(&["exact to 2^53"]);
+}
+
+#[test]
+fn a_rule_that_was_satisfied_and_begins_anew_is_not_broken_at_the_end() {
+    let bench = Bench::without_tools();
+    bench.write("log.jsonl", "{\"done\":false}\n{\"done\":true}\n");
+    let value = object(&bench, &["audit", "log.jsonl", "--formula", "F done", "--reset"], 0);
+    assert_eq!(value["rules"][0]["verdict"], "satisfied");
+}
+
+#[test]
+fn a_warning_is_no_failure_of_a_log_that_is_followed_and_a_list_cannot_be() {
+    let bench = Bench::without_tools();
+    let follow = |log: &str, args: &[&str]| {
+        let mut command = bench.command(&[&["audit", "-", "--follow"], args].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    bench.write("rules.toml", "[[rule]]\nid = \"quiet\"\nformula = 'G !bad'\nseverity = \"warning\"\n");
+    assert_eq!(follow("{\"bad\":true}\n", &["--policy", "rules.toml"]).status.code(), Some(0));
+    let list = follow(MESSAGES, &["--formula", "G !tool_call:rm"]);
+    assert_eq!(list.status.code(), Some(2), "{}", String::from_utf8_lossy(&list.stderr));
+    // Another log's record that looks like the end of a run ends nothing.
+    let log = "{\"result\":{\"name\":\"run_finished\"}}\n{\"name\":\"run_finished\"}\n{\"tool\":\"rm\"}\n";
+    assert_eq!(follow(log, &["--formula", "G !tool_call:rm"]).status.code(), Some(1));
+}
+
+#[test]
+fn the_policies_of_the_documents_run_as_they_stand() {
+    let bench = Bench::without_tools();
+    bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    let page = std::fs::read_to_string(support::project().join("docs/formulas.md")).unwrap();
+    let policies: Vec<&str> = page.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    assert_eq!(policies.len(), 2);
+    bench.write("log.jsonl", "{\"call\":{\"tool\":\"test\"}}\n{\"call\":{\"tool\":\"submit\"}}\n");
+    bench.write("agent.toml", policies[0]);
+    bench.run(&["audit", "log.jsonl", "--policy", "agent.toml"]).expect(0).prints(&["Every rule holds."]);
+    bench.write("run.toml", policies[1]);
+    bench.run(&["audit", "demo-specs", "--policy", "run.toml"]).expect(0).prints(&["Every rule holds."]);
 }

@@ -272,6 +272,7 @@ fn every_reason_for_a_violation_is_true_of_the_trace() {
                 Claim::AlwaysFrom(i) => (i..length).all(holds),
                 Claim::NeverFrom(i) => !(i..length).any(holds),
                 Claim::NeverWithin(i, j) => !(i..=j).any(holds),
+                Claim::AlwaysWithin(i, j) => (i..=j).all(holds),
                 Claim::AlwaysTo(i) => (0..=i).all(holds),
                 Claim::NeverTo(i) => !(0..=i).any(holds),
                 Claim::NoNext(i) => i + 1 == length,

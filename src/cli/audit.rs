@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{AuditError, Audited, Auditor, Fallen, Follower, Policy, PolicyRule, Rule, Scope, Severity};
+use crate::process::Cancel;
 use crate::report::{audit_json, audit_text};
 use crate::temporal::{Ending, Formulas, Refused};
 
@@ -24,17 +25,16 @@ const BEGINNING: u64 = 64 << 10;
 pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let (rules, mapping) = rules(args, &mut formulas)?;
+    if args.follow {
+        return follow(args, formulas, rules, mapping).await;
+    }
     let log = Log::open(&args.log)?;
-    let shape = shape(args, &mapping, &log);
-    let mapping = mapping.over(shape);
-    let auditor = Auditor::new(formulas, rules, mapping).map_err(|e| failure(&e))?;
+    let shape = chosen(args, &mapping).unwrap_or_else(|| shape_of(&log.beginning));
+    let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
     let manner = Manner {
         skip_invalid: args.skip_invalid,
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
-    if args.follow {
-        return follow(args, &auditor, log).await;
-    }
     let reset = if args.reset { Reset::AfterVerdict } else { Reset::Never };
     let audited = if shape == Shape::Openai && log.is_list() {
         auditor.list(&log.whole()?, reset)
@@ -59,41 +59,41 @@ fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {
 }
 
 /// Reads a log as it grows, until Ctrl-C, the end of stdin, or the end of the run whose journal it is.
-async fn follow(args: &AuditArgs, auditor: &Auditor, log: Log) -> Result<Exit, Failure> {
+async fn follow(
+    args: &AuditArgs,
+    formulas: Formulas,
+    rules: Vec<PolicyRule>,
+    mapping: Mapping,
+) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals();
-    let mut follower = Follower::new(auditor).map_err(|e| failure(&e))?;
-    let from_stdin = args.log == Path::new("-");
-    let mut input = BufReader::new(log.input());
-    let (mut text, mut line) = (Vec::new(), 1);
-    loop {
-        let read =
-            input.read_until(b'\n', &mut text).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
-        let whole = text.ends_with(b"\n") || (read == 0 && from_stdin);
-        if whole && !text.trim_ascii().is_empty() {
-            match follower.record(&text, line) {
-                Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
-                Err(AuditError::Log(why)) if args.skip_invalid => advice(&format!("warning: {why}; left out")),
-                Err(error) => return Err(failure(&error)),
-            }
-        }
-        if whole {
-            let ended = text.windows(RUN_ENDED.len()).any(|part| part == RUN_ENDED.as_bytes());
-            line += 1;
-            text.clear();
-            if ended {
-                break;
-            }
-        }
-        if read == 0 {
-            if from_stdin || cancel.is_cancelled() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+    let mut lines =
+        Growing { input: BufReader::new(opened(&args.log)?), is_stdin: args.log == Path::new("-"), line: 0 };
+    // The shape is told from the first record, which may not be there yet.
+    let mut first = lines.next(&cancel).await?;
+    let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, shape_of));
+    if let Some(text) = &first
+        && (text.trim_ascii_start().starts_with(b"[") || (shape == Shape::Openai && !is_message(text)))
+    {
+        return Err(Failure::usage("a list of messages is one value, which cannot be followed")
+            .hint("--follow takes a log with a record a line"));
     }
-    let endings = follower.endings();
-    let broken = follower.causal_failed() || endings.iter().any(|(_, ending, _)| !ending.holds());
-    for (rule, ending, owed) in endings {
+    let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
+    let mut follower = Follower::new(&auditor).map_err(|e| failure(&e))?;
+    while let Some(text) = first.take() {
+        match follower.record(&text, lines.line) {
+            Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
+            Err(AuditError::Log(why)) if args.skip_invalid => advice(&format!("warning: {why}; left out")),
+            Err(error) => return Err(failure(&error)),
+        }
+        if shape == Shape::Journal && ends_run(&text) {
+            break;
+        }
+        first = lines.next(&cancel).await?;
+    }
+    let severe = |id: &str| auditor.rules().iter().any(|rule| rule.id == id && rule.severity == Severity::Error);
+    let mut broken = follower.failed().iter().any(|id| severe(id));
+    for (rule, ending, owed) in follower.endings() {
+        broken |= !ending.holds() && severe(&rule);
         if let Some(owed) = owed.filter(|_| ending == Ending::PresumablyViolated) {
             match args.format {
                 Format::Text => result(&format!("{rule}: not satisfied as the log ends; still owed: {owed}\n")),
@@ -104,8 +104,51 @@ async fn follow(args: &AuditArgs, auditor: &Auditor, log: Log) -> Result<Exit, F
     Ok(if broken { Exit::Negative } else { Exit::Ok })
 }
 
-/// What a journal's last event says.
-const RUN_ENDED: &str = "\"name\":\"run_finished\"";
+/// The lines of a log that may still be written.
+struct Growing {
+    input: BufReader<Box<dyn Read>>,
+    is_stdin: bool,
+    /// The number of the line that came last, from 1.
+    line: u64,
+}
+
+impl Growing {
+    /// The next line with something on it, once it is finished; `None` where there will be none.
+    async fn next(&mut self, cancel: &Cancel) -> Result<Option<Vec<u8>>, Failure> {
+        let mut text = Vec::new();
+        loop {
+            let read = self
+                .input
+                .read_until(b'\n', &mut text)
+                .map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
+            if text.ends_with(b"\n") || (read == 0 && self.is_stdin && !text.is_empty()) {
+                self.line += 1;
+                if text.trim_ascii().is_empty() {
+                    text.clear();
+                    continue;
+                }
+                return Ok(Some(text));
+            }
+            if read == 0 {
+                if self.is_stdin || cancel.is_cancelled() {
+                    return Ok(None);
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+/// Whether a line is a message, or an answer with one.
+fn is_message(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(line)
+        .is_ok_and(|record| record.get("role").is_some() || record.get("choices").is_some())
+}
+
+/// Whether a line is a journal's last event.
+fn ends_run(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == "run_finished")
+}
 
 fn told(format: Format, fallen: &Fallen) {
     let verdict = match fallen.decision {
@@ -193,7 +236,8 @@ fn set(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn shape(args: &AuditArgs, mapping: &Mapping, log: &Log) -> Shape {
+/// The shape that was asked for.
+fn chosen(args: &AuditArgs, mapping: &Mapping) -> Option<Shape> {
     let chosen = args.shape.map(|choice| match choice {
         ShapeChoice::Journal => Shape::Journal,
         ShapeChoice::Jsonl => Shape::Jsonl,
@@ -201,7 +245,20 @@ fn shape(args: &AuditArgs, mapping: &Mapping, log: &Log) -> Shape {
         ShapeChoice::Openai => Shape::Openai,
         ShapeChoice::Agentlog => Shape::Agentlog,
     });
-    chosen.or(mapping.shape).unwrap_or_else(|| shape_of(&log.beginning))
+    chosen.or(mapping.shape)
+}
+
+/// The log at a path: a file, a run folder's journal, or stdin.
+fn opened(path: &Path) -> Result<Box<dyn Read>, Failure> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    let path: PathBuf = if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() };
+    match File::open(&path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(e) => Err(Failure::usage(format!("cannot read {}: {e}", path.display()))
+            .hint("give a run folder, a file of JSON lines, or - for stdin")),
+    }
 }
 
 /// A log whose beginning was looked at.
@@ -212,15 +269,7 @@ struct Log {
 
 impl Log {
     fn open(path: &Path) -> Result<Self, Failure> {
-        let mut rest: Box<dyn Read> = if path == Path::new("-") {
-            Box::new(std::io::stdin())
-        } else {
-            let path: PathBuf = if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() };
-            Box::new(File::open(&path).map_err(|e| {
-                Failure::usage(format!("cannot read {}: {e}", path.display()))
-                    .hint("give a run folder, a file of JSON lines, or - for stdin")
-            })?)
-        };
+        let mut rest = opened(path)?;
         let mut beginning = Vec::new();
         rest.by_ref()
             .take(BEGINNING)
@@ -232,9 +281,7 @@ impl Log {
     /// Whether it is one JSON value rather than a line for each record.
     fn is_list(&self) -> bool {
         let text = self.beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.beginning).trim_ascii_start();
-        let first_line = text.split(|b| *b == b'\n').next().unwrap_or_default();
-        text.starts_with(b"[")
-            || !serde_json::from_slice::<serde_json::Value>(first_line).is_ok_and(|record| record.get("role").is_some())
+        text.starts_with(b"[") || !text.split(|b| *b == b'\n').next().is_some_and(is_message)
     }
 
     fn input(self) -> impl Read {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::causal_audit::{CausalAudit, Misfit};
-use super::log::{CALLS, Found, LogError, Manner, Mapping, Plan, Step, scan_lines, scan_list};
+use super::log::{CALLS, Found, LogError, Manner, Mapping, Plan, Shape, Step, scan_lines, scan_list};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, MonitorError, Reset};
 use crate::temporal::{
@@ -197,7 +197,13 @@ impl Auditor {
             (true, _) => Verdict::Satisfied,
             (false, _) => Verdict::Violated,
         };
-        let witness = check.explanation.as_ref().map(|explanation| explanation.text(&self.formulas));
+        let mut witness: Vec<String> = check.explanation.iter().map(|e| e.text(&self.formulas)).collect();
+        if !check.holds() && !check.decided_exactly {
+            witness.push(
+                "it may have been decided earlier: with past operators, or very many atoms, that is not told exactly"
+                    .into(),
+            );
+        }
         Ok(RuleFinding {
             formula: self.formulas.text(rule.formula),
             verdict,
@@ -208,10 +214,16 @@ impl Auditor {
             failing: check.failing().take(FAILING_SHOWN).map(|at| at as u64).collect(),
             failing_count: check.failing_count() as u64,
             violations: u64::from(!check.holds()),
-            witness: witness.into_iter().collect(),
+            witness,
             owed: if verdict == Verdict::PresumablyViolated { self.owed(rule.formula, labels) } else { None },
             rule: rule.clone(),
         })
+    }
+
+    /// Whether a rule uses labels of a kind.
+    fn asks_for(&self, kind: &str) -> bool {
+        let label = if kind == "text" { "text_contains" } else { kind };
+        self.formulas.atoms().any(|(_, atom)| matches!(atom, Atom::Label { kind, .. } if **kind == *label))
     }
 
     /// Where the records keep what.
@@ -380,6 +392,16 @@ impl Whole {
         if let Some(line) = self.backwards {
             warnings.push(format!("line {line}: time goes backwards; the order of the lines is what counts"));
         }
+        if self.states == 0 && found.records > 0 {
+            let shape = auditor.mapping.shape.map_or("?", Shape::name);
+            warnings.push(format!("none of {} records is a state of the shape `{shape}`", found.records));
+        }
+        for (kind, paths) in auditor.mapping.told() {
+            if self.states > 0 && !found.told.contains(&kind) && auditor.asks_for(kind) {
+                let paths = paths.join(", ");
+                warnings.push(format!("no record has a `{kind}` (looked for at {paths}), so it is false everywhere"));
+            }
+        }
         let spoken_of = fields_of(&auditor.formulas, &auditor.rules);
         for (name, defined) in auditor.plan.names().iter().zip(&found.defined) {
             if !defined && spoken_of.contains(name.as_str()) && self.states > 0 {
@@ -414,7 +436,10 @@ impl Counted {
         let (violations, satisfactions) = (state.violations(), state.satisfactions());
         let failing = self.violated_at.remove(&number).unwrap_or_default();
         let ending = self.monitor.ending(&rule.id).expect("every rule is watched");
+        // Nothing is open: the last verdict was that it is satisfied, and it has just begun anew.
+        let at_rest = violations == 0 && satisfactions > 0 && state.is_fresh();
         let verdict = match (violations, ending) {
+            _ if at_rest => Verdict::Satisfied,
             (1.., _) | (_, Ending::Violated) => Verdict::Violated,
             (0, Ending::PresumablyViolated) => Verdict::PresumablyViolated,
             (0, Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
@@ -424,7 +449,7 @@ impl Counted {
             1 => format!("{what} once"),
             n => format!("{what} {n} times"),
         };
-        let witness = format!(
+        let counted = format!(
             "it was {} and {}, begun anew each time",
             times(violations, "violated"),
             times(satisfactions, "satisfied")
@@ -436,8 +461,8 @@ impl Counted {
             failing_count: violations,
             failing,
             violations,
-            witness: vec![witness],
-            owed: if ending.holds() { None } else { self.monitor.owed_in_words(&rule.id) },
+            witness: if violations + satisfactions > 0 { vec![counted] } else { Vec::new() },
+            owed: if ending.holds() || at_rest { None } else { self.monitor.owed_in_words(&rule.id) },
             rule: rule.clone(),
         }
     }

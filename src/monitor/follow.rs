@@ -91,8 +91,9 @@ impl<'a> Follower<'a> {
         endings
     }
 
-    /// Whether a causal rule has failed.
-    pub fn causal_failed(&self) -> bool {
-        self.causal.as_ref().is_some_and(|causal| causal.failures().any(|(_, count, _)| count > 0))
+    /// The causal rules that have failed.
+    pub fn failed(&self) -> Vec<String> {
+        let failures = self.causal.iter().flat_map(CausalAudit::failures);
+        failures.filter(|(_, count, _)| *count > 0).map(|(rule, ..)| rule.to_owned()).collect()
     }
 }

@@ -132,6 +132,11 @@ impl RuleState {
         self.satisfactions
     }
 
+    /// Whether it owes what it owes before any step.
+    pub fn is_fresh(&self) -> bool {
+        self.owed == self.fresh
+    }
+
     /// The steps that changed what it owes, since the last reset.
     pub fn witness(&self) -> &Witness {
         &self.witness

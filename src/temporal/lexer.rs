@@ -266,6 +266,11 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
         return Err(ParseError::new(text, at, "a name cannot begin with a digit").hint("quote it: `1x` in backticks"));
     }
     let value: f64 = text[at..end].parse().map_err(|_| ParseError::new(text, at, "not a number"))?;
+    let digits_alone = text[at..end].bytes().all(|b| b.is_ascii_digit());
+    if digits_alone && value.to_string() != text[at..end].trim_start_matches('0') && value != 0.0 && value.is_finite() {
+        return Err(ParseError::new(text, at, "the number has more digits than can be compared exactly")
+            .hint("numbers are doubles, exact to 2^53; compare it as a text where the log has it as one"));
+    }
     if value.is_infinite() {
         return Err(ParseError::new(text, at, "the number is too large"));
     }

@@ -154,6 +154,12 @@ impl Mapping {
         }
     }
 
+    /// What records tell besides fields, and where.
+    pub fn told(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        let all = [("tool_call", &self.tool_call), ("text", &self.text), ("stop_reason", &self.stop_reason)];
+        all.into_iter().filter_map(|(kind, paths)| paths.as_deref().map(|paths| (kind, paths)))
+    }
+
     /// Kinds of labels that a formula may use on such a log.
     pub fn labels(&self) -> impl Iterator<Item = &'static str> + use<> {
         let has = [

@@ -116,6 +116,11 @@ impl Plan {
     /// Reads one record; `false` where it is no state.
     pub fn read(&self, json: &[u8], step: &mut Step) -> Result<bool, serde_json::Error> {
         step.clear();
+        if json.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
+            // Not JSON at all, or JSON that is no object; the former says so itself.
+            serde_json::from_slice::<IgnoredAny>(json)?;
+            return Err(serde::de::Error::custom("a record is an object"));
+        }
         let mut deserializer = serde_json::Deserializer::from_slice(json);
         At { node: &self.root, step }.deserialize(&mut deserializer)?;
         deserializer.end()?;
@@ -155,14 +160,14 @@ impl At<'_, '_> {
             match (take, scalar) {
                 (Take::Field(number, rank), scalar) => {
                     let slot = &mut self.step.values[*number];
-                    if slot.as_ref().is_none_or(|(before, _)| rank < before) {
+                    if slot.as_ref().is_none_or(|(before, _)| rank <= before) {
                         *slot = Some((*rank, scalar.clone()));
                     }
                 }
                 (Take::Tool, Scalar::Text(name)) => self.step.tools.push(name.clone()),
                 (Take::Text, Scalar::Text(text)) => add_line(&mut self.step.text, text),
                 (Take::Stop(rank), Scalar::Text(text))
-                    if self.step.stop.as_ref().is_none_or(|(before, _)| rank < before) =>
+                    if self.step.stop.as_ref().is_none_or(|(before, _)| rank <= before) =>
                 {
                     self.step.stop = Some((*rank, text.clone()));
                 }

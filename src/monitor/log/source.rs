@@ -91,6 +91,8 @@ pub struct Found {
     pub invalid_count: u64,
     /// The last line, where it was never finished.
     pub torn: Option<u64>,
+    /// What some state tells: `tool_call`, `text`, `stop_reason`.
+    pub told: std::collections::BTreeSet<&'static str>,
     /// For each name of the plan, whether any state has it.
     pub defined: Vec<bool>,
 }
@@ -103,6 +105,7 @@ impl Found {
         self.invalid.extend(other.invalid.into_iter().take(room));
         self.invalid_count += other.invalid_count;
         self.torn = self.torn.or(other.torn);
+        self.told.extend(other.told);
         self.note_defined(other.defined.into_iter());
     }
 
@@ -123,18 +126,23 @@ pub fn shape_of(beginning: &[u8]) -> Shape {
     if text.starts_with('[') {
         return Shape::Openai;
     }
-    let first: Option<serde_json::Value> =
-        text.lines().filter(|l| !l.trim().is_empty()).take(20).find_map(|line| serde_json::from_str(line).ok());
-    let Some(record) = first else {
-        // No line of it is a record: an object written over many lines, or no log at all.
-        return if text.starts_with('{') && text.contains("\"messages\"") { Shape::Openai } else { Shape::Jsonl };
-    };
+    let records: Vec<serde_json::Value> =
+        text.lines().filter(|l| !l.trim().is_empty()).take(20).filter_map(|l| serde_json::from_str(l).ok()).collect();
+    if records.is_empty() && text.starts_with('{') && text.contains("\"messages\"") {
+        // An object written over many lines.
+        return Shape::Openai;
+    }
+    records.iter().map(shape_of_record).find(|shape| *shape != Shape::Jsonl).unwrap_or(Shape::Jsonl)
+}
+
+fn shape_of_record(record: &serde_json::Value) -> Shape {
     let has = |key: &str| record.get(key).is_some();
     let is_text = |key: &str| record.get(key).is_some_and(serde_json::Value::is_string);
     match () {
         () if has("v") && has("seq") && has("lifeline") && has("kind") => Shape::Journal,
         () if is_text("type") && (has("session_id") || has("message")) => Shape::Claude,
         () if is_text("kind") && has("payload") => Shape::Agentlog,
+        () if has("choices") => Shape::Openai,
         () if record.get("messages").is_some_and(serde_json::Value::is_array) => Shape::Openai,
         () if is_text("role") && (has("content") || has("tool_calls")) => Shape::Openai,
         () => Shape::Jsonl,
@@ -226,6 +234,7 @@ fn scan_block<A: Default>(
                     if is_state {
                         found.places.push(line);
                         found.note_defined(step.defined());
+                        found.told.extend(step.told());
                         fold(&mut folded, &step, line);
                     }
                 }
@@ -295,6 +304,7 @@ impl<'de, F: FnMut(&Step, u64)> Visitor<'de> for List<'_, F> {
             if is_state {
                 self.found.places.push(self.found.records);
                 self.found.note_defined(step.defined());
+                self.found.told.extend(step.told());
                 (self.each)(&step, self.found.records);
             }
         }

@@ -78,6 +78,16 @@ impl Step {
         self.values.iter().zip(&self.compound).map(|(value, compound)| value.is_some() || *compound)
     }
 
+    /// What it tells besides fields.
+    pub(super) fn told(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            ("tool_call", !self.tools.is_empty()),
+            ("text", !self.text.is_empty()),
+            ("stop_reason", self.stop.is_some()),
+        ];
+        all.into_iter().filter(|(_, told)| *told).map(|(kind, _)| kind)
+    }
+
     fn scalar(&self, name: &str) -> Option<&Scalar> {
         let at = self.names.iter().position(|n| n == name)?;
         self.values[at].as_ref().map(|(_, scalar)| scalar)

@@ -22,6 +22,8 @@ pub enum Claim {
     NeverFrom(usize),
     /// It holds nowhere from the first to the second of these positions, both included.
     NeverWithin(usize, usize),
+    /// It holds everywhere from the first to the second of these positions, both included.
+    AlwaysWithin(usize, usize),
     /// It holds everywhere from the beginning to this position.
     AlwaysTo(usize),
     /// It holds nowhere from the beginning to this position.
@@ -92,7 +94,7 @@ impl Claim {
     pub fn position(self) -> Option<usize> {
         match self {
             Self::Holds(at) | Self::Fails(at) | Self::AlwaysFrom(at) | Self::NeverFrom(at) => Some(at),
-            Self::NeverWithin(from, _) => Some(from),
+            Self::NeverWithin(from, _) | Self::AlwaysWithin(from, _) => Some(from),
             Self::AlwaysTo(at) | Self::NeverTo(at) | Self::NoNext(at) => Some(at),
             Self::NoPrevious => Some(0),
             Self::NoRecord => None,
@@ -118,6 +120,7 @@ impl fmt::Display for Told<'_> {
             Claim::AlwaysFrom(at) => write!(f, "from {} on `{text}` always holds", since(at)),
             Claim::NeverFrom(at) => write!(f, "from {} on `{text}` never holds", since(at)),
             Claim::NeverWithin(from, to) => write!(f, "from {} to {to} `{text}` does not hold", since(from)),
+            Claim::AlwaysWithin(from, to) => write!(f, "from {} to {to} `{text}` holds", since(from)),
             Claim::AlwaysTo(at) => write!(f, "up to {at} `{text}` always holds"),
             Claim::NeverTo(at) => write!(f, "up to {at} `{text}` never holds"),
             Claim::NoNext(at) => write!(f, "{at} is the last position, where `{text}` speaks of the next"),
@@ -171,6 +174,15 @@ impl Finder<'_> {
             0 => {}
             1 => self.open.push((formula, from, false)),
             _ => self.give(formula, Claim::NeverWithin(from, before - 1)),
+        }
+    }
+
+    /// Says that a formula has held from one position to before another, where there is one between.
+    fn held(&mut self, formula: Formula, from: usize, before: usize) {
+        match before - from {
+            0 => {}
+            1 => self.open.push((formula, from, true)),
+            _ => self.give(formula, Claim::AlwaysWithin(from, before - 1)),
         }
     }
 
@@ -249,23 +261,32 @@ impl Finder<'_> {
     fn binary_true(&mut self, operator: Binary, l: Formula, r: Formula, at: usize) {
         match operator {
             Binary::WeakUntil => match (self.first(r, true, at), self.first(l, false, at)) {
-                (Some(found), gap) if gap.is_none_or(|gap| found <= gap) => self.open.push((r, found, true)),
+                (Some(found), gap) if gap.is_none_or(|gap| found <= gap) => {
+                    self.held(l, at, found);
+                    self.open.push((r, found, true));
+                }
                 _ => self.give(l, Claim::AlwaysFrom(at)),
             },
             Binary::Release => match (self.first(l, true, at), self.first(r, false, at)) {
-                (Some(found), gap) if gap.is_none_or(|gap| found < gap) => self.open.push((l, found, true)),
+                (Some(found), gap) if gap.is_none_or(|gap| found < gap) => {
+                    self.held(r, at, found + 1);
+                    self.open.push((l, found, true));
+                }
                 _ => self.give(r, Claim::AlwaysFrom(at)),
             },
             Binary::Since => {
                 let found = self.last(r, true, at).expect("it was true");
+                self.held(l, found + 1, at + 1);
                 self.open.push((r, found, true));
             }
             Binary::StrongRelease => {
                 let found = self.first(l, true, at).expect("it comes");
+                self.held(r, at, found + 1);
                 self.open.push((l, found, true));
             }
             _ => {
                 let found = self.first(r, true, at).expect("it comes");
+                self.held(l, at, found);
                 self.open.push((r, found, true));
             }
         }
@@ -287,13 +308,13 @@ impl Finder<'_> {
                     self.open.extend([(l, gap, false), (r, was, true)]);
                 }
             },
-            _ => match (self.first(l, false, at), self.first(r, true, at)) {
-                (gap, None) if operator == Binary::Until || gap.is_none() => self.give(r, Claim::NeverFrom(at)),
-                (Some(gap), _) => {
+            // Without a gap on the left it is the right that never comes.
+            _ => match self.first(l, false, at) {
+                Some(gap) => {
                     self.not_yet(r, at, gap + 1);
                     self.open.push((l, gap, false));
                 }
-                (None, _) => unreachable!("the left always holds and the right comes"),
+                None => self.give(r, Claim::NeverFrom(at)),
             },
         }
     }
