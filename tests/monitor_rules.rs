@@ -190,7 +190,7 @@ fn a_wrong_policy_is_refused_with_its_line() {
         ("[[rule]]\nid = ".to_owned(), Some(2), "line 2"),
         ("\nversion = 1\n".to_owned(), Some(2), "unknown key `version`"),
         ("rule = 3".to_owned(), Some(1), "unknown key `rule`"),
-        ("[[rules]]\nid = \"x\"".to_owned(), Some(1), "unknown key `rules` (rules stand under `[[rule]]`)"),
+        ("[[rules]]\nid = \"x\"".to_owned(), Some(1), "unknown key `rules` (rules stand under `[[rule]]`"),
         ("[[rule]]\nkind = \"no_call\"".to_owned(), Some(1), "rule 1: it has no `id`"),
         ("[[rule]]\nid = 3".to_owned(), Some(2), "rule 1: `id` must be a text, not a number"),
         ("[[rule]]\nid = \"\"".to_owned(), Some(2), "rule 1: its `id` is empty"),

@@ -17,7 +17,9 @@ fn readme() -> String {
 fn help() -> String {
     let bench = Bench::without_tools();
     let mut all = bench.run(&["--help"]).expect(0).stdout;
-    for command in ["run", "demo", "resume", "check", "translate", "mutate", "eval", "report", "doctor"] {
+    for command in
+        ["run", "demo", "resume", "check", "translate", "mutate", "eval", "audit", "formula", "report", "doctor"]
+    {
         all += &bench.run(&[command, "--help"]).expect(0).stdout;
     }
     all
@@ -33,6 +35,7 @@ fn every_flag_that_the_documents_name_exists() {
         "exemplars/README.md",
         "docs/architecture.md",
         "docs/mutation.md",
+        "docs/formulas.md",
         "CHANGELOG.md",
     ] {
         let text = std::fs::read_to_string(project().join(file)).unwrap();

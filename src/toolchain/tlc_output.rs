@@ -575,7 +575,7 @@ mod tests {
         assert_eq!(out.statistics, expected);
         let coverage: Vec<_> =
             out.coverage.expect("coverage").into_iter().map(|c| (c.action, c.distinct, c.taken)).collect();
-        assert_eq!(coverage, [("Inc".to_owned(), 3, 6), ("Never".to_owned(), 0, 0)]);
+        assert_eq!(coverage, [("Inc".to_owned(), 3, 1), ("Never".to_owned(), 0, 0)]);
         assert_eq!(out.version.as_deref(), Some("TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)"));
         assert_eq!(out.warnings, Vec::<String>::new());
     }
