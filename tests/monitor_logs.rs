@@ -70,7 +70,7 @@ fn each_record_of_json_lines_is_a_state_and_its_fields_are_terms() {
     ];
     let expected = [
         "1..", "1..", ".1.", "..1", "1..", "1..", "..1", "...", "...", ".1.", ".1.", "..1", "11.", "111", "1..", "1..",
-        "1..", "...",
+        "...", "...",
     ];
     let found = columns(log, Shape::Jsonl, &atoms);
     for ((atom, expected), found) in atoms.iter().zip(expected).zip(found) {

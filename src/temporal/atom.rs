@@ -137,7 +137,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The result; what it has no number for (`0 / 0`) is NaN.
+    /// The result; what it has no number for (`0 / 0`, `1 / 0`) is not finite, and undefined as a term.
     pub fn apply(self, a: f64, b: f64) -> f64 {
         match self {
             Self::Add => a + b,
@@ -264,7 +264,8 @@ impl Term {
             Self::Negate(term) => Value::Number(-term.number(record)?),
             Self::Arithmetic(operator, a, b) => {
                 let value = operator.apply(a.number(record)?, b.number(record)?);
-                if value.is_nan() {
+                // Numbers are finite, so that what is kept of a value is the value.
+                if !value.is_finite() {
                     return None;
                 }
                 Value::Number(value)

@@ -111,8 +111,8 @@ impl Record for Here<'_> {
 
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
         if lifeline == self.lifeline {
-            // Not a number is undefined, here as in a view.
-            return self.field(name).filter(|value| !matches!(value, Value::Number(number) if number.is_nan()));
+            // What is not finite is undefined, here as in a view.
+            return self.field(name).filter(|value| !matches!(value, Value::Number(number) if !number.is_finite()));
         }
         let remotes = &self.code.remotes;
         let found = remotes.binary_search_by(|r| (&*r.lifeline, &*r.name).cmp(&(lifeline, name))).ok()?;
