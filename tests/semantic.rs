@@ -91,7 +91,8 @@ fn ask_sany(name: &str, texts: &[String]) -> Vec<bool> {
 
 /// What SANY says of these files of a folder: one JVM for all until it meets one that is no grammar, then the next.
 fn sany(folder: &Path, files: &[PathBuf]) -> Vec<bool> {
-    const BAD: [&str; 4] = ["*** Errors:", "*** Abort messages:", "Could not parse module", "Fatal errors"];
+    const BAD: [&str; 5] =
+        ["*** Errors:", "*** Abort messages:", "Could not parse module", "Fatal errors", "FrontEndException"];
     let scratch = tempfile::tempdir().unwrap();
     let mut verdicts = Vec::new();
     while verdicts.len() < files.len() {
