@@ -45,6 +45,8 @@ pub(super) enum Command {
     Eval(EvalArgs),
     /// Check a run's journal, or the log of any agent, against the rules of a policy.
     Audit(AuditArgs),
+    /// Show the laws of a run: the guards that its decisions rest on, as formulas.
+    Policy(PolicyArgs),
     /// Try a formula: what it says, on a trace, and as an automaton.
     Formula(FormulaArgs),
     /// Print the report of a run.
@@ -411,8 +413,8 @@ pub(super) struct EvalArgs {
 pub(super) struct AuditArgs {
     /// The log: a run folder, JSON lines, a transcript of Claude Code, a list of messages; `-` reads stdin.
     pub log: PathBuf,
-    /// A file of rules.
-    #[arg(long, value_name = "FILE", required_unless_present = "formula")]
+    /// A file of rules; `default` is the policy that every run is under (`tlaforge policy show`).
+    #[arg(long, value_name = "FILE|default", required_unless_present = "formula")]
     pub policy: Option<PathBuf>,
     /// One formula, as a rule of its own; with --policy, besides the file's rules.
     #[arg(long, value_name = "FORMULA")]
@@ -436,6 +438,33 @@ pub(super) struct AuditArgs {
     /// `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct PolicyArgs {
+    #[command(subcommand)]
+    pub command: PolicyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PolicyCommand {
+    /// Print the default policy: every clause and row with its owner, its formula and what it says in words.
+    Show {
+        /// `toml` prints a file that `audit --policy` takes, `json` one object.
+        #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json|toml")]
+        format: PolicyFormat,
+    },
+}
+
+/// How a policy is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PolicyFormat {
+    /// For a person.
+    Text,
+    /// One object.
+    Json,
+    /// A policy file.
+    Toml,
 }
 
 /// The shapes of logs.

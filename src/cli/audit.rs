@@ -15,9 +15,13 @@ use crate::exit::Exit;
 use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{AuditError, Audited, Auditor, Fallen, Follower, Policy, PolicyRule, Rule, Scope, Severity};
+use crate::pipeline::default_policy;
 use crate::process::Cancel;
 use crate::report::{audit_json, audit_text};
 use crate::temporal::{Ending, Formulas, Refused};
+
+/// What stands for the policy that is compiled in.
+const DEFAULT: &str = "default";
 
 /// How much of a log is looked at to tell its shape.
 const BEGINNING: u64 = 64 << 10;
@@ -189,7 +193,10 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
     let mut mapping = Mapping::default();
     if let Some(path) = &args.policy {
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|e| cannot(&e))?;
+        let text = match path.to_str() {
+            Some(DEFAULT) => default_policy(),
+            _ => std::fs::read_to_string(path).map_err(|e| cannot(&e))?,
+        };
         let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("docs/formulas.md has an example"))?;
         rules = policy.rules;
         mapping = policy.log;

@@ -8,7 +8,7 @@ use super::args::{Args, Command};
 use super::failure::Failure;
 use super::progress::lost;
 use super::provider::refuse_secrets;
-use super::{audit, check, demo, doctor, eval, formula, mutate, report, resume, run, translate};
+use super::{audit, check, demo, doctor, eval, formula, mutate, policy, report, resume, run, translate};
 use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
 
@@ -58,6 +58,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
             Command::Mutate(args) => mutate::mutate(args).await,
             Command::Eval(args) => eval::eval(args).await,
             Command::Audit(args) => audit::audit(&args).await,
+            Command::Policy(args) => Ok(policy::policy(&args)),
             Command::Formula(args) => formula::formula(&args),
             Command::Report(args) => report::report(&args),
             Command::Doctor(args) => doctor::doctor(args).await,

@@ -10,7 +10,7 @@ use super::survivors::mutants_facts;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, CheckVerdict, Citation, FlawFacts, Review, RunView, Standing,
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, Citation, FlawFacts, Judgement, Review, RunView, Standing,
     WitnessState,
 };
 use crate::prompt::{Document, changes};
@@ -171,15 +171,7 @@ impl<'a> Subject<'a> {
             })
             .unwrap_or_default();
         ApprovalFacts {
-            informal_spec: state.informal,
             changed_steps: if state.repaired { Vec::new() } else { self.changes.clone() },
-            module_accepted: state.module_accepted,
-            merged_accepted: state.merged_accepted,
-            check_is_fresh: check.is_some(),
-            verdict: check.map(|c| class(&c.verdict)),
-            complete: check.is_some_and(CheckOutcome::complete),
-            moved: check.is_some_and(CheckOutcome::moved),
-            type_ok: checked.iter().any(|n| *n == "TypeOK"),
             covering: checked.iter().filter(|n| **n != "TypeOK" && covers(n)).map(|n| (*n).clone()).collect(),
             constantly_true,
             witnesses,
@@ -219,6 +211,7 @@ impl<'a> Subject<'a> {
         let name = violated.and_then(Violation::property);
         let trace = check.and_then(|c| c.trace.as_ref());
         let covering = name.and_then(|name| self.view.covers.get(name));
+        let property = name.filter(|name| name.eq_ignore_ascii_case(&flaw.property)).unwrap_or(&flaw.property);
         let temporal = violated.is_some_and(|v| matches!(v.kind, ViolationKind::Property | ViolationKind::Deadlock));
         let cited = |citation: &Option<Citation>| {
             citation.as_ref().is_some_and(|c| is_a_line(&c.file, c.line, documents) && !c.why.trim().is_empty())
@@ -233,9 +226,7 @@ impl<'a> Subject<'a> {
         let changed_since = name.map(|name| self.view.changed_since_violated(name));
         FlawFacts {
             described: true,
-            violated_now: violated.is_some(),
-            property_is_the_violated_one: name.is_some_and(|n| n.eq_ignore_ascii_case(&flaw.property)),
-            not_type_ok: name != Some("TypeOK"),
+            property: property.to_owned(),
             covers_the_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
                 && self.view.requirements.iter().any(|r| r.id == flaw.requirement),
             property_unchanged: changed_since.as_ref().is_some_and(Vec::is_empty),
@@ -255,7 +246,7 @@ impl<'a> Subject<'a> {
     }
 
     /// How this revision compares with others.
-    pub(super) fn standing(&self, facts: &ApprovalFacts, review: Option<&Review>) -> Standing {
+    pub(super) fn standing(&self, judgement: &Judgement, review: Option<&Review>) -> Standing {
         let not_vacuous = [
             ApprovalClause::Moved,
             ApprovalClause::PropertyCovers,
@@ -263,12 +254,13 @@ impl<'a> Subject<'a> {
             ApprovalClause::WitnessExists,
             ApprovalClause::WitnessesReached,
         ];
+        let check = self.fresh_check();
         let count = |severity| review.map_or(0, |r| r.issues.iter().filter(|i| i.severity == severity).count());
         Standing {
-            parses: facts.merged_accepted,
-            not_vacuous: not_vacuous.iter().all(|clause| clause.holds(facts)),
-            holds: facts.verdict == Some(CheckVerdict::Holds),
-            inconclusive: facts.verdict == Some(CheckVerdict::Inconclusive),
+            parses: self.view.state.merged_accepted,
+            not_vacuous: check.is_some() && not_vacuous.iter().all(|clause| judgement.holds(*clause)),
+            holds: check.is_some_and(|check| matches!(check.verdict, Verdict::Holds)),
+            inconclusive: check.is_some_and(|check| matches!(check.verdict, Verdict::Inconclusive { .. })),
             covered: self.view.covered_requirements().iter().filter(|r| !r.covered_by.is_empty()).count(),
             blockers: count(crate::pipeline::Severity::Blocker),
             majors: count(crate::pipeline::Severity::Major),
@@ -276,14 +268,16 @@ impl<'a> Subject<'a> {
     }
 
     /// `facts.md`: what the reviewer is shown.
-    pub(super) fn text(&self) -> String {
-        let facts = self.approval(None, Vec::new());
+    ///
+    /// `judgement` is that of `facts`, with which nothing is accepted yet.
+    pub(super) fn text(&self, facts: &ApprovalFacts, judgement: &Judgement) -> String {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
         let by = parsed_by(self.fresh_check().map_or(Checker::Tlc, |check| check.checker));
-        let _ = writeln!(text, "- module accepted by {by}: {}", yes(facts.module_accepted));
-        let _ = writeln!(text, "- merged with its properties and accepted again: {}", yes(facts.merged_accepted));
-        let _ = writeln!(text, "- checked as it stands: {}", yes(facts.check_is_fresh));
+        let _ = writeln!(text, "- module accepted by {by}: {}", yes(self.view.state.module_accepted));
+        let _ =
+            writeln!(text, "- merged with its properties and accepted again: {}", yes(self.view.state.merged_accepted));
+        let _ = writeln!(text, "- checked as it stands: {}", yes(self.fresh_check().is_some()));
         if let Some(flaw) = self.view.confirmed_before().filter(|_| !self.view.state.repaired) {
             let _ = writeln!(
                 text,
@@ -318,8 +312,8 @@ impl<'a> Subject<'a> {
         self.violation(&mut text);
         text.push_str("\n## Clauses that would refuse an approval now, unless your review accepts them by name\n\n");
         // Without a check of what stands there, what a check would show says nothing of its own.
-        let says = |c: &&ApprovalClause| facts.check_is_fresh || !c.rests_on_the_check();
-        let open = ApprovalClause::ALL.iter().filter(says).filter(|c| !c.holds(&facts)).map(|c| c.words(&facts));
+        let says = |c: &&ApprovalClause| self.fresh_check().is_some() || !c.rests_on_the_check();
+        let open = ApprovalClause::ALL.iter().filter(says).filter(|c| !judgement.holds(**c)).map(|c| c.words(facts));
         list(&mut text, open);
         text
     }
@@ -382,15 +376,6 @@ fn describe(change: &Change) -> String {
             format!("`{}` CHANGED from `{}` to `{}`", change.name, text(&change.was), text(&change.now))
         }
         ChangeKind::Appeared => format!("`{}` APPEARED: `{}`", change.name, text(&change.now)),
-    }
-}
-
-fn class(verdict: &Verdict) -> CheckVerdict {
-    match verdict {
-        Verdict::Holds => CheckVerdict::Holds,
-        Verdict::Violated { .. } => CheckVerdict::Violated,
-        Verdict::Invalid { .. } => CheckVerdict::Invalid,
-        Verdict::Inconclusive { .. } => CheckVerdict::Inconclusive,
     }
 }
 

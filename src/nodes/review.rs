@@ -11,7 +11,7 @@ use super::review_text::{quotes, review_text, source};
 use crate::journal::Sha;
 use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,
-    Standing, Station, StationError, approval, file, flaw,
+    Standing, Station, StationError, file,
 };
 use crate::prompt::{Document, Problem, Readable, json_object};
 use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
@@ -41,8 +41,10 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         None => None,
     };
     let check_sha = Sha::of(&check_text);
+    let before = subject.approval(None, Vec::new());
+    let judgement = attempt.run.judge(view, &before, None)?;
     let mut files = vec![
-        ("facts.md".to_owned(), subject.text()),
+        ("facts.md".to_owned(), subject.text(&before, &judgement)),
         ("informal_spec.md".to_owned(), informal),
         ("Spec.tla".to_owned(), shown_module.clone()),
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
@@ -72,14 +74,18 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     match read(&reply.text) {
         Ok(review) => {
             let review = as_read(attempt, review)?;
-            let mut product = judge(&subject, review, unread, &documents(view, attempt)?, artifacts);
+            let mut product = judge(attempt, &subject, review, unread, &documents(view, attempt)?, artifacts)?;
             if let Facts::Reviewed { review, approval, flaw, quotes, .. } = &product.facts {
-                let text = review_text(review, approval, flaw.as_deref(), quotes, view.fresh_check());
+                let refused = (
+                    product.event.refused_by().map(|clause| clause.words(approval)),
+                    product.event.flaw_refused_by().zip(flaw.as_deref()).map(|(clause, facts)| clause.words(facts)),
+                );
+                let text = review_text(review, refused, quotes, view.fresh_check());
                 product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&text)?);
             }
             Ok(product)
         }
-        Err(problem) => Ok(unreadable(&subject, problem, unread, artifacts)),
+        Err(problem) => unreadable(attempt, &subject, problem, unread, artifacts),
     }
 }
 
@@ -90,20 +96,22 @@ fn best_inconclusive(view: &RunView, here: Standing) -> bool {
 
 /// A readable review under the guards.
 fn judge(
+    attempt: &Attempt<'_>,
     subject: &Subject<'_>,
     review: Review,
     unread: Vec<String>,
     documents: &[Document],
     artifacts: BTreeMap<String, Sha>,
-) -> Product {
+) -> Result<Product, StationError> {
     let facts = subject.approval(Some(&review), unread.clone());
     let flaw_facts = (review.verdict == ReviewVerdict::Flaw).then(|| subject.flaw(&review, documents, unread));
-    let standing = subject.standing(&facts, Some(&review));
+    let judgement = attempt.run.judge(subject.view, &facts, flaw_facts.as_ref())?;
+    let standing = subject.standing(&judgement, Some(&review));
     let routing = ReviewFacts {
         verdict: review.verdict,
         earliest: review.earliest(),
-        approval: approval(&facts),
-        flaw: flaw_facts.as_ref().and_then(flaw),
+        approval: judgement.approval(),
+        flaw: flaw_facts.as_ref().and_then(|_| judgement.flaw()),
         best_inconclusive: best_inconclusive(subject.view, standing),
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
@@ -124,7 +132,7 @@ fn judge(
         ReviewFacts { approval: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
         _ => {}
     }
-    Product {
+    Ok(Product {
         event: Event::Reviewed(routing),
         artifacts,
         feedback,
@@ -135,19 +143,21 @@ fn judge(
             flaw: flaw_facts.map(Box::new),
             standing,
         },
-    }
+    })
 }
 
 /// A review that cannot be read: nothing is accepted by it.
 fn unreadable(
+    attempt: &Attempt<'_>,
     subject: &Subject<'_>,
     problem: Problem,
     unread: Vec<String>,
     artifacts: BTreeMap<String, Sha>,
-) -> Product {
+) -> Result<Product, StationError> {
     let facts = subject.approval(None, unread);
-    let standing = subject.standing(&facts, None);
-    let clause = approval(&facts);
+    let judgement = attempt.run.judge(subject.view, &facts, None)?;
+    let standing = subject.standing(&judgement, None);
+    let clause = judgement.approval();
     let feedback = if subject.view.state.unreadable {
         // The next review starts afresh: what the guard has for it stands in its facts.
         let clause = clause.filter(|clause| clause.station() != Station::Review);
@@ -157,12 +167,12 @@ fn unreadable(
         vec![Feedback { station: Station::Review, from, text: problem.what }]
     };
     let best_inconclusive = best_inconclusive(subject.view, standing);
-    Product {
+    Ok(Product {
         event: Event::ReviewUnreadable { approval: clause, best_inconclusive },
         artifacts,
         feedback,
         facts: Facts::ReviewUnreadable { approval: Box::new(facts), standing },
-    }
+    })
 }
 
 fn read(answer: &str) -> Result<Readable<Review>, Problem> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::pipeline::{ApprovalFacts, FlawFacts, Issue, Quotes, Review, ReviewVerdict, approval, flaw};
+use crate::pipeline::{Issue, Quotes, Review, ReviewVerdict};
 use crate::prompt::{Document, line_of};
 use crate::tla::{CheckOutcome, with_checker};
 
@@ -35,16 +35,19 @@ fn name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
+/// Why the guard on approval and that on flaws refuse, in words.
+pub(super) type Refused = (Option<String>, Option<String>);
+
 /// What became of the verdict: a reviewer can only ask for an approval or claim a flaw.
-fn heading(review: &Review, facts: &ApprovalFacts, claim: Option<&FlawFacts>) -> String {
+fn heading(review: &Review, (approval, flaw): Refused) -> String {
     match review.verdict {
-        ReviewVerdict::Approved => match approval(facts) {
-            Some(clause) => format!("approved by the reviewer, refused by the guard: {}", clause.words(facts)),
+        ReviewVerdict::Approved => match approval {
+            Some(why) => format!("approved by the reviewer, refused by the guard: {why}"),
             None if review.earliest().is_some() => "approved by the reviewer, but with issues above minor".to_owned(),
             None => "approved".to_owned(),
         },
         ReviewVerdict::Revise => "revise".to_owned(),
-        ReviewVerdict::Flaw => match claim.and_then(|facts| flaw(facts).map(|clause| clause.words(facts))) {
+        ReviewVerdict::Flaw => match flaw {
             Some(why) => format!("flaw in the protocol claimed by the reviewer, refused by the guard: {why}"),
             None => "flaw in the protocol claimed; it counts where a second reader agrees".to_owned(),
         },
@@ -52,14 +55,8 @@ fn heading(review: &Review, facts: &ApprovalFacts, claim: Option<&FlawFacts>) ->
 }
 
 /// The review, with what the guards say of it and with what stands in the lines that it cites.
-pub(super) fn review_text(
-    review: &Review,
-    facts: &ApprovalFacts,
-    claim: Option<&FlawFacts>,
-    quotes: &Quotes,
-    check: Option<&CheckOutcome>,
-) -> String {
-    let heading = with_checker(heading(review, facts, claim), check);
+pub(super) fn review_text(review: &Review, refused: Refused, quotes: &Quotes, check: Option<&CheckOutcome>) -> String {
+    let heading = with_checker(heading(review, refused), check);
     let mut text = format!("# Review: {heading}\n\n{}\n", review.summary.trim());
     if !review.issues.is_empty() {
         text.push_str("\n## Issues\n\n");

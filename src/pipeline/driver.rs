@@ -7,10 +7,12 @@ use std::pin::Pin;
 use serde_json::json;
 
 use super::folder;
-use super::guard::{approval, flaw};
-use super::machine::{Effect, Outcome, Position, Row, StopReason, Transition, transition};
+use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
+use super::machine::{Effect, Outcome, Position, StopReason, Transition, transition};
 use super::records::{Changed, Facts, Finished, Product, Revision, Spent};
-use super::run::{Attempt, Run, RunError, record, to_value};
+use super::routes::{On, Row};
+use super::run::{Attempt, Run, RunError, record, restorations, to_value};
+use super::said::said;
 use super::station::Station;
 use super::strengthen::MUTANTS;
 use super::view::RunView;
@@ -122,15 +124,26 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
     let lifeline = job.lifeline();
     let here = |kind, name, data| record(lifeline, kind, name, before.rev, attempt.attempt, data);
 
-    let mut group = vec![here(Kind::Send, "attempt_finished", to_value(product))];
-    group.extend(guards(product).into_iter().map(|data| here(Kind::Choice, "guard_evaluated", data)));
+    let mut moved = after.clone();
+    moved.end_trial(&t, None);
+    moved.move_on(&t);
+    let mut finished = to_value(product);
+    if let Some(says) = said(job, product, &moved) {
+        finished["says"] = says;
+    }
+    let mut group = vec![here(Kind::Send, "attempt_finished", finished)];
+    group.extend(guards(run, &before, product)?.into_iter().map(|data| here(Kind::Choice, "guard_evaluated", data)));
     let to = destination(&t);
     let why = with_checker(why(&t, product, &after), after.fresh_check());
+    let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
     group.push(here(
         Kind::Choice,
         "routed",
-        json!({"from": lifeline, "to": to, "row": t.row, "event": product.event, "why": why}),
+        json!({"from": lifeline, "to": to, "row": t.row, "event": product.event, "on": on, "why": why}),
     ));
+    if t.effects.contains(&Effect::Restore) {
+        group.extend(restorations(&moved));
+    }
     if t.effects.contains(&Effect::CloseRevision) {
         let meta = close(&before, &after, &t, &why);
         let finish = t.effects.iter().find_map(|e| match e {
@@ -162,31 +175,35 @@ fn destination(t: &Transition) -> String {
     }
 }
 
-/// The guards that a review's product was judged by, with the values they saw.
-fn guards(product: &Product) -> Vec<serde_json::Value> {
+/// The guards that a review's product was judged by, with the first clause that fails and the values it saw.
+fn guards(run: &Run, view: &RunView, product: &Product) -> Result<Vec<serde_json::Value>, RunError> {
     let (facts, claimed) = match &product.facts {
         Facts::Reviewed { approval, flaw, .. } => (approval, flaw.as_deref()),
         Facts::ReviewUnreadable { approval, .. } => (approval, None),
-        _ => return Vec::new(),
+        _ => return Ok(Vec::new()),
     };
-    let clause = approval(facts);
+    let judgement = run.judge(view, facts, claimed)?;
+    let clause = product.event.refused_by();
     let mut all = vec![json!({
         "guard": "approval", "holds": clause.is_none(), "clause": clause,
+        "formula": clause.map(ApprovalClause::formula), "values": clause.map(|c| judgement.approval_values(c)),
         "why": clause.map(|c| c.words(facts)), "facts": facts,
     })];
     if let Some(facts) = claimed {
-        let clause = flaw(facts);
+        let clause = product.event.flaw_refused_by();
         all.push(json!({
             "guard": "flaw", "holds": clause.is_none(), "clause": clause,
+            "formula": clause.map(FlawClause::formula), "values": clause.map(|c| judgement.flaw_values(c)),
             "why": clause.map(|c| c.words(facts)), "facts": facts,
         }));
     }
-    all
+    Ok(all)
 }
 
 /// The reason of a routing decision, in words.
 fn why(t: &Transition, product: &Product, after: &RunView) -> String {
-    let approval_words = |facts: &super::guard::ApprovalFacts| approval(facts).map(|c| c.words(facts));
+    let approval_words = |facts: &ApprovalFacts| product.event.refused_by().map(|c| c.words(facts));
+    let flaw_words = |facts: &FlawFacts| product.event.flaw_refused_by().map(|c| c.words(facts));
     if let Some(why) = after.of_mutants(t, product) {
         return why;
     }
@@ -202,12 +219,12 @@ fn why(t: &Transition, product: &Product, after: &RunView) -> String {
         }
         (Row::FlawRefused, Facts::SecondRead { why, .. }) => format!("the second reader disagrees: {why}"),
         (Row::FlawRefused, Facts::Reviewed { flaw: Some(facts), .. }) => {
-            flaw(facts).map_or_else(|| "the claim of a flaw is refused".into(), |c| c.words(facts))
+            flaw_words(facts).unwrap_or_else(|| "the claim of a flaw is refused".into())
         }
         (Row::RevisionLimit, facts) => {
             let last = match facts {
-                Facts::Reviewed { flaw: Some(facts), .. } if flaw(facts).is_some() => {
-                    flaw(facts).map(|clause| clause.words(facts))
+                Facts::Reviewed { flaw: Some(facts), .. } if product.event.flaw_refused_by().is_some() => {
+                    flaw_words(facts)
                 }
                 Facts::Reviewed { review, approval, .. } => review
                     .issues

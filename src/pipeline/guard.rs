@@ -1,7 +1,9 @@
-//! The two guards on a positive ending. Facts go in, the first clause that fails comes out, in words.
+//! The two guards on a positive ending: their clauses as formulas of causal past logic, owned by the lifeline `review`,
+//! and what is told of a clause that fails.
 //!
-//! Facts are gathered from the journal and the artifacts by the caller; nothing here reads a model's opinion except the
-//! names that a review accepts explicitly.
+//! What the other lifelines did is read off the causal past (`@model_check.says.module`, see `said`). What only the review
+//! can tell, because it depends on the names that it accepts, are counts of what it leaves open (`says.uncovered`); the
+//! facts are the lists behind those counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,25 +33,9 @@ pub struct WitnessState {
 /// Everything that an approval rests on (design, section 3, "The approval guard").
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalFacts {
-    /// There is an informal specification.
-    pub informal_spec: bool,
     /// Steps that the informal specification marks as changed, in a run that repairs no flaw.
     #[serde(default)]
     pub changed_steps: Vec<String>,
-    /// The formalized module was accepted by translator and parser.
-    pub module_accepted: bool,
-    /// The merged module and its configuration were accepted by the last parse.
-    pub merged_accepted: bool,
-    /// The last check was of exactly this merged module and configuration.
-    pub check_is_fresh: bool,
-    /// The verdict of the last check: `None` where there is none, else `holds`, `violated`, `invalid`, `inconclusive`.
-    pub verdict: Option<CheckVerdict>,
-    /// The check ran to completion: nothing left on the queue.
-    pub complete: bool,
-    /// More than the initial states were explored.
-    pub moved: bool,
-    /// `TypeOK` was among the checked invariants.
-    pub type_ok: bool,
     /// Properties other than `TypeOK` that were checked and cover a requirement.
     pub covering: Vec<String>,
     /// Checked properties and witnesses that are constantly TRUE, with the reason.
@@ -66,20 +52,6 @@ pub struct ApprovalFacts {
     pub unnamed_changes: Vec<String>,
     /// Files that the reviewer had to read in their present wording and did not.
     pub unread: Vec<String>,
-}
-
-/// Class of the last check's verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckVerdict {
-    /// All hold.
-    Holds,
-    /// Something is violated.
-    Violated,
-    /// It could not be evaluated.
-    Invalid,
-    /// Not decided.
-    Inconclusive,
 }
 
 /// The clauses of the approval guard, in the order in which they are looked at.
@@ -153,6 +125,11 @@ impl ApprovalClause {
         ApprovalClause::ReviewerRead,
     ];
 
+    /// Its name in the journal.
+    pub fn name(self) -> String {
+        name_of(&self)
+    }
+
     /// Where a run goes when the clause fails under an approval.
     pub fn station(self) -> Station {
         match self {
@@ -194,30 +171,70 @@ impl ApprovalClause {
         )
     }
 
-    /// Whether the clause holds of the facts.
-    pub fn holds(self, facts: &ApprovalFacts) -> bool {
+    /// What it demands of what the lifeline `review` could know: causal past logic, over what the lifelines say.
+    pub fn formula(self) -> &'static str {
         match self {
-            ApprovalClause::InformalSpecExists => facts.informal_spec,
-            ApprovalClause::NotChangedInSilence => facts.changed_steps.is_empty(),
-            ApprovalClause::ModuleAccepted => facts.module_accepted,
-            ApprovalClause::MergedAccepted => facts.merged_accepted,
-            ApprovalClause::CheckIsFresh => facts.check_is_fresh && facts.verdict.is_some(),
-            ApprovalClause::Evaluates => facts.verdict != Some(CheckVerdict::Invalid),
-            ApprovalClause::NothingViolated => facts.verdict != Some(CheckVerdict::Violated),
-            // What is violated or invalid is decided, and has clauses of its own.
-            ApprovalClause::Decided => facts.verdict.is_some_and(|v| v != CheckVerdict::Inconclusive),
-            ApprovalClause::Complete => facts.complete,
-            ApprovalClause::Moved => facts.moved,
-            ApprovalClause::TypeOkChecked => facts.type_ok,
-            ApprovalClause::PropertyCovers => !facts.covering.is_empty(),
-            ApprovalClause::NoTautology => facts.constantly_true.is_empty(),
-            ApprovalClause::WitnessExists => facts.witnesses.iter().any(|w| w.by_a_step || !w.reached),
-            ApprovalClause::WitnessesReached => facts.witnesses.iter().all(|w| w.reached),
-            ApprovalClause::ActionsTaken => facts.dead_actions.as_ref().is_some_and(Vec::is_empty),
-            ApprovalClause::CfgAccepted => facts.weakening_lines.iter().all(|l| l.accepted),
-            ApprovalClause::RequirementsCovered => facts.uncovered.is_empty(),
-            ApprovalClause::ChangesNamed => facts.unnamed_changes.is_empty(),
-            ApprovalClause::ReviewerRead => facts.unread.is_empty(),
+            ApprovalClause::InformalSpecExists => "@informal_spec.says.readable = true",
+            ApprovalClause::NotChangedInSilence => "says.changed_steps = 0",
+            ApprovalClause::ModuleAccepted => {
+                "@validate.says.accepted = true \
+                 & @validate.says.source = says.source \
+                 & @formalize.says.source = says.source \
+                 & @formalize.says.informal_spec = @informal_spec.says.informal_spec"
+            }
+            ApprovalClause::MergedAccepted => {
+                "@generate_invariants.says.accepted = true \
+                 & @generate_invariants.says.module = says.module \
+                 & @generate_invariants.says.cfg = says.cfg"
+            }
+            ApprovalClause::CheckIsFresh => "@model_check.says.module = says.module & @model_check.says.cfg = says.cfg",
+            ApprovalClause::Evaluates => r#"@model_check.says.verdict != "invalid""#,
+            ApprovalClause::NothingViolated => r#"@model_check.says.verdict != "violated""#,
+            ApprovalClause::Decided => r#"@model_check.says.verdict != "inconclusive""#,
+            ApprovalClause::Complete => "@model_check.says.complete = true",
+            ApprovalClause::Moved => "@model_check.says.moved = true",
+            ApprovalClause::TypeOkChecked => "@model_check.says.type_ok = true",
+            ApprovalClause::PropertyCovers => "says.covering > 0",
+            ApprovalClause::NoTautology => "says.constantly_true = 0",
+            ApprovalClause::WitnessExists => "@model_check.says.witnesses > 0",
+            ApprovalClause::WitnessesReached => "@model_check.says.unreached = 0",
+            ApprovalClause::ActionsTaken => "says.dead_actions = 0",
+            ApprovalClause::CfgAccepted => "says.unaccepted_cfg = 0",
+            ApprovalClause::RequirementsCovered => "says.uncovered = 0",
+            ApprovalClause::ChangesNamed => "says.unnamed_changes = 0",
+            ApprovalClause::ReviewerRead => "says.unread = 0",
+        }
+    }
+
+    /// The same in words.
+    pub fn demands(self) -> &'static str {
+        match self {
+            ApprovalClause::InformalSpecExists => "there is a readable informal specification",
+            ApprovalClause::NotChangedInSilence => {
+                "it changes no step of the documented protocol, unless a confirmed flaw is being repaired"
+            }
+            ApprovalClause::ModuleAccepted => {
+                "translator and parser accepted the newest module, and it was made from the newest informal specification"
+            }
+            ApprovalClause::MergedAccepted => {
+                "the module and configuration under review are the merged ones that the last parse accepted"
+            }
+            ApprovalClause::CheckIsFresh => "the last check was of exactly this module and configuration",
+            ApprovalClause::Evaluates => "the check could evaluate the specification",
+            ApprovalClause::NothingViolated => "the check found no violation",
+            ApprovalClause::Decided => "the check came to a verdict",
+            ApprovalClause::Complete => "nothing was left on its queue",
+            ApprovalClause::Moved => "it explored more than the initial states",
+            ApprovalClause::TypeOkChecked => "`TypeOK` was checked",
+            ApprovalClause::PropertyCovers => "at least one other checked property covers a requirement",
+            ApprovalClause::NoTautology => "no checked property and no witness is constantly TRUE",
+            ApprovalClause::WitnessExists => "at least one witness takes a step to reach",
+            ApprovalClause::WitnessesReached => "every witness was reached",
+            ApprovalClause::ActionsTaken => "every action was taken, or is named in `intended_dead`",
+            ApprovalClause::CfgAccepted => "whatever bounds the check is named in `accepted_cfg` with a reason",
+            ApprovalClause::RequirementsCovered => "every requirement is covered, or named in `accepted_uncovered`",
+            ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
+            ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
         }
     }
 
@@ -287,22 +304,13 @@ impl ApprovalClause {
     }
 }
 
-/// The approval guard: the first clause that fails, or `None` where all hold.
-pub fn approval(facts: &ApprovalFacts) -> Option<ApprovalClause> {
-    ApprovalClause::ALL.into_iter().find(|clause| !clause.holds(facts))
-}
-
 /// Everything that a claim of a flaw rests on (design, section 3, "The flaw guard").
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlawFacts {
     /// The review gives the flaw's details.
     pub described: bool,
-    /// The last check of this very module and configuration is violated, and has a trace.
-    pub violated_now: bool,
-    /// The violated property is the one that the review names.
-    pub property_is_the_violated_one: bool,
-    /// It is not `TypeOK`.
-    pub not_type_ok: bool,
+    /// The property that the review names, as the checker spells it.
+    pub property: String,
     /// It covers the named requirement, and the requirement exists.
     pub covers_the_requirement: bool,
     /// It stood before its violation was known, and neither it, nor what it covers, nor the wording of that has changed
@@ -369,19 +377,49 @@ impl FlawClause {
         FlawClause::ReviewerRead,
     ];
 
-    /// Whether the clause holds of the facts.
-    pub fn holds(self, facts: &FlawFacts) -> bool {
+    /// Its name in the journal.
+    pub fn name(self) -> String {
+        name_of(&self)
+    }
+
+    /// What it demands of what the lifeline `review` could know, as [`ApprovalClause::formula`].
+    pub fn formula(self) -> &'static str {
         match self {
-            FlawClause::Described => facts.described,
-            FlawClause::ViolatedNow => facts.violated_now,
-            FlawClause::NamesTheViolated => facts.property_is_the_violated_one,
-            FlawClause::NotTypeOk => facts.not_type_ok,
-            FlawClause::CoversRequirement => facts.covers_the_requirement,
-            FlawClause::PropertyUnchanged => facts.property_unchanged,
-            FlawClause::NotOnlyBounds => facts.only_bounds.is_empty(),
-            FlawClause::NotUnfair => !facts.unfair_lasso,
-            FlawClause::StepsMapped => facts.unmapped_steps.is_empty(),
-            FlawClause::ReviewerRead => facts.unread.is_empty(),
+            FlawClause::Described => "says.flaw.described",
+            FlawClause::ViolatedNow => {
+                "@model_check.says.verdict = \"violated\" \
+                 & @model_check.says.trace = true \
+                 & @model_check.says.module = says.module \
+                 & @model_check.says.cfg = says.cfg"
+            }
+            FlawClause::NamesTheViolated => "@model_check.says.violated = says.flaw.property",
+            FlawClause::NotTypeOk => r#"@model_check.says.violated != "TypeOK""#,
+            FlawClause::CoversRequirement => "says.flaw.covers_requirement",
+            FlawClause::PropertyUnchanged => "says.flaw.property_unchanged",
+            FlawClause::NotOnlyBounds => "says.flaw.only_bounds = 0",
+            FlawClause::NotUnfair => "!says.flaw.unfair",
+            FlawClause::StepsMapped => "says.flaw.unmapped_steps = 0",
+            FlawClause::ReviewerRead => "says.unread = 0",
+        }
+    }
+
+    /// The same in words.
+    pub fn demands(self) -> &'static str {
+        match self {
+            FlawClause::Described => "the review names requirement, property and steps",
+            FlawClause::ViolatedNow => "the last check of this very module and configuration is violated, with a trace",
+            FlawClause::NamesTheViolated => "the property that the review names is the violated one",
+            FlawClause::NotTypeOk => "it is not `TypeOK`",
+            FlawClause::CoversRequirement => "it covers the named requirement",
+            FlawClause::PropertyUnchanged => {
+                "it has not changed since its violation was first known, but by what an earlier review accepted by name"
+            }
+            FlawClause::NotOnlyBounds => "no bound of the model alone causes the trace",
+            FlawClause::NotUnfair => {
+                "weak fairness of every action does not exclude it, or a line of the documents allows it"
+            }
+            FlawClause::StepsMapped => "every step is mapped to a line of the documents",
+            FlawClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
         }
     }
 
@@ -422,125 +460,7 @@ impl FlawClause {
     }
 }
 
-/// The flaw guard: the first clause that fails, or `None` where all hold. The second reading comes after it.
-pub fn flaw(facts: &FlawFacts) -> Option<FlawClause> {
-    FlawClause::ALL.into_iter().find(|clause| !clause.holds(facts))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn good() -> ApprovalFacts {
-        ApprovalFacts {
-            informal_spec: true,
-            module_accepted: true,
-            merged_accepted: true,
-            check_is_fresh: true,
-            verdict: Some(CheckVerdict::Holds),
-            complete: true,
-            moved: true,
-            type_ok: true,
-            covering: vec!["Safe".into()],
-            witnesses: vec![WitnessState { name: "WitnessPaid".into(), reached: true, by_a_step: true }],
-            dead_actions: Some(Vec::new()),
-            ..ApprovalFacts::default()
-        }
-    }
-
-    /// One way to break each clause and nothing else that comes before it.
-    type Breaker<C, F> = (C, fn(&mut F));
-
-    fn breakers() -> Vec<Breaker<ApprovalClause, ApprovalFacts>> {
-        vec![
-            (ApprovalClause::InformalSpecExists, |f| f.informal_spec = false),
-            (ApprovalClause::NotChangedInSilence, |f| f.changed_steps.push("- Add: CHANGED: by two".into())),
-            (ApprovalClause::ModuleAccepted, |f| f.module_accepted = false),
-            (ApprovalClause::MergedAccepted, |f| f.merged_accepted = false),
-            (ApprovalClause::CheckIsFresh, |f| f.check_is_fresh = false),
-            (ApprovalClause::Evaluates, |f| f.verdict = Some(CheckVerdict::Invalid)),
-            (ApprovalClause::NothingViolated, |f| f.verdict = Some(CheckVerdict::Violated)),
-            (ApprovalClause::Decided, |f| f.verdict = Some(CheckVerdict::Inconclusive)),
-            (ApprovalClause::Complete, |f| f.complete = false),
-            (ApprovalClause::Moved, |f| f.moved = false),
-            (ApprovalClause::TypeOkChecked, |f| f.type_ok = false),
-            (ApprovalClause::PropertyCovers, |f| f.covering.clear()),
-            (ApprovalClause::NoTautology, |f| f.constantly_true.push("Safe".into())),
-            (ApprovalClause::WitnessExists, |f| f.witnesses.clear()),
-            (ApprovalClause::WitnessesReached, |f| {
-                f.witnesses.push(WitnessState { name: "W".into(), reached: false, by_a_step: false });
-            }),
-            (ApprovalClause::ActionsTaken, |f| f.dead_actions = Some(vec!["Act".into()])),
-            (ApprovalClause::CfgAccepted, |f| {
-                f.weakening_lines.push(CfgEntry { line: "VIEW V".into(), accepted: false });
-            }),
-            (ApprovalClause::RequirementsCovered, |f| f.uncovered.push("R2".into())),
-            (ApprovalClause::ChangesNamed, |f| f.unnamed_changes.push("Safe".into())),
-            (ApprovalClause::ReviewerRead, |f| f.unread.push("Spec.tla".into())),
-        ]
-    }
-
-    #[test]
-    fn the_approval_guard_holds_only_where_every_clause_does_over_all_combinations() {
-        let breakers = breakers();
-        assert_eq!(breakers.len(), ApprovalClause::ALL.len());
-        let mut holding = 0;
-        for mask in 0..1u32 << breakers.len() {
-            let mut facts = good();
-            for (i, (_, apply)) in breakers.iter().enumerate() {
-                if mask & (1 << i) != 0 {
-                    apply(&mut facts);
-                }
-            }
-            let failed = approval(&facts);
-            assert_eq!(failed.is_none(), mask == 0);
-            holding += u32::from(failed.is_none());
-            if mask.is_power_of_two() {
-                assert_eq!(failed, Some(breakers[mask.trailing_zeros() as usize].0));
-                assert!(!failed.unwrap().words(&facts).is_empty());
-            }
-        }
-        assert_eq!(holding, 1);
-    }
-
-    #[test]
-    fn a_check_without_coverage_does_not_pass_as_one_without_dead_actions() {
-        assert_eq!(approval(&ApprovalFacts { dead_actions: None, ..good() }), Some(ApprovalClause::ActionsTaken));
-    }
-
-    #[test]
-    fn the_flaw_guard_names_the_first_clause_that_fails() {
-        let good = FlawFacts {
-            described: true,
-            violated_now: true,
-            property_is_the_violated_one: true,
-            not_type_ok: true,
-            covers_the_requirement: true,
-            property_unchanged: true,
-            ..FlawFacts::default()
-        };
-        assert_eq!(flaw(&good), None);
-        let breakers: [Breaker<FlawClause, FlawFacts>; 10] = [
-            (FlawClause::Described, |f| f.described = false),
-            (FlawClause::ViolatedNow, |f| f.violated_now = false),
-            (FlawClause::NamesTheViolated, |f| f.property_is_the_violated_one = false),
-            (FlawClause::NotTypeOk, |f| f.not_type_ok = false),
-            (FlawClause::CoversRequirement, |f| f.covers_the_requirement = false),
-            (FlawClause::PropertyUnchanged, |f| f.property_unchanged = false),
-            (FlawClause::NotOnlyBounds, |f| f.only_bounds.push("CONSTRAINT C".into())),
-            (FlawClause::NotUnfair, |f| f.unfair_lasso = true),
-            (FlawClause::StepsMapped, |f| f.unmapped_steps.push(3)),
-            (FlawClause::ReviewerRead, |f| f.unread.push("Spec.tla".into())),
-        ];
-        for mask in 0..1u32 << breakers.len() {
-            let mut facts = good.clone();
-            for (i, (_, apply)) in breakers.iter().enumerate() {
-                if mask & (1 << i) != 0 {
-                    apply(&mut facts);
-                }
-            }
-            let first = (mask != 0).then(|| breakers[mask.trailing_zeros() as usize].0);
-            assert_eq!(flaw(&facts), first);
-        }
-    }
+/// The name under which a unit variant is serialised.
+pub(super) fn name_of(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }

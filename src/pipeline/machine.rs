@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::guard::{ApprovalClause, FlawClause};
+use super::routes::{On, Row, choose};
 use super::station::{ReviewVerdict, Station};
 
 /// Limits and options that routing depends on.
@@ -263,6 +264,36 @@ pub enum Event {
     Resume,
 }
 
+impl Event {
+    /// Whether the check of the best revision so far is inconclusive.
+    pub(super) fn best_inconclusive(&self) -> bool {
+        match self {
+            Event::Reviewed(ReviewFacts { best_inconclusive, .. })
+            | Event::ReviewUnreadable { best_inconclusive, .. }
+            | Event::SecondRead { best_inconclusive, .. } => *best_inconclusive,
+            _ => false,
+        }
+    }
+
+    /// The earliest station that an issue above minor names.
+    fn earliest(&self) -> Option<Station> {
+        if let Event::Reviewed(review) = self { review.earliest } else { None }
+    }
+
+    /// The first clause of the approval guard that failed at a review.
+    pub fn refused_by(&self) -> Option<ApprovalClause> {
+        match self {
+            Event::Reviewed(ReviewFacts { approval, .. }) | Event::ReviewUnreadable { approval, .. } => *approval,
+            _ => None,
+        }
+    }
+
+    /// The first clause of the flaw guard that failed at a review.
+    pub fn flaw_refused_by(&self) -> Option<FlawClause> {
+        if let Event::Reviewed(review) = self { review.flaw } else { None }
+    }
+}
+
 /// What the driver does next, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -285,101 +316,6 @@ pub enum Effect {
     Finish(Outcome),
 }
 
-/// The row of the routing table that a transition took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Row {
-    /// Any: budget, deadline or cancel.
-    Stopped,
-    /// A stopped run goes on.
-    Resumed,
-    /// `informal_spec` answered.
-    InformalAnswered,
-    /// `formalize` answered.
-    FormalizeAnswered,
-    /// An unreadable answer: the same station once more.
-    UnreadableOnce,
-    /// Unreadable twice: `review` with what there is.
-    UnreadableTwice,
-    /// `validate` accepted.
-    Validated,
-    /// `validate` rejected: back to `formalize`.
-    ValidateRetry,
-    /// `validate` rejected for the last time.
-    ValidateExhausted,
-    /// The merge parses.
-    Merged,
-    /// The merge does not parse: once more.
-    InvariantRetry,
-    /// The merge does not parse for the last time.
-    InvariantExhausted,
-    /// Any verdict of the checker.
-    Checked,
-    /// Any verdict of the checker, and the run strengthens its properties: the mutants come first.
-    MutantsDue,
-    /// The mutants are judged: `review`.
-    MutantsJudged,
-    /// Some survive: once more to `generate_invariants`.
-    Strengthen,
-    /// The properties on trial kill more: they stay.
-    StrongerKept,
-    /// The properties on trial kill no more, do not hold, or did not come so far: those before them stand again.
-    StrongerDropped,
-    /// Approved, and the guard holds.
-    Approved,
-    /// A flaw whose guard holds: the second reader is asked.
-    FlawClaimed,
-    /// The second reader agrees.
-    FlawFound,
-    /// The second reader agrees, and the protocol is to be repaired.
-    FlawRepaired,
-    /// The limit of revisions.
-    RevisionLimit,
-    /// Approved, but the guard fails.
-    ApprovalRefused,
-    /// A flaw whose guard fails, or with which the second reader disagrees.
-    FlawRefused,
-    /// Issues above minor.
-    Issues,
-    /// A verdict to revise without issues, or unreadable twice.
-    NothingNamed,
-    /// The event does not belong to this state: nothing happens.
-    Ignored,
-}
-
-impl Row {
-    /// Every row that a run can take.
-    pub const ALL: [Row; 27] = [
-        Row::Stopped,
-        Row::Resumed,
-        Row::InformalAnswered,
-        Row::FormalizeAnswered,
-        Row::UnreadableOnce,
-        Row::UnreadableTwice,
-        Row::Validated,
-        Row::ValidateRetry,
-        Row::ValidateExhausted,
-        Row::Merged,
-        Row::InvariantRetry,
-        Row::InvariantExhausted,
-        Row::Checked,
-        Row::MutantsDue,
-        Row::MutantsJudged,
-        Row::Strengthen,
-        Row::StrongerKept,
-        Row::StrongerDropped,
-        Row::Approved,
-        Row::FlawClaimed,
-        Row::FlawFound,
-        Row::FlawRepaired,
-        Row::RevisionLimit,
-        Row::ApprovalRefused,
-        Row::FlawRefused,
-        Row::Issues,
-        Row::NothingNamed,
-    ];
-}
-
 /// The result of a transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
@@ -391,136 +327,74 @@ pub struct Transition {
     pub row: Row,
 }
 
-/// The transition function: total, and without any effect of its own.
+/// The transition function: total, and without any effect of its own. Which row it takes is decided by that row's
+/// formula ([`Row::guard`]); what the row does stands here.
 pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
-    use Station::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
-    let s = *state;
-    match (s.position, *event) {
-        (Position::At(station), Event::Stop(_)) => stop(s, Resumable::At(station)),
-        (Position::SecondReading, Event::Stop(_)) => stop(s, Resumable::SecondReading),
-        (Position::Mutants, Event::Stop(_)) => stop(s, Resumable::Mutants),
-        (Position::Stopped(Resumable::At(station)), Event::Resume) => {
-            perform(State { position: Position::At(station), ..s }, Row::Resumed)
-        }
-        (Position::Stopped(Resumable::SecondReading), Event::Resume) => {
-            perform(State { position: Position::SecondReading, ..s }, Row::Resumed)
-        }
-        (Position::Stopped(Resumable::Mutants), Event::Resume) => {
-            perform(State { position: Position::Mutants, ..s }, Row::Resumed)
-        }
+    let row = choose(&On { rules, state, event });
+    take(rules, *state, event, row)
+}
 
-        (Position::At(InformalSpec), Event::Answered) => {
+fn take(rules: &Rules, s: State, event: &Event, row: Row) -> Transition {
+    use Station::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
+    let back_to = |station| next_revision(s, station, row);
+    match row {
+        Row::Ignored => Transition { state: s, effects: Vec::new(), row },
+        Row::Stopped => stop(s),
+        Row::Resumed => perform(resumed(s), row),
+
+        Row::InformalAnswered => {
             // What was accepted before was made from another specification.
             let s = State { informal: true, module_accepted: false, merged_accepted: false, ..s };
-            perform(s.to(Formalize), Row::InformalAnswered)
+            perform(s.to(Formalize), row)
         }
-        (Position::At(Formalize), Event::Answered) => {
-            perform(State { module_accepted: false, merged_accepted: false, ..s }.to(Validate), Row::FormalizeAnswered)
+        Row::FormalizeAnswered => {
+            perform(State { module_accepted: false, merged_accepted: false, ..s }.to(Validate), row)
         }
+        Row::UnreadableOnce => perform(State { unreadable: true, ..s }, row),
+        Row::UnreadableTwice => perform(s.to(Review), row),
 
-        (Position::At(InformalSpec | Formalize | GenerateInvariants), Event::Unreadable) if !s.unreadable => {
-            perform(State { unreadable: true, ..s }, Row::UnreadableOnce)
-        }
-        (Position::At(GenerateInvariants), Event::Unreadable) if s.on_trial => dropped(rules, s),
-        (Position::At(InformalSpec | Formalize | GenerateInvariants), Event::Unreadable) => {
-            perform(s.to(Review), Row::UnreadableTwice)
-        }
-
-        (Position::At(Validate), Event::Validated(Acceptance::Accepted)) => {
-            perform(State { module_accepted: true, ..s }.to(GenerateInvariants), Row::Validated)
-        }
-        (Position::At(Validate), Event::Validated(Acceptance::Rejected)) => {
+        Row::Validated => perform(State { module_accepted: true, ..s }.to(GenerateInvariants), row),
+        Row::ValidateRetry => {
             let s = State { module_accepted: false, merged_accepted: false, ..s };
-            if s.validate_retries < rules.validate_retries {
-                perform(State { validate_retries: s.validate_retries + 1, ..s }.to(Formalize), Row::ValidateRetry)
-            } else {
-                perform(s.to(Review), Row::ValidateExhausted)
-            }
+            perform(State { validate_retries: s.validate_retries + 1, ..s }.to(Formalize), row)
+        }
+        Row::ValidateExhausted => {
+            perform(State { module_accepted: false, merged_accepted: false, ..s }.to(Review), row)
         }
 
-        (Position::At(GenerateInvariants), Event::Merged(Acceptance::Accepted)) => {
-            perform(State { merged_accepted: true, ..s }.to(ModelCheck), Row::Merged)
+        Row::Merged => perform(State { merged_accepted: true, ..s }.to(ModelCheck), row),
+        Row::InvariantRetry => {
+            let s = State { merged_accepted: false, invariant_retries: s.invariant_retries + 1, ..s };
+            perform(s.to(GenerateInvariants), row)
         }
-        (Position::At(GenerateInvariants), Event::Merged(Acceptance::Rejected)) => {
-            let s = State { merged_accepted: false, ..s };
-            if s.invariant_retries < rules.invariant_retries {
-                perform(
-                    State { invariant_retries: s.invariant_retries + 1, ..s }.to(GenerateInvariants),
-                    Row::InvariantRetry,
-                )
-            } else if s.on_trial {
-                dropped(rules, s)
-            } else {
-                perform(s.to(Review), Row::InvariantExhausted)
-            }
-        }
+        Row::InvariantExhausted => perform(State { merged_accepted: false, ..s }.to(Review), row),
 
-        (Position::At(ModelCheck), Event::Checked) if s.on_trial || s.rounds < rules.strengthen => {
-            perform(State { position: Position::Mutants, unreadable: false, ..s }, Row::MutantsDue)
-        }
-        (Position::At(ModelCheck), Event::Checked) => perform(s.to(Review), Row::Checked),
-
-        (Position::Mutants, Event::Judged { better: false, .. }) if s.on_trial => dropped(rules, s),
-        (Position::Mutants, Event::Judged { survivors, .. }) => {
-            let again = survivors && s.rounds < rules.strengthen;
-            let row = match (s.on_trial, again) {
-                (true, _) => Row::StrongerKept,
-                (false, true) => Row::Strengthen,
-                (false, false) => Row::MutantsJudged,
-            };
+        Row::MutantsDue => perform(State { position: Position::Mutants, unreadable: false, ..s }, row),
+        Row::Checked => perform(s.to(Review), row),
+        Row::MutantsJudged => perform(State { on_trial: false, ..s }.to(Review), row),
+        Row::Strengthen => strengthen(State { on_trial: false, ..s }, row),
+        Row::StrongerKept => {
+            let again = matches!(event, Event::Judged { survivors: true, .. }) && s.rounds < rules.strengthen;
             let s = State { on_trial: false, ..s };
             if again { strengthen(s, row) } else { perform(s.to(Review), row) }
         }
+        Row::StrongerDropped => dropped(rules, s),
 
-        (Position::At(Review), Event::Reviewed(review)) => reviewed(rules, s, review),
-        (Position::At(Review), Event::ReviewUnreadable { .. }) if !s.unreadable => {
-            perform(State { unreadable: true, ..s }, Row::UnreadableOnce)
-        }
-        (Position::At(Review), Event::ReviewUnreadable { approval, best_inconclusive }) => {
-            let station = approval.map_or(Formalize, ApprovalClause::station);
-            revise(rules, s, station, Row::NothingNamed, best_inconclusive)
-        }
-
-        (Position::SecondReading, Event::SecondRead { agrees: true, .. }) => {
-            if rules.repair && s.place < rules.max_revisions {
-                next_revision(State { repaired: true, ..s }, InformalSpec, Row::FlawRepaired)
-            } else {
-                finish(s, Outcome::FlawFound, Row::FlawFound)
-            }
-        }
-        (Position::SecondReading, Event::SecondRead { agrees: false, best_inconclusive }) => {
-            revise(rules, s, Formalize, Row::FlawRefused, best_inconclusive)
-        }
-        (Position::SecondReading, Event::Unreadable) if !s.unreadable => {
-            perform(State { unreadable: true, ..s }, Row::UnreadableOnce)
-        }
-
-        _ => Transition { state: s, effects: Vec::new(), row: Row::Ignored },
-    }
-}
-
-/// The rows of a readable review, in the order of the table.
-fn reviewed(rules: &Rules, s: State, review: ReviewFacts) -> Transition {
-    match review {
-        ReviewFacts { verdict: ReviewVerdict::Approved, earliest: None, approval: None, .. } => {
+        Row::Approved => {
             let outcome = if s.repaired { Outcome::ApprovedRepaired } else { Outcome::Approved };
-            finish(s, outcome, Row::Approved)
+            finish(s, outcome, row)
         }
-        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: None, .. } => {
-            perform(State { position: Position::SecondReading, unreadable: false, ..s }, Row::FlawClaimed)
+        Row::FlawClaimed => perform(State { position: Position::SecondReading, unreadable: false, ..s }, row),
+        Row::FlawRepaired => next_revision(State { repaired: true, ..s }, InformalSpec, row),
+        Row::FlawFound => finish(s, Outcome::FlawFound, row),
+        Row::RevisionLimit => {
+            let outcome = if event.best_inconclusive() { Outcome::Undecided } else { Outcome::NotApproved };
+            finish(s, outcome, row)
         }
-        ReviewFacts { verdict: ReviewVerdict::Approved, approval: Some(clause), best_inconclusive, .. } => {
-            revise(rules, s, clause.station(), Row::ApprovalRefused, best_inconclusive)
-        }
-        ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: Some(_), best_inconclusive, .. } => {
-            revise(rules, s, Station::Formalize, Row::FlawRefused, best_inconclusive)
-        }
-        ReviewFacts { earliest: Some(station), best_inconclusive, .. } => {
-            revise(rules, s, station, Row::Issues, best_inconclusive)
-        }
-        ReviewFacts { earliest: None, approval, best_inconclusive, .. } => {
-            let station = approval.map_or(Station::Formalize, ApprovalClause::station);
-            revise(rules, s, station, Row::NothingNamed, best_inconclusive)
+        Row::FlawRefused => back_to(Formalize),
+        Row::Issues => back_to(event.earliest().unwrap_or(Formalize)),
+        Row::ApprovalRefused | Row::NothingNamed => {
+            back_to(event.refused_by().map_or(Formalize, ApprovalClause::station))
         }
     }
 }
@@ -544,15 +418,7 @@ fn dropped(rules: &Rules, s: State) -> Transition {
     t
 }
 
-/// Goes back to a station, unless the limit of revisions is reached.
-fn revise(rules: &Rules, s: State, station: Station, row: Row, best_inconclusive: bool) -> Transition {
-    if s.place >= rules.max_revisions {
-        let outcome = if best_inconclusive { Outcome::Undecided } else { Outcome::NotApproved };
-        return finish(s, outcome, Row::RevisionLimit);
-    }
-    next_revision(s, station, row)
-}
-
+/// Goes back to a station in a new revision.
 fn next_revision(s: State, station: Station, row: Row) -> Transition {
     let next = State { place: s.place + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..s }.to(station);
     let mut t = perform(next, row);
@@ -579,6 +445,25 @@ fn finish(s: State, outcome: Outcome, row: Row) -> Transition {
     }
 }
 
-fn stop(s: State, at: Resumable) -> Transition {
+fn stop(s: State) -> Transition {
+    let at = match s.position {
+        Position::At(station) => Resumable::At(station),
+        Position::SecondReading => Resumable::SecondReading,
+        Position::Mutants => Resumable::Mutants,
+        // Nothing works there, and the row's formula says so.
+        Position::Done(_) | Position::Stopped(_) => {
+            return Transition { state: s, effects: Vec::new(), row: Row::Ignored };
+        }
+    };
     perform(State { position: Position::Stopped(at), ..s }, Row::Stopped)
+}
+
+fn resumed(s: State) -> State {
+    let position = match s.position {
+        Position::Stopped(Resumable::At(station)) => Position::At(station),
+        Position::Stopped(Resumable::SecondReading) => Position::SecondReading,
+        Position::Stopped(Resumable::Mutants) => Position::Mutants,
+        other => other,
+    };
+    State { position, ..s }
 }

@@ -6,27 +6,32 @@ mod driver;
 mod folder;
 mod guard;
 mod interface;
+mod knowledge;
+mod laws;
 mod machine;
 mod records;
+mod routes;
 mod run;
+mod said;
 mod station;
 mod strengthen;
 mod view;
 
 pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
 pub use folder::{Kept, reconcile};
-pub use guard::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckVerdict, FlawClause, FlawFacts, WitnessState, approval, flaw,
-};
+pub use guard::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
 pub use interface::{Interface, Name};
+pub use knowledge::Judgement;
+pub use laws::{Law, default_policy, laws};
 pub use machine::{
-    Acceptance, Carried, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Row, Rules, State, StopReason,
+    Acceptance, Carried, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Rules, State, StopReason,
     Transition, transition,
 };
 pub use records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
     InFlight, Product, PromptInUse, Quotes, Revision, Settings, Spent, Standing, Stored, file,
 };
+pub use routes::Row;
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};

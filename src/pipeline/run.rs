@@ -9,12 +9,16 @@ use std::time::SystemTime;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::guard::{ApprovalFacts, FlawFacts};
+use super::knowledge::{Judgement, Knowledge};
 use super::records::{Branch, Settings, Stored};
+use super::said::{restored, reviewed};
 use super::view::{FoldError, RunView};
 use crate::journal::{
     ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Past, Record, Recovery,
     RunLock, Sha, StoreError,
 };
+use crate::temporal::causal::CausalError;
 
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +36,14 @@ pub enum RunError {
     /// An event.
     #[error(transparent)]
     Fold(#[from] FoldError),
+    /// What an event says it could know of.
+    #[error("event {seq}: {source}; the journal was changed after it was written")]
+    Clock {
+        /// Its number.
+        seq: u64,
+        /// Why not.
+        source: CausalError,
+    },
     /// The operating system refused.
     #[error("{what} {path}: {source}")]
     Io {
@@ -53,6 +65,14 @@ pub enum RunError {
 struct Ledger {
     journal: Journal,
     view: RunView,
+    knowledge: Knowledge,
+}
+
+impl Ledger {
+    fn follow(view: &mut RunView, knowledge: &mut Knowledge, event: &Event) -> Result<(), RunError> {
+        view.apply(event)?;
+        knowledge.follow(event).map_err(|source| RunError::Clock { seq: event.seq, source })
+    }
 }
 
 /// An open run. Cheap to share; appending is serialised.
@@ -106,7 +126,10 @@ impl Run {
             std::path::absolute(root).map_err(|source| RunError::Io { what: "find", path: root.to_owned(), source })?;
         let lock = RunLock::take(&root, &(surroundings.clock)())?;
         let (mut journal, recovery) = Journal::open(&root.join("journal.jsonl"), surroundings.clock)?;
-        let view = RunView::of(journal.events())?;
+        let (mut view, mut knowledge) = (RunView::default(), Knowledge::new());
+        for event in journal.events() {
+            Ledger::follow(&mut view, &mut knowledge, event)?;
+        }
         if let Some(observer) = surroundings.observer {
             journal.observe(observer);
         }
@@ -115,7 +138,7 @@ impl Run {
         Ok(Self {
             root,
             store,
-            ledger: Mutex::new(Ledger { journal, view }),
+            ledger: Mutex::new(Ledger { journal, view, knowledge }),
             recovery,
             seen: Mutex::default(),
             _lock: lock,
@@ -176,12 +199,26 @@ impl Run {
         self.ledger().journal.events().to_vec()
     }
 
+    /// What the guards come to if `review` says now what these facts tell, on the causal past that the journal shows.
+    pub fn judge(
+        &self,
+        view: &RunView,
+        facts: &ApprovalFacts,
+        claimed: Option<&FlawFacts>,
+    ) -> Result<Judgement, RunError> {
+        let ledger = self.ledger();
+        let seq = ledger.journal.next_seq();
+        let says = reviewed(view, facts, claimed);
+        ledger.knowledge.judge(&says).map_err(|source| RunError::Clock { seq, source })
+    }
+
     /// Appends a group of events, durably, and follows them.
     pub fn append(&self, records: Vec<Record>) -> Result<Vec<Event>, RunError> {
         let mut ledger = self.ledger();
         let events = ledger.journal.append(records)?.to_vec();
         for event in &events {
-            ledger.view.apply(event)?;
+            let Ledger { view, knowledge, .. } = &mut *ledger;
+            Ledger::follow(view, knowledge, event)?;
         }
         Ok(events)
     }
@@ -205,8 +242,19 @@ impl Run {
 
 /// Journals the start of a branch as the next free revision.
 pub fn begin_branch(run: &Run, branch: &Branch, kind: Kind) -> Result<(), RunError> {
-    let rev = run.view().next_revision();
-    run.append(vec![record("run", kind, "branch_started", rev, 0, to_value(branch)).after_all()]).map(|_| ())
+    let mut view = run.view();
+    let rev = view.next_revision();
+    let started = record("run", kind, "branch_started", rev, 0, to_value(branch)).after_all();
+    view.branch(branch.clone(), rev);
+    let group = std::iter::once(started).chain(restorations(&view));
+    run.append(group.collect()).map(|_| ())
+}
+
+/// The stations are told what stands again.
+pub(super) fn restorations(view: &RunView) -> impl Iterator<Item = Record> {
+    let told =
+        |(station, says)| record(station, Kind::Recv, "restored", view.rev, 0, json!({"says": says})).after_all();
+    restored(view).map(told)
 }
 
 /// An event to be, of which only its own lifeline's past is said; see [`Record::after_all`].

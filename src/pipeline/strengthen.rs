@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::machine::{Effect, Event, Row, Transition};
+use super::machine::{Effect, Event, Transition};
 use super::records::{CheckRecord, Facts, Feedback, FirstViolated, Product};
+use super::routes::Row;
 use super::view::RunView;
 use crate::journal::Sha;
 use crate::mutation::Outcome;

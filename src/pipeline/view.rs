@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::machine::{Effect, Event as Step, Position, Row, State, Transition, transition};
+use super::machine::{Effect, Event as Step, Position, State, Transition, transition};
 use super::records::file;
 use super::records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
     InFlight, Product, Quotes, Revision, Settings, Spent, Standing,
 };
+use super::routes::Row;
 use super::station::{Review, Station};
 use super::strengthen::{Judged, Strengthening};
 use crate::journal::{Event, Sha};
@@ -418,7 +419,7 @@ impl RunView {
         self.settings.prompts.extend(changed.prompts);
     }
 
-    fn branch(&mut self, branch: Branch, rev: u32) {
+    pub(super) fn branch(&mut self, branch: Branch, rev: u32) {
         self.set(branch.changed);
         let parent_check = self.checks.get(&branch.from).cloned();
         self.rev = rev;
@@ -516,7 +517,7 @@ impl RunView {
         t
     }
 
-    fn move_on(&mut self, t: &Transition) {
+    pub(super) fn move_on(&mut self, t: &Transition) {
         self.state = t.state;
         if t.effects.contains(&Effect::OpenRevision) {
             let next = self.next_revision();

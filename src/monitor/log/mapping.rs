@@ -78,9 +78,18 @@ pub struct Mapping {
     pub fields: Option<Vec<String>>,
 }
 
-/// Whose events a run's journal holds: the run itself, its stations, and the judging of mutants.
-pub const JOURNAL_LIFELINES: [&str; 8] =
-    ["run", "informal_spec", "formalize", "validate", "generate_invariants", "model_check", "review", "mutants"];
+/// Whose events a run's journal holds: the run itself, its stations, the second reader, and the judging of mutants.
+pub const JOURNAL_LIFELINES: [&str; 9] = [
+    "run",
+    "informal_spec",
+    "formalize",
+    "validate",
+    "generate_invariants",
+    "model_check",
+    "review",
+    "second_reading",
+    "mutants",
+];
 
 impl Mapping {
     /// The fields that hold the counts of a clock.

@@ -1,0 +1,56 @@
+//! `tlaforge policy`: the laws of a run.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::args::{PolicyArgs, PolicyCommand, PolicyFormat};
+use super::progress::{json_line, result};
+use crate::exit::Exit;
+use crate::pipeline::{Law, default_policy, laws};
+
+pub(super) fn policy(args: &PolicyArgs) -> Exit {
+    let PolicyCommand::Show { format } = &args.command;
+    match format {
+        PolicyFormat::Text => result(&text(&laws())),
+        PolicyFormat::Json => json_line(&json!({"schema": 1, "laws": laws().iter().map(object).collect::<Vec<_>>()})),
+        PolicyFormat::Toml => result(&default_policy()),
+    }
+    Exit::Ok
+}
+
+fn object(law: &Law) -> Value {
+    json!({
+        "guard": law.guard, "name": law.name, "owners": law.owners, "formula": law.formula, "words": law.words,
+    })
+}
+
+fn text(laws: &[Law]) -> String {
+    let mut out = String::new();
+    let mut guard = "";
+    for law in laws {
+        if law.guard != guard {
+            guard = law.guard;
+            let heading = match guard {
+                "approval" => {
+                    "Approval. A run is approved where the review approves and every clause holds of what it could know; \
+                     the first that fails says where the run goes on."
+                }
+                "flaw" => {
+                    "Flaw. A claim that the documented protocol is wrong goes to the second reader where every clause holds."
+                }
+                _ => "Routing. The first row whose formula holds of what is decided on is taken.",
+            };
+            let gap = if out.is_empty() { "" } else { "\n" };
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{gap}{heading}\n");
+        }
+        let _ = writeln!(out, "{} ({})\n    {}\n    {}", law.name, law.owners.join(", "), law.words, law.formula);
+    }
+    out.push_str(
+        "\n`@A.x` is `x` as lifeline A last said it, as far as the owner could know; `says.…` is what a station publishes \
+         when it has worked,\n`on.…` what a row is decided on (both stand in the journal). `tlaforge audit RUN --policy \
+         default` asks all of it of a journal.\n",
+    );
+    out
+}

@@ -1,0 +1,359 @@
+//! What each lifeline of a run can know: the journal as a message sequence chart, and the guards evaluated on the causal
+//! past that its vector clocks tell.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::guard::{ApprovalClause, FlawClause};
+use super::station::Station;
+use crate::journal::{Event, Kind};
+use crate::monitor::log::JOURNAL_LIFELINES;
+use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
+use crate::temporal::{Formula, Formulas, Literal, Node, Value};
+
+/// The clauses of both guards, compiled: first those of approval, then those of the flaw guard.
+struct Clauses {
+    formulas: Formulas,
+    parsed: Vec<Formula>,
+    guards: Guards,
+}
+
+static CLAUSES: LazyLock<Clauses> = LazyLock::new(|| {
+    let mut formulas = Formulas::new();
+    let texts = ApprovalClause::ALL.iter().map(|c| c.formula()).chain(FlawClause::ALL.iter().map(|c| c.formula()));
+    let parse = |text: &str| formulas.parse(text).expect("a clause's formula is written in this crate");
+    let parsed: Vec<Formula> = texts.map(parse).collect();
+    let guards = Guards::new(&formulas, &parsed, &JOURNAL_LIFELINES).expect("clauses speak of known lifelines");
+    Clauses { formulas, parsed, guards }
+});
+
+/// Follows a journal.
+#[derive(Debug, Clone)]
+pub(super) struct Knowledge {
+    monitor: Monitor,
+    /// How many events each lifeline has had, for journals from before there were clocks.
+    counts: BTreeMap<String, u64>,
+    /// What each lifeline said last.
+    says: BTreeMap<String, Json>,
+}
+
+/// What the guards' clauses come to at an event of `review` that says this.
+#[derive(Debug, Clone)]
+pub struct Judgement {
+    holds: Vec<bool>,
+    /// What each lifeline had said as far as the review could know, the review itself included.
+    known: BTreeMap<String, Json>,
+}
+
+impl Judgement {
+    /// The approval guard: the first clause that fails, or `None` where all hold.
+    pub fn approval(&self) -> Option<ApprovalClause> {
+        ApprovalClause::ALL.into_iter().find(|clause| !self.holds(*clause))
+    }
+
+    /// The flaw guard: the first clause that fails, or `None` where all hold. The second reading comes after it.
+    pub fn flaw(&self) -> Option<FlawClause> {
+        let held = self.holds.iter().skip(ApprovalClause::ALL.len());
+        FlawClause::ALL.into_iter().zip(held).find(|(_, holds)| !**holds).map(|(clause, _)| clause)
+    }
+
+    /// Whether a clause of the approval guard holds.
+    pub fn holds(&self, clause: ApprovalClause) -> bool {
+        ApprovalClause::ALL.iter().position(|c| *c == clause).is_some_and(|at| self.holds[at])
+    }
+
+    /// The values that a clause of the approval guard saw, by the names that its formula gives them; `null` where
+    /// undefined.
+    pub fn approval_values(&self, clause: ApprovalClause) -> Json {
+        self.values(ApprovalClause::ALL.iter().position(|c| *c == clause))
+    }
+
+    /// The same of a clause of the flaw guard.
+    pub fn flaw_values(&self, clause: FlawClause) -> Json {
+        self.values(FlawClause::ALL.iter().position(|c| *c == clause).map(|at| at + ApprovalClause::ALL.len()))
+    }
+
+    fn values(&self, clause: Option<usize>) -> Json {
+        let clauses = &*CLAUSES;
+        let Some(formula) = clause.map(|at| clauses.parsed[at]) else { return json!({}) };
+        let mut seen = Map::new();
+        let mut look = |lifeline: Option<&str>, field: &str| {
+            let name = lifeline.map_or_else(|| field.to_owned(), |lifeline| format!("@{lifeline}.{field}"));
+            let said = self.known.get(lifeline.unwrap_or(Station::Review.name()));
+            let path = field.strip_prefix("says.").unwrap_or(field).split('.');
+            let value = path.fold(said, |value, key| value.and_then(|value| value.get(key)));
+            seen.insert(name, value.cloned().unwrap_or(Json::Null));
+        };
+        for part in clauses.formulas.subformulas(formula) {
+            let Node::Atom(atom) = clauses.formulas.node(part) else { continue };
+            let atom = clauses.formulas.atom(*atom);
+            if let crate::temporal::Atom::Name(name) = atom {
+                look(None, name);
+            }
+            for (lifeline, field) in atom.terms().iter().flat_map(|term| term.fields()) {
+                look(lifeline, field);
+            }
+        }
+        Json::Object(seen)
+    }
+}
+
+impl Knowledge {
+    /// Before the first event.
+    pub(super) fn new() -> Self {
+        Self { monitor: Monitor::new(&CLAUSES.guards), counts: BTreeMap::new(), says: BTreeMap::new() }
+    }
+
+    /// Takes the next event of the journal.
+    ///
+    /// # Errors
+    /// A clock that does not follow from the events before it.
+    pub(super) fn follow(&mut self, event: &Event) -> Result<(), CausalError> {
+        if !JOURNAL_LIFELINES.contains(&event.lifeline.as_str()) {
+            // No clause speaks of it.
+            return Ok(());
+        }
+        *self.counts.entry(event.lifeline.clone()).or_default() += 1;
+        let clock = self.clock(event);
+        let says = event.data.get("says");
+        let mut step = causal::Event::new(&event.lifeline, step_of(event.kind));
+        step.name = Some(event.name.as_str().into());
+        step.updates = updates(says);
+        self.monitor.on_clocked(&step, &clock, &Nothing)?;
+        if let Some(says) = says {
+            self.says.insert(event.lifeline.clone(), says.clone());
+        }
+        Ok(())
+    }
+
+    fn clock(&self, event: &Event) -> VectorClock {
+        let told = |name: &str| match &event.vc {
+            Some(vc) => vc[name].as_u64().unwrap_or(0),
+            // Such a journal was written by one thing after another.
+            None => self.counts.get(name).copied().unwrap_or(0),
+        };
+        VectorClock(JOURNAL_LIFELINES.iter().map(|name| told(name)).collect())
+    }
+
+    /// What the guards come to if `review` says this now.
+    pub(super) fn judge(&self, says: &Json) -> Result<Judgement, CausalError> {
+        let review = Station::Review.name();
+        let mut monitor = self.monitor.clone();
+        let mut clock = monitor.clock(review)?;
+        let own = monitor.guards().lifeline(review);
+        clock.tick(own.unwrap_or_default());
+        let mut event = causal::Event::new(review, step_of(Kind::Send));
+        event.updates = updates(Some(says));
+        let values = monitor.on_clocked(&event, &clock, &Nothing)?;
+        let mut known = self.says.clone();
+        known.insert(review.to_owned(), says.clone());
+        Ok(Judgement { holds: values.all(), known })
+    }
+}
+
+fn step_of(kind: Kind) -> Step {
+    match kind {
+        Kind::Act => Step::Act,
+        Kind::Choice => Step::Choice,
+        // The clocks tell who has seen what, so messages need no names.
+        Kind::Send => Step::Send { to: None, message: "".into() },
+        Kind::Recv => Step::Recv { message: None },
+    }
+}
+
+/// The fields of `says`, by their full names.
+fn updates(says: Option<&Json>) -> Vec<(Arc<str>, Literal)> {
+    let mut all = Vec::new();
+    let mut open = vec![("says".to_owned(), says)];
+    while let Some((name, value)) = open.pop() {
+        let value = match value {
+            None | Some(Json::Array(_)) => continue,
+            Some(Json::Object(fields)) => {
+                open.extend(fields.iter().map(|(key, value)| (format!("{name}.{key}"), Some(value))));
+                continue;
+            }
+            Some(Json::Null) => Some(Value::Null),
+            Some(Json::Bool(value)) => Some(Value::Bool(*value)),
+            Some(Json::Number(value)) => value.as_f64().map(Value::Number),
+            Some(Json::String(text)) => Some(Value::Text(text.as_str().into())),
+        };
+        all.extend(value.and_then(|value| Literal::of(&value)).map(|value| (name.as_str().into(), value)));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run in which each lifeline said what an approval needs.
+    fn good() -> BTreeMap<&'static str, Json> {
+        BTreeMap::from([
+            ("informal_spec", json!({"readable": true, "informal_spec": "i1"})),
+            ("formalize", json!({"informal_spec": "i1", "source": "s1"})),
+            ("validate", json!({"accepted": true, "source": "s1"})),
+            ("generate_invariants", json!({"accepted": true, "module": "m1", "cfg": "c1"})),
+            (
+                "model_check",
+                json!({"module": "m1", "cfg": "c1", "verdict": "holds", "complete": true, "moved": true, "type_ok": true,
+                       "witnesses": 1, "unreached": 0, "trace": false, "violated": null}),
+            ),
+            (
+                "review",
+                json!({"source": "s1", "module": "m1", "cfg": "c1", "changed_steps": 0, "covering": 1,
+                       "constantly_true": 0, "dead_actions": 0, "unaccepted_cfg": 0, "uncovered": 0,
+                       "unnamed_changes": 0, "unread": 0}),
+            ),
+        ])
+    }
+
+    /// One in which a flaw may be claimed.
+    fn flawed() -> BTreeMap<&'static str, Json> {
+        let mut said = good();
+        let check = said.get_mut("model_check").unwrap();
+        (check["verdict"], check["trace"], check["violated"]) = (json!("violated"), json!(true), json!("Safe"));
+        said.get_mut("review").unwrap()["flaw"] = json!({"described": true, "property": "Safe",
+            "covers_requirement": true, "property_unchanged": true, "only_bounds": 0, "unfair": false,
+            "unmapped_steps": 0});
+        said
+    }
+
+    fn event(lifeline: &str, clock: &BTreeMap<&str, u64>, says: &Json) -> Event {
+        Event {
+            v: 1,
+            seq: 0,
+            at: String::new(),
+            lifeline: lifeline.to_owned(),
+            kind: Kind::Send,
+            name: "attempt_finished".to_owned(),
+            rev: 0,
+            attempt: 1,
+            more: 0,
+            vc: Some(json!(clock)),
+            data: json!({"says": says}),
+        }
+    }
+
+    fn judged(said: &BTreeMap<&'static str, Json>) -> Judgement {
+        let mut knowledge = Knowledge::new();
+        let mut clock = BTreeMap::new();
+        for (lifeline, says) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
+            clock.insert(*lifeline, 1);
+            knowledge.follow(&event(lifeline, &clock, says)).unwrap();
+        }
+        clock.insert("review", 1);
+        knowledge.follow(&event("review", &clock, &Json::Null)).unwrap();
+        knowledge.judge(&said["review"]).unwrap()
+    }
+
+    /// One way to break each clause and none that comes before it: a lifeline, a field, a value.
+    const APPROVAL: [(ApprovalClause, &str, &str, &str); 20] = [
+        (ApprovalClause::InformalSpecExists, "informal_spec", "readable", "false"),
+        (ApprovalClause::NotChangedInSilence, "review", "changed_steps", "2"),
+        (ApprovalClause::ModuleAccepted, "validate", "accepted", "false"),
+        (ApprovalClause::MergedAccepted, "generate_invariants", "accepted", "false"),
+        (ApprovalClause::CheckIsFresh, "model_check", "module", "\"m0\""),
+        (ApprovalClause::Evaluates, "model_check", "verdict", "\"invalid\""),
+        (ApprovalClause::NothingViolated, "model_check", "verdict", "\"violated\""),
+        (ApprovalClause::Decided, "model_check", "verdict", "\"inconclusive\""),
+        (ApprovalClause::Complete, "model_check", "complete", "false"),
+        (ApprovalClause::Moved, "model_check", "moved", "false"),
+        (ApprovalClause::TypeOkChecked, "model_check", "type_ok", "false"),
+        (ApprovalClause::PropertyCovers, "review", "covering", "0"),
+        (ApprovalClause::NoTautology, "review", "constantly_true", "1"),
+        (ApprovalClause::WitnessExists, "model_check", "witnesses", "0"),
+        (ApprovalClause::WitnessesReached, "model_check", "unreached", "1"),
+        (ApprovalClause::ActionsTaken, "review", "dead_actions", "null"),
+        (ApprovalClause::CfgAccepted, "review", "unaccepted_cfg", "1"),
+        (ApprovalClause::RequirementsCovered, "review", "uncovered", "3"),
+        (ApprovalClause::ChangesNamed, "review", "unnamed_changes", "1"),
+        (ApprovalClause::ReviewerRead, "review", "unread", "1"),
+    ];
+
+    #[test]
+    fn the_approval_guard_holds_only_where_every_clause_does() {
+        assert_eq!(judged(&good()).approval(), None);
+        // Each alone, and each pair: the earlier clause is the one that is named.
+        for (i, (clause, lifeline, field, value)) in APPROVAL.iter().enumerate() {
+            assert_eq!(*clause, ApprovalClause::ALL[i]);
+            for (other, lifeline_2, field_2, value_2) in &APPROVAL[i..] {
+                let mut said = good();
+                said.get_mut(lifeline_2).unwrap()[*field_2] = value_2.parse().unwrap();
+                said.get_mut(lifeline).unwrap()[*field] = value.parse().unwrap();
+                let judgement = judged(&said);
+                assert_eq!(judgement.approval(), Some(*clause), "with {other:?}");
+                let values = judgement.approval_values(*clause);
+                let name =
+                    if *lifeline == "review" { format!("says.{field}") } else { format!("@{lifeline}.says.{field}") };
+                assert_eq!(values[&name], value.parse::<Json>().unwrap(), "{values}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_said_fails() {
+        let lifelines: Vec<&str> = good().into_keys().collect();
+        for lifeline in lifelines {
+            let fields: Vec<String> = good()[lifeline].as_object().unwrap().keys().cloned().collect();
+            for field in fields.iter().filter(|field| !matches!(field.as_str(), "trace" | "violated")) {
+                let mut said = good();
+                said.get_mut(lifeline).unwrap().as_object_mut().unwrap().remove(field);
+                assert!(judged(&said).approval().is_some(), "{lifeline} {field}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_flaw_guard_names_the_first_clause_that_fails() {
+        assert_eq!(judged(&flawed()).flaw(), None);
+        let breakers = [
+            (FlawClause::Described, "review", "/flaw/described", "false"),
+            (FlawClause::ViolatedNow, "model_check", "/module", "\"m0\""),
+            (FlawClause::NamesTheViolated, "review", "/flaw/property", "\"Other\""),
+            (FlawClause::CoversRequirement, "review", "/flaw/covers_requirement", "false"),
+            (FlawClause::PropertyUnchanged, "review", "/flaw/property_unchanged", "false"),
+            (FlawClause::NotOnlyBounds, "review", "/flaw/only_bounds", "1"),
+            (FlawClause::NotUnfair, "review", "/flaw/unfair", "true"),
+            (FlawClause::StepsMapped, "review", "/flaw/unmapped_steps", "2"),
+            (FlawClause::ReviewerRead, "review", "/unread", "1"),
+        ];
+        for (i, (clause, ..)) in breakers.iter().enumerate() {
+            for last in i..breakers.len() {
+                let mut said = flawed();
+                for (_, lifeline, path, value) in breakers[i..=last].iter().rev() {
+                    *said.get_mut(lifeline).unwrap().pointer_mut(path).unwrap() = value.parse().unwrap();
+                }
+                assert_eq!(judged(&said).flaw(), Some(*clause));
+            }
+        }
+        let mut type_ok = flawed();
+        type_ok.get_mut("model_check").unwrap()["violated"] = json!("TypeOK");
+        type_ok.get_mut("review").unwrap()["flaw"]["property"] = json!("TypeOK");
+        assert_eq!(judged(&type_ok).flaw(), Some(FlawClause::NotTypeOk));
+    }
+
+    #[test]
+    fn a_draft_that_the_review_can_know_of_counts_and_one_that_it_cannot_does_not() {
+        let newer = |seen: bool| {
+            let mut knowledge = Knowledge::new();
+            let said = good();
+            let mut clock = BTreeMap::new();
+            for (lifeline, says) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
+                clock.insert(*lifeline, 1);
+                knowledge.follow(&event(lifeline, &clock, says)).unwrap();
+            }
+            // The draft overtakes the check on its way, or is overtaken by it.
+            let mut theirs = clock.clone();
+            theirs.insert("formalize", 2);
+            knowledge.follow(&event("formalize", &theirs, &json!({"informal_spec": "i1", "source": "s2"}))).unwrap();
+            let mut ours = if seen { theirs } else { clock };
+            ours.insert("review", 1);
+            knowledge.follow(&event("review", &ours, &Json::Null)).unwrap();
+            knowledge.judge(&said["review"]).unwrap().approval()
+        };
+        assert_eq!(newer(true), Some(ApprovalClause::ModuleAccepted));
+        assert_eq!(newer(false), None);
+    }
+}
