@@ -33,7 +33,7 @@ end = time.perf_counter()
 print(end - start, end - read)
 ";
 
-fn log(states: usize) -> String {
+pub(crate) fn log(states: usize) -> String {
     let mut random = fastrand::Rng::with_seed(6);
     let mut text = String::new();
     for number in 0..states {
@@ -48,13 +48,13 @@ fn log(states: usize) -> String {
     text
 }
 
-fn auditor() -> Auditor {
+pub(crate) fn auditor() -> Auditor {
     let mut formulas = Formulas::new();
     let policy = Policy::read(&format!("[[rule]]\nid = \"all\"\nformula = '{FORMULA}'\n"), &mut formulas).unwrap();
     Auditor::new(formulas, policy.rules, Mapping::default().over(Shape::Agentlog)).unwrap()
 }
 
-fn manner(threads: usize) -> Manner {
+pub(crate) fn manner(threads: usize) -> Manner {
     Manner { skip_invalid: false, threads }
 }
 

@@ -8,6 +8,9 @@ use crate::temporal::{Record, Value};
 /// Names of application predicates that any log has.
 pub const CALLS: [&str; 5] = ["contains", "starts_with", "ends_with", "one_of", "defined"];
 
+/// What a record can tell besides fields.
+pub(super) const TOLD: [&str; 3] = ["tool_call", "text", "stop_reason"];
+
 /// A value that is no list and no object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scalar {
@@ -78,14 +81,9 @@ impl Step {
         self.values.iter().zip(&self.compound).map(|(value, compound)| value.is_some() || *compound)
     }
 
-    /// What it tells besides fields.
-    pub(super) fn told(&self) -> impl Iterator<Item = &'static str> {
-        let all = [
-            ("tool_call", !self.tools.is_empty()),
-            ("text", !self.text.is_empty()),
-            ("stop_reason", self.stop.is_some()),
-        ];
-        all.into_iter().filter(|(_, told)| *told).map(|(kind, _)| kind)
+    /// Whether it tells what [`TOLD`] names.
+    pub(super) fn told(&self) -> [bool; 3] {
+        [!self.tools.is_empty(), !self.text.is_empty(), self.stop.is_some()]
     }
 
     fn scalar(&self, name: &str) -> Option<&Scalar> {
