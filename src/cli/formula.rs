@@ -93,7 +93,7 @@ impl Record for State {
             Some((field, value)) if field == name => Some(match (value, value.parse::<f64>()) {
                 ("true", _) => Seen::Bool(true),
                 ("false", _) => Seen::Bool(false),
-                (_, Ok(number)) => Seen::Number(number),
+                (_, Ok(number)) => value.parse().map_or(Seen::Number(number), Seen::integer),
                 _ => Seen::Text(value.into()),
             }),
             None if atom == name => Some(Seen::Bool(true)),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::atom::Value;
 use super::parse::ParseError;
 
 /// What a token is.
@@ -16,7 +17,7 @@ pub(super) enum Token {
     /// `kind:text`
     Label { kind: String, text: String },
     /// A number, not negative.
-    Number(f64),
+    Number(Value<'static>),
     /// `@`
     AtSign,
     /// `(`
@@ -266,13 +267,16 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
         return Err(ParseError::new(text, at, "a name cannot begin with a digit").hint("quote it: `1x` in backticks"));
     }
     let value: f64 = text[at..end].parse().map_err(|_| ParseError::new(text, at, "not a number"))?;
+    if let Ok(integer) = text[at..end].parse::<u64>() {
+        return Ok((Token::Number(Value::integer(integer.into())), end));
+    }
     let digits_alone = text[at..end].bytes().all(|b| b.is_ascii_digit());
-    if digits_alone && value.to_string() != text[at..end].trim_start_matches('0') && value != 0.0 && value.is_finite() {
+    if digits_alone && value.to_string() != text[at..end].trim_start_matches('0') && value.is_finite() {
         return Err(ParseError::new(text, at, "the number has more digits than can be compared exactly")
-            .hint("numbers are doubles, exact to 2^53; compare it as a text where the log has it as one"));
+            .hint("integers are exact to 64 bits; compare it as a text where the log has it as one"));
     }
     if value.is_infinite() {
         return Err(ParseError::new(text, at, "the number is too large"));
     }
-    Ok((Token::Number(value), end))
+    Ok((Token::Number(Value::Number(value)), end))
 }

@@ -162,9 +162,8 @@ impl Plan {
     fn is_state(&self, step: &Step) -> bool {
         self.only.as_ref().is_none_or(|(number, values)| match &step.values[*number] {
             Some((_, Scalar::Text(text))) => values.contains(text),
-            Some((_, Scalar::Bool(value))) => values.iter().any(|v| *v == value.to_string()),
-            Some((_, Scalar::Number(number))) => values.iter().any(|v| *v == number.to_string()),
-            _ => false,
+            Some((_, Scalar::Null)) | None => false,
+            Some((_, scalar)) => values.iter().any(|value| scalar.is_written(value)),
         })
     }
 }
@@ -267,15 +266,13 @@ impl<'de> Visitor<'de> for At<'_, '_> {
         Ok(())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a number of JSON is a double, as everywhere else")]
     fn visit_i64<E>(self, value: i64) -> Result<(), E> {
-        self.scalar(&Scalar::Number(value as f64));
+        self.scalar(&Scalar::integer(value.into()));
         Ok(())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a number of JSON is a double, as everywhere else")]
     fn visit_u64<E>(self, value: u64) -> Result<(), E> {
-        self.scalar(&Scalar::Number(value as f64));
+        self.scalar(&Scalar::integer(value.into()));
         Ok(())
     }
 

@@ -20,26 +20,35 @@ pub enum Scalar {
     Bool(bool),
     /// A number.
     Number(f64),
+    /// An integer that no double holds.
+    Integer(i128),
     /// A text.
     Text(String),
 }
 
 impl Scalar {
+    pub(super) fn integer(value: i128) -> Self {
+        match Value::integer(value) {
+            Value::Number(number) => Self::Number(number),
+            _ => Self::Integer(value),
+        }
+    }
+
     fn value(&self) -> Value<'_> {
         match self {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             Self::Number(value) => Value::Number(*value),
+            Self::Integer(value) => Value::Integer(*value),
             Self::Text(value) => Value::Text(Cow::Borrowed(value)),
         }
     }
 
-    fn is_written(&self, text: &str) -> bool {
+    pub(super) fn is_written(&self, text: &str) -> bool {
         match self {
             Self::Null => text.is_empty() || text == "null",
-            Self::Bool(value) => text == if *value { "true" } else { "false" },
-            Self::Number(value) => value.to_string() == text,
             Self::Text(value) => value == text,
+            Self::Bool(_) | Self::Number(_) | Self::Integer(_) => self.value().to_string() == text,
         }
     }
 }
@@ -95,9 +104,8 @@ impl Step {
     pub fn text_of(&self, name: &str) -> Option<Cow<'_, str>> {
         Some(match self.scalar(name)? {
             Scalar::Text(text) => Cow::Borrowed(text.as_str()),
-            Scalar::Number(number) => Cow::Owned(number.to_string()),
-            Scalar::Bool(value) => Cow::Owned(value.to_string()),
             Scalar::Null => return None,
+            other => Cow::Owned(other.value().to_string()),
         })
     }
 
