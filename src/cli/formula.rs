@@ -51,11 +51,20 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     }
     if let Some(choice) = args.dfa {
         let dfa = Dfa::build(&formulas, formula, Limits::default()).map_err(|e| Failure::usage(e.to_string()))?;
+        let edges = dfa.edge_count();
+        if edges > args.edges {
+            let states = counted(dfa.states() as u64, "state");
+            let most = args.edges;
+            return Err(Failure::usage(format!(
+                "the automaton has {states} and {edges} edges, of which {most} may be printed"
+            ))
+            .hint(format!("`--edges {edges}` prints them all")));
+        }
         let shown = match choice {
             DfaChoice::Dot => dfa.dot(&formulas),
             DfaChoice::Table => table(&dfa, &formulas),
         };
-        object["automaton"] = json!({ "states": dfa.states(), "text": shown });
+        object["automaton"] = json!({ "states": dfa.states(), "edges": edges, "text": shown });
         if choice == DfaChoice::Dot {
             // Alone, so that it can be piped into Graphviz.
             text = shown;

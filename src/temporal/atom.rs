@@ -229,6 +229,17 @@ impl Atom {
 }
 
 impl Comparison {
+    /// How they are written, longer ones first; of two for one comparison, the last is how it is printed.
+    pub(super) const SYMBOLS: [(&str, Self); 7] = [
+        ("==", Self::Equal),
+        ("!=", Self::NotEqual),
+        ("<=", Self::LessOrEqual),
+        (">=", Self::GreaterOrEqual),
+        ("=", Self::Equal),
+        ("<", Self::Less),
+        (">", Self::Greater),
+    ];
+
     /// Whether it holds; between values of different kinds, none does.
     pub fn holds(self, a: &Value<'_>, b: &Value<'_>) -> bool {
         let order = match (a, b) {

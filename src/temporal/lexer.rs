@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::atom::Value;
+use super::atom::{Comparison, Value};
 use super::parse::ParseError;
 
 /// What a token is.
@@ -38,18 +38,8 @@ pub(super) enum Token {
     Implies,
     /// `<->`, `<=>`
     Iff,
-    /// `=`, `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
+    /// `=`, `<` and their kin
+    Compare(Comparison),
     /// `+`
     Plus,
     /// `-`
@@ -60,18 +50,18 @@ pub(super) enum Token {
     Divide,
 }
 
-/// Symbols, longer ones first.
-const SYMBOLS: [(&str, Token); 25] = [
+/// What is looked for before the symbols of comparisons, which some of them begin with, longer ones first.
+const LONG: [(&str, Token); 6] = [
     ("<->", Token::Iff),
     ("<=>", Token::Iff),
     ("->", Token::Implies),
     ("=>", Token::Implies),
     ("&&", Token::And),
     ("||", Token::Or),
-    ("==", Token::Equal),
-    ("!=", Token::NotEqual),
-    ("<=", Token::LessOrEqual),
-    (">=", Token::GreaterOrEqual),
+];
+
+/// What is looked for after them.
+const SHORT: [(&str, Token); 12] = [
     ("@", Token::AtSign),
     ("(", Token::Open),
     (")", Token::Close),
@@ -80,9 +70,6 @@ const SYMBOLS: [(&str, Token); 25] = [
     ("!", Token::Not),
     ("&", Token::And),
     ("|", Token::Or),
-    ("=", Token::Equal),
-    ("<", Token::Less),
-    (">", Token::Greater),
     ("+", Token::Plus),
     ("-", Token::Minus),
     ("*", Token::Times),
@@ -146,8 +133,15 @@ fn token(text: &str, at: usize, c: char) -> Result<(Token, usize), ParseError> {
     if let Some((symbol, meant)) = FOREIGN.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
         return Err(ParseError::new(text, at, format!("unexpected `{symbol}`")).hint(*meant));
     }
-    match SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
-        Some((symbol, token)) => Ok((token.clone(), at + symbol.len())),
+    let among = |table: &[(&str, Token)]| {
+        table.iter().find(|(symbol, _)| rest.starts_with(symbol)).map(|(symbol, token)| (token.clone(), symbol.len()))
+    };
+    let comparison = || {
+        let (symbol, comparison) = Comparison::SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol))?;
+        Some((Token::Compare(*comparison), symbol.len()))
+    };
+    match among(&LONG).or_else(comparison).or_else(|| among(&SHORT)) {
+        Some((token, length)) => Ok((token, at + length)),
         None => Err(ParseError::new(text, at, format!("unexpected {c:?}")).hint("quote it: \"…\" is any atom's text")),
     }
 }

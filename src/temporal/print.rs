@@ -163,14 +163,8 @@ impl Binary {
 impl Comparison {
     /// As it is written.
     pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Equal => "=",
-            Self::NotEqual => "!=",
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterOrEqual => ">=",
-        }
+        let written = Self::SYMBOLS.iter().rfind(|(_, comparison)| *comparison == self);
+        written.expect("every comparison has a symbol").0
     }
 }
 
