@@ -251,3 +251,32 @@ fn integers_beyond_what_a_double_holds_are_compared_exactly() {
     let error = formulas.parse("x = 18446744073709551617").unwrap_err();
     assert!(error.to_string().contains("exactly"), "{error}");
 }
+
+#[test]
+fn of_several_bad_lines_the_first_is_told_and_a_defect_of_whoever_reads_does_not_hang() {
+    let lines: Vec<String> = (1..=200_000)
+        .map(|line| match line {
+            70_001 | 140_000 | 199_999 => "{\"n\":}".to_owned(),
+            line => format!("{{\"n\":{line},\"pad\":\"0123456789\"}}"),
+        })
+        .collect();
+    let log = lines.join("\n");
+    for threads in [1, 2, 5] {
+        let manner = Manner { skip_invalid: false, threads };
+        let error = truths(log.as_bytes(), Shape::Jsonl, &["n > 3"], manner).unwrap_err();
+        assert!(matches!(error, LogError::Line { line: 70_001, .. }), "{error}");
+        let (rows, found) =
+            truths(log.as_bytes(), Shape::Jsonl, &["n > 3"], Manner { skip_invalid: true, ..manner }).unwrap();
+        assert_eq!((rows.len(), found.invalid_count), (199_997, 3));
+        assert_eq!(found.invalid.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [70_001, 140_000, 199_999]);
+
+        let mut formulas = Formulas::new();
+        let formula = formulas.parse("n").unwrap();
+        let plan = Plan::new(&Mapping::default().over(Shape::Jsonl), &formulas, &[formula], &[]);
+        let defect = std::panic::catch_unwind(|| {
+            let fold = |(): &mut (), _: &_, line| assert!(line != 60_000, "a defect");
+            scan_lines(&mut log.as_bytes(), &plan, manner, fold, |()| {})
+        });
+        assert!(defect.is_err());
+    }
+}

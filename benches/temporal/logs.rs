@@ -160,11 +160,10 @@ fn beside_shadow(log: &Path, ours: [f64; 2]) {
     let (check, holds) = prepared(log);
     println!("the check on prepared labels: {:.1} us", check * 1e6);
     let Some(told) = python("shadow-diff", SHADOW, &[log.as_os_str(), FORMULA.as_ref()]) else { return };
-    let numbers: Vec<f64> = told.iter().flat_map(|l| l.split_whitespace()).filter_map(|n| n.parse().ok()).collect();
-    let [all, theirs, held] = numbers[..] else { panic!("three numbers: {told:?}") };
-    #[expect(clippy::cast_precision_loss, reason = "a count of at most 100,000")]
-    let same = held == holds as f64;
-    assert!(same, "they hold at {held} positions, we at {holds}");
+    let words: Vec<&str> = told.iter().flat_map(|line| line.split_whitespace()).collect();
+    let [all, theirs, held] = words[..] else { panic!("three numbers: {told:?}") };
+    let (all, theirs): (f64, f64) = (all.parse().unwrap(), theirs.parse().unwrap());
+    assert_eq!(held.parse(), Ok(holds), "at how many positions it holds");
     println!(
         "shadow, same file, same formula, same values: {:.0} ms from disk, {:.0} times ours on one thread, {:.0} on all; \
          on prepared labels {:.0} ms, {:.0} times ours",

@@ -43,7 +43,7 @@ for spec in sys.argv[1:]:
 pub(crate) fn objective() {
     let names = ["a", "b", "c", "d", "e"];
     let predicates = names.map(|n| Predicate::new(n, format!("v_{n} > 0.5")));
-    let specs: Vec<&OsStr> = SPECS.iter().map(|spec| spec.as_ref()).collect();
+    let specs: Vec<&OsStr> = SPECS.iter().map(AsRef::as_ref).collect();
     let gym = python("gym-tl-tools", GYM, &specs).unwrap_or_default();
     for (number, spec) in SPECS.into_iter().enumerate() {
         let built = (0..50).map(|_| {
