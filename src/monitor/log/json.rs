@@ -309,7 +309,7 @@ struct Items<'r, 'de> {
 }
 
 impl Items<'_, '_> {
-    /// Whether there is another before the end; its comma is passed.
+    /// Whether there is another before the end; its comma is passed, and behind that nothing but another is read.
     #[inline]
     fn another(&mut self, closing: u8) -> Read<bool> {
         if self.reader.peek() == Some(closing) {
@@ -317,10 +317,6 @@ impl Items<'_, '_> {
         }
         if !std::mem::take(&mut self.first) {
             self.reader.expect(b',')?;
-            // Behind a comma there is another.
-            if self.reader.peek() == Some(closing) {
-                return Err(GivenUp);
-            }
         }
         Ok(true)
     }
