@@ -1,5 +1,5 @@
-//! The readings of the formula language: one file a reading in `benches/temporal/`. What is timed beside a peer (`mona`)
-//! prints ratios of the same run; the rest is criterion's.
+//! The readings of the formula language: one file a reading in `benches/temporal/`. What is timed beside a peer
+//! (`mona`, and those of a Python that `TLAFORGE_PEERS` names) prints ratios of the same run; the rest is criterion's.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -18,6 +18,8 @@ mod finite;
 mod logs;
 #[path = "temporal/objective.rs"]
 mod objective;
+#[path = "temporal/peers.rs"]
+mod peers;
 #[path = "temporal/progression.rs"]
 mod progression;
 

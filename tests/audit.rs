@@ -162,8 +162,21 @@ fn causal_rules_work_on_any_log_that_tells_lifelines_and_messages() {
     bench.run(&["audit", "log.jsonl", "--policy", "rules.toml"]).expect(1).prints(&[
         "merge-what-was-tested: VIOLATED",
         "decided at state 5 (line 6)",
-        "`@test.cand = cand` is false of what dev can have seen",
+        "`@test.cand = cand` is false of what dev can have seen: `@test.cand` is \"a\", `cand` is \"b\"",
     ]);
+    let told = [
+        ("@test(status = \"failed\")", "`@test.status` is \"passed\""),
+        ("@test.cost < 3 | !defined(cand)", "`@test.cost` is undefined, `cand` is \"b\""),
+        ("cand = \"b\" & @late(ok)", "`@late(ok)` is false of what dev can have seen: nothing of late"),
+        ("kind = \"send\" & name != \"merge\"", "`kind` is \"choice\", `name` is \"merge\""),
+        ("P(cand = \"c\") | Y (cand = \"c\")", "is false of what dev can have seen"),
+    ];
+    let late = format!("{}{}", log.map(event).concat(), event(r#""who":"late","what":"act","ok":true"#));
+    bench.write("late.jsonl", late);
+    for (formula, why) in told {
+        bench.write("rules.toml", rule(formula));
+        bench.run(&["audit", "late.jsonl", "--policy", "rules.toml"]).expect(1).prints(&[why]);
+    }
     bench.write("rules.toml", rule("@test(status = \"passed\")"));
     bench.run(&["audit", "log.jsonl", "--policy", "rules.toml"]).expect(0);
     bench.write("rules.toml", rule("Seen@nobody"));
@@ -285,6 +298,9 @@ fn a_formula_is_tried_on_a_trace_and_drawn() {
     bench.run(&["formula", "X a", "--trace", "a"]).expect(1).prints(&["does not hold"]);
     bench.run(&["formula", "F a", "--dfa", "dot"]).expect(0).prints(&["digraph automaton {"]);
     bench.run(&["formula", "F a", "--dfa", "table"]).expect(0).prints(&["2 states", "1  accepting, goal"]);
+    let many = ["formula", "G (a -> F b) & G (c -> F d)", "--dfa", "table", "--edges"];
+    bench.run(&[&many[..], &["15"]].concat()).expect(2).says(&["4 states and 16 edges", "`--edges 16` prints"]);
+    bench.run(&[&many[..], &["16"]].concat()).expect(0).prints(&["4 states"]);
     bench.run(&["formula", "Y a", "--dfa", "dot"]).expect(2).says(&["`Y` has no meaning in the automaton"]);
     bench.run(&["formula", "a & & b"]).expect(2).says(&["column 5", "    ^"]);
     let value = object(&bench, &["formula", "a U b", "--trace", "a; b"], 0);
@@ -309,7 +325,10 @@ fn what_a_rule_asks_for_and_no_record_has_is_told() {
     bench.run(&["audit", "answers.jsonl", "--formula", "G !tool_call:rm"]).expect(1);
     bench.write("twice.jsonl", "{\"ok\":false,\"ok\":true}\n");
     bench.run(&["audit", "twice.jsonl", "--formula", "ok"]).expect(0);
-    bench.run(&["audit", "twice.jsonl", "--formula", "ok = 1234567890123456788"]).expect(2).says(&["exact to 2^53"]);
+    bench
+        .run(&["audit", "twice.jsonl", "--formula", "ok = 123456789012345678901"])
+        .expect(2)
+        .says(&["exact to 64 bits"]);
 }
 
 #[test]

@@ -204,3 +204,79 @@ fn however_many_threads_read_the_states_are_the_same_and_in_order() {
         }
     }
 }
+
+#[test]
+fn integers_beyond_what_a_double_holds_are_compared_exactly() {
+    let log = r#"{"id":1234567890123456788,"was":1234567890123456789,"big":18446744073709551615,"low":-9223372036854775808,"x":9007199254740993,"half":9007199254740992.0}"#;
+    for (atom, holds) in [
+        ("id = was", false),
+        ("id != was", true),
+        ("id < was", true),
+        ("was > id", true),
+        ("id <= id & id >= id & id = id", true),
+        ("id = 1234567890123456788", true),
+        ("id = 1234567890123456789", false),
+        ("id > 1234567890123456787", true),
+        ("id = \"1234567890123456788\"", false),
+        ("id + 1 = was", true),
+        ("was - id = 1", true),
+        ("-id > -was", true),
+        ("id * 2 / 2 = id", true),
+        ("id / 2 < id", true),
+        ("id > 1.5", true),
+        ("id < 1e18", false),
+        ("id < 1e19", true),
+        ("big = 18446744073709551615", true),
+        ("big < 18446744073709552000", true),
+        ("big > 18446744073709551614", true),
+        ("low < -9223372036854775807", true),
+        ("low = -9223372036854775808", true),
+        ("x > half", true),
+        ("x = 9007199254740992", false),
+        ("x - 1 = half & half + 1 = x", true),
+        ("one_of(id, 1, 1234567890123456788)", true),
+        ("one_of(id, 1, 1234567890123456789)", false),
+        ("extra:id=1234567890123456788", true),
+        ("extra:id=1234567890123456789", false),
+        ("extra:low=-9223372036854775808", true),
+    ] {
+        // A conjunction of atoms is read atom by atom.
+        let all = atom.split(" & ").all(|atom| columns(log, Shape::Jsonl, &[atom]) == ["1"]);
+        assert_eq!(all, holds, "{atom}");
+    }
+    let mut formulas = Formulas::new();
+    let formula = formulas.parse("x < 1234567890123456789 & y >= -9223372036854775807").unwrap();
+    let text = formulas.text(formula);
+    assert_eq!(formulas.parse(&text).unwrap(), formula, "{text}");
+    let error = formulas.parse("x = 18446744073709551617").unwrap_err();
+    assert!(error.to_string().contains("exactly"), "{error}");
+}
+
+#[test]
+fn of_several_bad_lines_the_first_is_told_and_a_defect_of_whoever_reads_does_not_hang() {
+    let lines: Vec<String> = (1..=200_000)
+        .map(|line| match line {
+            70_001 | 140_000 | 199_999 => "{\"n\":}".to_owned(),
+            line => format!("{{\"n\":{line},\"pad\":\"0123456789\"}}"),
+        })
+        .collect();
+    let log = lines.join("\n");
+    for threads in [1, 2, 5] {
+        let manner = Manner { skip_invalid: false, threads };
+        let error = truths(log.as_bytes(), Shape::Jsonl, &["n > 3"], manner).unwrap_err();
+        assert!(matches!(error, LogError::Line { line: 70_001, .. }), "{error}");
+        let (rows, found) =
+            truths(log.as_bytes(), Shape::Jsonl, &["n > 3"], Manner { skip_invalid: true, ..manner }).unwrap();
+        assert_eq!((rows.len(), found.invalid_count), (199_997, 3));
+        assert_eq!(found.invalid.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [70_001, 140_000, 199_999]);
+
+        let mut formulas = Formulas::new();
+        let formula = formulas.parse("n").unwrap();
+        let plan = Plan::new(&Mapping::default().over(Shape::Jsonl), &formulas, &[formula], &[]);
+        let defect = std::panic::catch_unwind(|| {
+            let fold = |(): &mut (), _: &_, line| assert!(line != 60_000, "a defect");
+            scan_lines(&mut log.as_bytes(), &plan, manner, fold, |()| {})
+        });
+        assert!(defect.is_err());
+    }
+}

@@ -1,11 +1,15 @@
-//! Formulas to complete minimal automata, beside the process `mona` where it is installed, in the same run.
+//! Formulas to complete minimal automata, beside the process `mona` and beside Spot where they are installed, in the same
+//! run.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tlaforge::temporal::{Binary, Conjunction, Dfa, Formula, Formulas, Limits, Node, Unary};
+
+use super::peers::python;
 
 /// The best of at most `times`, or of what fits in two seconds.
 fn best<T>(times: usize, mut what: impl FnMut() -> T) -> (Duration, T) {
@@ -94,6 +98,34 @@ fn mona(formulas: &Formulas, formula: Formula, folder: &std::path::Path) -> Opti
     Some((took, states))
 }
 
+/// A formula over finite traces to a deterministic automaton, as Spot's documents do it; the best of at most three.
+const SPOT: &str = r"
+import sys, time
+import spot
+for text in sys.argv[1:]:
+    best = 1e9
+    for _ in range(3):
+        start = time.perf_counter()
+        formula = spot.from_ltlf(text)
+        automaton = spot.to_finite(spot.translate(formula, 'BA', 'deterministic', 'low'))
+        took = time.perf_counter() - start
+        best = min(best, took)
+        if took > 1:
+            break
+    print(best, automaton.num_states(), spot.is_deterministic(automaton))
+";
+
+/// Beyond this response conjunction Spot takes many seconds, which only a campaign spends.
+const SPOT_RESPONSES: usize = 6;
+
+/// What Spot says of each formula of a family; shorter than the family where it would take too long.
+fn spot(texts: &[String], is_response: bool) -> Vec<String> {
+    let campaign = std::env::var_os("TLAFORGE_CAMPAIGN").is_some();
+    let asked = texts.iter().take(if is_response && !campaign { SPOT_RESPONSES - 1 } else { texts.len() });
+    let asked: Vec<&OsStr> = asked.map(AsRef::as_ref).collect();
+    python("spottl", SPOT, &asked).unwrap_or_default()
+}
+
 type Family = fn(usize) -> String;
 
 /// Response conjunctions and sequences for n = 2 to 8.
@@ -102,15 +134,16 @@ pub(crate) fn automaton() {
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     let families: [(&str, Family); 2] = [("response", responses), ("sequence", sequence)];
     for (family, text) in families {
-        for n in 2..=8 {
-            let text = text(n);
+        let texts: Vec<String> = (2..=8).map(text).collect();
+        let spot = spot(&texts, family == "response");
+        for (n, text) in (2..).zip(&texts) {
             let (ours, dfa) = best(50, || {
                 let mut formulas = Formulas::new();
-                let formula = formulas.parse(&text).expect("a formula");
+                let formula = formulas.parse(text).expect("a formula");
                 Dfa::build(&formulas, formula, Limits::default()).expect("within the limits")
             });
             let mut formulas = Formulas::new();
-            let formula = formulas.parse(&text).expect("a formula");
+            let formula = formulas.parse(text).expect("a formula");
             let (beside, parts) =
                 best(50, || Conjunction::build(&formulas, formula, Limits::default()).expect("within the limits"));
             print!(
@@ -121,9 +154,19 @@ pub(crate) fn automaton() {
             );
             match mona(&formulas, formula, &folder) {
                 Some((theirs, states)) => {
-                    println!("; mona {theirs:.1?} ({states}): {:.0} times", theirs.as_secs_f64() / ours.as_secs_f64());
+                    print!("; mona {theirs:.1?} ({states}): {:.0} times", theirs.as_secs_f64() / ours.as_secs_f64());
                 }
-                None => println!("; mona is not installed (Debian package `mona`)"),
+                None => print!("; mona is not installed (Debian package `mona`)"),
+            }
+            let told: Option<[&str; 3]> =
+                spot.get(n - 2).and_then(|l| l.split(' ').collect::<Vec<_>>().try_into().ok());
+            match told.map(|[seconds, states, deterministic]| (seconds.parse::<f64>(), states, deterministic)) {
+                Some((Ok(theirs), states, deterministic)) => {
+                    let kind = if deterministic == "True" { "deterministic" } else { "not deterministic" };
+                    let times = theirs / ours.as_secs_f64();
+                    println!("; spot {:.1} ms ({states}, {kind}): {times:.0} times", theirs * 1e3);
+                }
+                _ => println!(),
             }
         }
     }

@@ -492,6 +492,9 @@ pub(super) struct FormulaArgs {
     /// Print the minimal automaton: dot for Graphviz, or table.
     #[arg(long, value_enum, value_name = "dot|table", hide_possible_values = true)]
     pub dfa: Option<DfaChoice>,
+    /// The most edges that --dfa prints; an automaton with more is refused, with their number.
+    #[arg(long, default_value_t = 2_000, value_name = "N", requires = "dfa")]
+    pub edges: usize,
     /// `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,

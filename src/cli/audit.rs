@@ -110,7 +110,7 @@ async fn follow(
 
 /// The lines of a log that may still be written.
 struct Growing {
-    input: BufReader<Box<dyn Read>>,
+    input: BufReader<Box<dyn Read + Send>>,
     is_stdin: bool,
     /// The number of the line that came last, from 1.
     line: u64,
@@ -256,7 +256,7 @@ fn chosen(args: &AuditArgs, mapping: &Mapping) -> Option<Shape> {
 }
 
 /// The log at a path: a file, a run folder's journal, or stdin.
-fn opened(path: &Path) -> Result<Box<dyn Read>, Failure> {
+fn opened(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
     if path == Path::new("-") {
         return Ok(Box::new(std::io::stdin()));
     }
@@ -271,7 +271,7 @@ fn opened(path: &Path) -> Result<Box<dyn Read>, Failure> {
 /// A log whose beginning was looked at.
 struct Log {
     beginning: Vec<u8>,
-    rest: Box<dyn Read>,
+    rest: Box<dyn Read + Send>,
 }
 
 impl Log {
@@ -291,7 +291,7 @@ impl Log {
         text.starts_with(b"[") || !text.split(|b| *b == b'\n').next().is_some_and(is_message)
     }
 
-    fn input(self) -> impl Read {
+    fn input(self) -> impl Read + Send {
         Cursor::new(self.beginning).chain(self.rest)
     }
 

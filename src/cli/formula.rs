@@ -51,11 +51,20 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     }
     if let Some(choice) = args.dfa {
         let dfa = Dfa::build(&formulas, formula, Limits::default()).map_err(|e| Failure::usage(e.to_string()))?;
+        let edges = dfa.edge_count();
+        if edges > args.edges {
+            let states = counted(dfa.states() as u64, "state");
+            let most = args.edges;
+            return Err(Failure::usage(format!(
+                "the automaton has {states} and {edges} edges, of which {most} may be printed"
+            ))
+            .hint(format!("`--edges {edges}` prints them all")));
+        }
         let shown = match choice {
             DfaChoice::Dot => dfa.dot(&formulas),
             DfaChoice::Table => table(&dfa, &formulas),
         };
-        object["automaton"] = json!({ "states": dfa.states(), "text": shown });
+        object["automaton"] = json!({ "states": dfa.states(), "edges": edges, "text": shown });
         if choice == DfaChoice::Dot {
             // Alone, so that it can be piped into Graphviz.
             text = shown;
@@ -93,7 +102,7 @@ impl Record for State {
             Some((field, value)) if field == name => Some(match (value, value.parse::<f64>()) {
                 ("true", _) => Seen::Bool(true),
                 ("false", _) => Seen::Bool(false),
-                (_, Ok(number)) => Seen::Number(number),
+                (_, Ok(number)) => value.parse().map_or(Seen::Number(number), Seen::integer),
                 _ => Seen::Text(value.into()),
             }),
             None if atom == name => Some(Seen::Bool(true)),

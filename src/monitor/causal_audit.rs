@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::audit::{FAILING_SHOWN, RuleFinding, Verdict};
+use super::causal_witness::{self, Clause};
 use super::log::{Mapping, Step};
 use super::policy::{PolicyRule, Scope};
 use crate::temporal::causal::{CausalError, Event, GuardError, Guards, Monitor, Step as Kind, VectorClock};
@@ -55,8 +56,8 @@ struct Followed {
     owner: String,
     when: Option<usize>,
     guard: usize,
-    /// The parts of a conjunction, so that the one that is false can be named.
-    parts: Vec<(usize, Formula)>,
+    /// The parts of a conjunction, or the one that it is, so that the one that is false can be named.
+    parts: Vec<(usize, Clause)>,
     asked: u64,
     failing: Vec<u64>,
     failing_count: u64,
@@ -73,12 +74,12 @@ pub(super) struct CausalAudit {
     counts: HashMap<String, u64>,
     /// Whether the lifelines were known before the first event.
     closed: bool,
-    formulas: Formulas,
 }
 
 impl CausalAudit {
     /// `None` where no rule is causal.
     pub(super) fn new(formulas: &Formulas, rules: &[PolicyRule], mapping: &Mapping) -> Result<Option<Self>, Misfit> {
+        let mut formulas = formulas.clone();
         let mut guards = Vec::new();
         let mut followed = Vec::new();
         let mut named = BTreeSet::new();
@@ -88,24 +89,33 @@ impl CausalAudit {
                 return Err(Misfit::NoLifelines { rule: rule.id.clone() });
             }
             named.insert(owner.clone());
-            let mut add = |formula: Formula| {
+            let mut add = |formulas: &Formulas, formula: Formula| {
                 named.extend(lifelines_of(formulas, formula));
                 guards.push(formula);
                 guards.len() - 1
             };
-            let guard = add(rule.formula);
-            let when = when.map(&mut add);
+            let guard = add(&formulas, rule.formula);
+            let when = when.map(|when| add(&formulas, when));
             let parts = match formulas.node(rule.formula) {
-                Node::And(parts) => parts.iter().map(|part| (add(*part), *part)).collect(),
-                _ => Vec::new(),
+                Node::And(parts) => parts.clone(),
+                _ => Box::new([rule.formula]),
             };
+            let mut clauses = Vec::new();
+            for part in parts {
+                let clause = Clause::new(&formulas, part, owner);
+                // What is told of others has to be kept of them.
+                for kept in clause.kept(&mut formulas) {
+                    add(&formulas, kept);
+                }
+                clauses.push((add(&formulas, part), clause));
+            }
             followed.push(Followed {
                 number,
                 rule: rule.clone(),
                 owner: owner.clone(),
                 when,
                 guard,
-                parts,
+                parts: clauses,
                 asked: 0,
                 failing: Vec::new(),
                 failing_count: 0,
@@ -122,7 +132,7 @@ impl CausalAudit {
             named = known.iter().cloned().collect();
         }
         let lifelines: Vec<&str> = named.iter().map(String::as_str).collect();
-        let monitor = Monitor::new(&Guards::new(formulas, &guards, &lifelines)?);
+        let monitor = Monitor::new(&Guards::new(&formulas, &guards, &lifelines)?);
         Ok(Some(Self {
             monitor,
             rules: followed,
@@ -130,7 +140,6 @@ impl CausalAudit {
             seen: BTreeSet::new(),
             counts: HashMap::new(),
             closed: mapping.lifelines.is_some(),
-            formulas: formulas.clone(),
         }))
     }
 
@@ -159,13 +168,16 @@ impl CausalAudit {
         for (name, value) in step.fields() {
             event.updates.extend(Literal::of(&value).map(|value| (name.into(), value)));
         }
-        let values = if clocked {
+        let refused = if clocked {
             let clock = self.clock(mapping, step, &lifeline);
-            self.monitor.on_clocked(&event, &clock, step)
+            self.monitor.on_clocked(&event, &clock, step).err()
         } else {
-            self.monitor.on_event(&event, step)
+            self.monitor.on_event(&event, step).err()
         };
-        let values = values.map_err(|why| Misfit::Event { line, why })?;
+        if let Some(why) = refused {
+            return Err(Misfit::Event { line, why });
+        }
+        let values = self.monitor.values(&lifeline).expect("it has just had an event");
         for rule in self.rules.iter_mut().filter(|rule| rule.owner == *lifeline) {
             if rule.when.is_some_and(|when| !values.holds(when)) {
                 continue;
@@ -179,15 +191,9 @@ impl CausalAudit {
                 rule.failing.push(state);
             }
             if rule.witness.is_empty() {
-                let wrong: Vec<String> = rule
-                    .parts
-                    .iter()
-                    .filter(|(guard, _)| !values.holds(*guard))
-                    .map(|(_, part)| format!("`{}` is false", self.formulas.text(*part)))
-                    .collect();
-                let wrong = if wrong.is_empty() { "it is false".to_owned() } else { wrong.join(", ") };
-                rule.witness
-                    .push(format!("at {state}, an event of {lifeline}, {wrong} of what {lifeline} can have seen"));
+                let wrong = rule.parts.iter().filter(|(guard, _)| !values.holds(*guard)).map(|(_, clause)| clause);
+                let wrong = causal_witness::told(wrong, &self.monitor, &event);
+                rule.witness.push(format!("at {state}, an event of {lifeline}, {wrong}"));
             }
         }
         Ok(())

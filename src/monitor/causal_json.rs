@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::temporal::causal::{CausalError, Guards, Kept, Stamp, VectorClock, View};
-use crate::temporal::{Literal, Number};
+use crate::temporal::{self, Literal, Number};
 
 /// Why a stamp cannot be read back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -132,6 +132,10 @@ pub fn literal_json(literal: &Literal) -> Value {
         Literal::Null => Value::Null,
         Literal::Bool(value) => (*value).into(),
         Literal::Text(text) => (**text).into(),
+        Literal::Integer(integer) => match serde_json::Number::from_i128(*integer) {
+            Some(number) => Value::Number(number),
+            None => json!({"integer": integer.to_string()}),
+        },
         Literal::Number(number) => {
             let value = Value::from(number.get());
             let read: Result<f64, _> = serde_json::from_str(&value.to_string());
@@ -149,7 +153,14 @@ fn literal(name: &str, value: &Value) -> Result<Literal, StampError> {
         Value::Null => Some(Literal::Null),
         Value::Bool(value) => Some(Literal::Bool(*value)),
         Value::String(text) => Some(Literal::Text(text.as_str().into())),
-        Value::Number(value) => value.as_f64().and_then(number),
+        Value::Number(value) => match value.as_i128() {
+            Some(integer) => Literal::of(&temporal::Value::integer(integer)),
+            None => value.as_f64().and_then(number),
+        },
+        Value::Object(object) if object.contains_key("integer") => value["integer"]
+            .as_str()
+            .and_then(|text| text.parse().ok())
+            .and_then(|integer| Literal::of(&temporal::Value::integer(integer))),
         Value::Object(_) => value["bits"]
             .as_str()
             .and_then(|bits| u64::from_str_radix(bits, 16).ok())

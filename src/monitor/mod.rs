@@ -4,6 +4,7 @@
 mod audit;
 mod causal_audit;
 pub mod causal_json;
+mod causal_witness;
 mod follow;
 pub mod labels;
 pub mod log;

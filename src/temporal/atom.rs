@@ -50,27 +50,20 @@ pub enum Literal {
     Bool(bool),
     /// A number.
     Number(Number),
+    /// An integer that no double holds.
+    Integer(i128),
     /// `"text"`
     Text(Arc<str>),
 }
 
 impl Literal {
-    /// A value to keep; `None` for not a number.
-    pub fn of(value: &Value<'_>) -> Option<Self> {
-        Some(match value {
-            Value::Null => Self::Null,
-            Value::Bool(value) => Self::Bool(*value),
-            Value::Number(value) => Self::Number(Number::new(*value)?),
-            Value::Text(text) => Self::Text(text.as_ref().into()),
-        })
-    }
-
     /// The constant as a term's value.
     pub fn value(&self) -> Value<'_> {
         match self {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             Self::Number(number) => Value::Number(number.get()),
+            Self::Integer(integer) => Value::Integer(*integer),
             Self::Text(text) => Value::Text(Cow::Borrowed(text)),
         }
     }
@@ -158,6 +151,8 @@ pub enum Value<'a> {
     Bool(bool),
     /// A number.
     Number(f64),
+    /// An integer that no double holds; [`Value::integer`] tells which those are.
+    Integer(i128),
     /// A text.
     Text(Cow<'a, str>),
 }
@@ -234,14 +229,24 @@ impl Atom {
 }
 
 impl Comparison {
+    /// How they are written, longer ones first; of two for one comparison, the last is how it is printed.
+    pub(super) const SYMBOLS: [(&str, Self); 7] = [
+        ("==", Self::Equal),
+        ("!=", Self::NotEqual),
+        ("<=", Self::LessOrEqual),
+        (">=", Self::GreaterOrEqual),
+        ("=", Self::Equal),
+        ("<", Self::Less),
+        (">", Self::Greater),
+    ];
+
     /// Whether it holds; between values of different kinds, none does.
     pub fn holds(self, a: &Value<'_>, b: &Value<'_>) -> bool {
         let order = match (a, b) {
             (Value::Null, Value::Null) => Some(std::cmp::Ordering::Equal),
             (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
-            (Value::Number(a), Value::Number(b)) => a.partial_cmp(b),
             (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
-            _ => None,
+            (a, b) => a.order(b),
         };
         order.is_some_and(|order| match self {
             Self::Equal => order.is_eq(),
@@ -261,23 +266,9 @@ impl Term {
             Self::Field(name) => return record.field(name),
             Self::FieldAt(lifeline, name) => return record.field_at(lifeline, name),
             Self::Literal(literal) => literal.value(),
-            Self::Negate(term) => Value::Number(-term.number(record)?),
-            Self::Arithmetic(operator, a, b) => {
-                let value = operator.apply(a.number(record)?, b.number(record)?);
-                // Numbers are finite, so that what is kept of a value is the value.
-                if !value.is_finite() {
-                    return None;
-                }
-                Value::Number(value)
-            }
+            Self::Negate(term) => return term.value(record)?.negated(),
+            Self::Arithmetic(operator, a, b) => return operator.of(&a.value(record)?, &b.value(record)?),
         })
-    }
-
-    fn number(&self, record: &(impl Record + ?Sized)) -> Option<f64> {
-        match self.value(record)? {
-            Value::Number(number) => Some(number),
-            _ => None,
-        }
     }
 
     /// The fields it reads: the lifeline, where it names one, and the name.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::atom::{Comparison, Value};
 use super::parse::ParseError;
 
 /// What a token is.
@@ -16,7 +17,7 @@ pub(super) enum Token {
     /// `kind:text`
     Label { kind: String, text: String },
     /// A number, not negative.
-    Number(f64),
+    Number(Value<'static>),
     /// `@`
     AtSign,
     /// `(`
@@ -37,18 +38,8 @@ pub(super) enum Token {
     Implies,
     /// `<->`, `<=>`
     Iff,
-    /// `=`, `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
+    /// `=`, `<` and their kin
+    Compare(Comparison),
     /// `+`
     Plus,
     /// `-`
@@ -59,18 +50,18 @@ pub(super) enum Token {
     Divide,
 }
 
-/// Symbols, longer ones first.
-const SYMBOLS: [(&str, Token); 25] = [
+/// What is looked for before the symbols of comparisons, which some of them begin with, longer ones first.
+const LONG: [(&str, Token); 6] = [
     ("<->", Token::Iff),
     ("<=>", Token::Iff),
     ("->", Token::Implies),
     ("=>", Token::Implies),
     ("&&", Token::And),
     ("||", Token::Or),
-    ("==", Token::Equal),
-    ("!=", Token::NotEqual),
-    ("<=", Token::LessOrEqual),
-    (">=", Token::GreaterOrEqual),
+];
+
+/// What is looked for after them.
+const SHORT: [(&str, Token); 12] = [
     ("@", Token::AtSign),
     ("(", Token::Open),
     (")", Token::Close),
@@ -79,9 +70,6 @@ const SYMBOLS: [(&str, Token); 25] = [
     ("!", Token::Not),
     ("&", Token::And),
     ("|", Token::Or),
-    ("=", Token::Equal),
-    ("<", Token::Less),
-    (">", Token::Greater),
     ("+", Token::Plus),
     ("-", Token::Minus),
     ("*", Token::Times),
@@ -145,8 +133,15 @@ fn token(text: &str, at: usize, c: char) -> Result<(Token, usize), ParseError> {
     if let Some((symbol, meant)) = FOREIGN.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
         return Err(ParseError::new(text, at, format!("unexpected `{symbol}`")).hint(*meant));
     }
-    match SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
-        Some((symbol, token)) => Ok((token.clone(), at + symbol.len())),
+    let among = |table: &[(&str, Token)]| {
+        table.iter().find(|(symbol, _)| rest.starts_with(symbol)).map(|(symbol, token)| (token.clone(), symbol.len()))
+    };
+    let comparison = || {
+        let (symbol, comparison) = Comparison::SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol))?;
+        Some((Token::Compare(*comparison), symbol.len()))
+    };
+    match among(&LONG).or_else(comparison).or_else(|| among(&SHORT)) {
+        Some((token, length)) => Ok((token, at + length)),
         None => Err(ParseError::new(text, at, format!("unexpected {c:?}")).hint("quote it: \"…\" is any atom's text")),
     }
 }
@@ -266,13 +261,16 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), ParseError> {
         return Err(ParseError::new(text, at, "a name cannot begin with a digit").hint("quote it: `1x` in backticks"));
     }
     let value: f64 = text[at..end].parse().map_err(|_| ParseError::new(text, at, "not a number"))?;
+    if let Ok(integer) = text[at..end].parse::<u64>() {
+        return Ok((Token::Number(Value::integer(integer.into())), end));
+    }
     let digits_alone = text[at..end].bytes().all(|b| b.is_ascii_digit());
-    if digits_alone && value.to_string() != text[at..end].trim_start_matches('0') && value != 0.0 && value.is_finite() {
+    if digits_alone && value.to_string() != text[at..end].trim_start_matches('0') && value.is_finite() {
         return Err(ParseError::new(text, at, "the number has more digits than can be compared exactly")
-            .hint("numbers are doubles, exact to 2^53; compare it as a text where the log has it as one"));
+            .hint("integers are exact to 64 bits; compare it as a text where the log has it as one"));
     }
     if value.is_infinite() {
         return Err(ParseError::new(text, at, "the number is too large"));
     }
-    Ok((Token::Number(value), end))
+    Ok((Token::Number(Value::Number(value)), end))
 }

@@ -7,6 +7,7 @@ mod automaton;
 mod bounded;
 pub mod causal;
 mod environment;
+mod exact;
 mod file_name;
 mod finite;
 mod formula;

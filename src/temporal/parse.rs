@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::atom::{Arithmetic, Atom, Comparison, Literal, Number, Term};
+use super::atom::{Arithmetic, Atom, Comparison, Literal, Number, Term, Value};
 use super::formula::{Binary, Causal, Formula, Formulas, Unary};
 use super::lexer::{Token, tokens};
 
@@ -354,12 +354,7 @@ impl<'a> Parser<'a> {
             Token::Or => Infix::Or,
             Token::Implies => Infix::Logic(ARROW, Binary::Implies),
             Token::Iff => Infix::Logic(ARROW, Binary::Iff),
-            Token::Equal => Infix::Compare(Comparison::Equal),
-            Token::NotEqual => Infix::Compare(Comparison::NotEqual),
-            Token::Less => Infix::Compare(Comparison::Less),
-            Token::LessOrEqual => Infix::Compare(Comparison::LessOrEqual),
-            Token::Greater => Infix::Compare(Comparison::Greater),
-            Token::GreaterOrEqual => Infix::Compare(Comparison::GreaterOrEqual),
+            Token::Compare(comparison) => Infix::Compare(*comparison),
             Token::Plus => Infix::Arithmetic(SUM, Arithmetic::Add),
             Token::Minus => Infix::Arithmetic(SUM, Arithmetic::Subtract),
             Token::Times => Infix::Arithmetic(PRODUCT, Arithmetic::Multiply),
@@ -390,7 +385,7 @@ impl<'a> Parser<'a> {
             Token::Minus => match self.peek() {
                 // `-3` is a number, `-(3)` takes the negative of one: a printed term reads back as it was.
                 Some(Token::Number(value)) => {
-                    let term = number_term(-value);
+                    let term = number_term(&value.negated().expect("a number"));
                     self.at += 1;
                     Operand::Term(term, 0)
                 }
@@ -398,7 +393,7 @@ impl<'a> Parser<'a> {
             },
             Token::Open => return Ok(Start::Opens(Pending::Parenthesis(place), 0)),
             Token::AtSign => return self.at_lifeline(None),
-            Token::Number(value) => Operand::Term(number_term(value), 0),
+            Token::Number(value) => Operand::Term(number_term(&value), 0),
             Token::Text(text) => Operand::Term(Term::Literal(Literal::Text(text.into())), 0),
             Token::Quoted(name) if self.eat(&Token::Open) => return Ok(self.call(name)),
             Token::Quoted(name) => Operand::Term(Term::Field(name.into()), 0),
@@ -544,6 +539,6 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn number_term(value: f64) -> Term {
-    Term::Literal(Literal::Number(Number::new(value).expect("the lexer reads finite numbers")))
+fn number_term(value: &Value<'_>) -> Term {
+    Term::Literal(Literal::of(value).expect("the lexer reads finite numbers"))
 }

@@ -163,14 +163,8 @@ impl Binary {
 impl Comparison {
     /// As it is written.
     pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Equal => "=",
-            Self::NotEqual => "!=",
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::Greater => ">",
-            Self::GreaterOrEqual => ">=",
-        }
+        let written = Self::SYMBOLS.iter().rfind(|(_, comparison)| *comparison == self);
+        written.expect("every comparison has a symbol").0
     }
 }
 
@@ -224,13 +218,11 @@ fn write_term(out: &mut String, term: &Term, least: u8) -> fmt::Result {
             out.push('.');
             write_name(out, name, '`', true)
         }
-        Term::Literal(Literal::Null) => write!(out, "null"),
-        Term::Literal(Literal::Bool(value)) => write!(out, "{value}"),
-        Term::Literal(Literal::Number(number)) => write!(out, "{}", number.get()),
         Term::Literal(Literal::Text(text)) => write_quoted(out, text, '"'),
+        Term::Literal(literal) => write!(out, "{}", literal.value()),
         Term::Negate(a) => {
             // `-(3)` is not the number `-3`. Elsewhere no parentheses that need not be: they count as nesting.
-            let is_number = matches!(**a, Term::Literal(Literal::Number(_)));
+            let is_number = matches!(**a, Term::Literal(Literal::Number(_) | Literal::Integer(_)));
             out.push_str(if is_number { "-(" } else { "-" });
             write_term(out, a, 2)?;
             if is_number {

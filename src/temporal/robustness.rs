@@ -149,6 +149,10 @@ impl Robustness {
             Term::Field(name) => self.quantity(name),
             Term::FieldAt(..) => unreachable!("refused above: no meaning in robustness"),
             Term::Literal(Literal::Number(number)) => self.slot(Part::Constant(number.get())),
+            // Robustness is a distance, and those are doubles.
+            Term::Literal(literal @ Literal::Integer(_)) => {
+                self.slot(Part::Constant(literal.value().as_double().expect("a number")))
+            }
             Term::Literal(Literal::Bool(value)) => self.slot(Part::Constant(if *value { 1.0 } else { -1.0 })),
             Term::Literal(Literal::Text(text)) => Err(RobustnessError::Constant { constant: format!("{text:?}") }),
             Term::Literal(Literal::Null) => Err(RobustnessError::Constant { constant: "null".to_owned() }),
@@ -210,6 +214,7 @@ impl Robustness {
             None => Err(RobustnessError::Unknown { name: name.clone() }),
             Some(Value::Number(number)) if !number.is_nan() => Ok(number),
             Some(Value::Bool(value)) => Ok(if value { 1.0 } else { -1.0 }),
+            Some(value @ Value::Integer(_)) => Ok(value.as_double().expect("a number")),
             Some(_) => Err(RobustnessError::NotANumber { name: name.clone() }),
         };
         let quantities = self.quantities.iter().map(read).collect::<Result<Vec<f64>, _>>()?;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use tlaforge::temporal::causal::{Chart, Event, Step};
+use tlaforge::temporal::causal::{Chart, Event, Guards, Step};
 use tlaforge::temporal::{Arithmetic, Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Node, Term, Unary};
 
 /// A chart with its causal order.
@@ -211,4 +211,20 @@ pub(crate) fn predicate(name: &str, values: &[Literal]) -> Option<bool> {
         ("even", [Literal::Number(n)]) => Some(n.get() % 2.0 == 0.0),
         _ => None,
     }
+}
+
+/// A chart of these events.
+pub(crate) fn chart(lifelines: &[&str], events: impl IntoIterator<Item = Event>) -> Chart {
+    let mut chart = Chart::new(lifelines).unwrap();
+    for event in events {
+        chart.push(event).unwrap();
+    }
+    chart
+}
+
+/// The guards of one formula.
+pub(crate) fn compiled(text: &str, lifelines: &[&str]) -> Guards {
+    let mut formulas = Formulas::new();
+    let guard = formulas.parse(text).unwrap();
+    Guards::new(&formulas, &[guard], lifelines).unwrap()
 }

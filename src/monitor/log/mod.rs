@@ -1,5 +1,6 @@
 //! Logs of agents as traces: records of any shape become states that formulas read.
 
+mod json;
 mod mapping;
 mod plan;
 mod source;

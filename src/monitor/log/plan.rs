@@ -1,11 +1,13 @@
 //! Reading of one JSON record: what the formulas ask for is taken, all else is skipped without being kept.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::json::Reader;
 use super::mapping::Mapping;
 use super::step::{Scalar, Step};
 use crate::temporal::{Atom, Formula, Formulas};
@@ -43,6 +45,12 @@ impl Node {
         if !node.takes.contains(&take) {
             node.takes.push(take);
         }
+    }
+
+    fn child(&self, key: &[u8]) -> Option<&Self> {
+        // The first byte tells most of them apart.
+        let same = |k: &str| k.as_bytes().first() == key.first() && k.as_bytes() == key;
+        self.children.iter().find(|(k, _)| same(k)).map(|(_, node)| node)
     }
 
     fn blocks(&self) -> bool {
@@ -116,6 +124,19 @@ impl Plan {
     /// Reads one record; `false` where it is no state.
     pub fn read(&self, json: &[u8], step: &mut Step) -> Result<bool, serde_json::Error> {
         step.clear();
+        let mut reader = Reader::new(json);
+        if reader.peek() == Some(b'{')
+            && (At { node: &self.root, step }).deserialize(&mut reader).and_then(|()| reader.end()).is_ok()
+        {
+            return Ok(self.is_state(step));
+        }
+        self.read_again(json, step)
+    }
+
+    /// What the fast reader gives up on: anything unusual, and everything wrong.
+    #[cold]
+    fn read_again(&self, json: &[u8], step: &mut Step) -> Result<bool, serde_json::Error> {
+        step.clear();
         if json.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
             // Not JSON at all, or JSON that is no object; the former says so itself.
             serde_json::from_slice::<IgnoredAny>(json)?;
@@ -141,9 +162,8 @@ impl Plan {
     fn is_state(&self, step: &Step) -> bool {
         self.only.as_ref().is_none_or(|(number, values)| match &step.values[*number] {
             Some((_, Scalar::Text(text))) => values.contains(text),
-            Some((_, Scalar::Bool(value))) => values.iter().any(|v| *v == value.to_string()),
-            Some((_, Scalar::Number(number))) => values.iter().any(|v| *v == number.to_string()),
-            _ => false,
+            Some((_, Scalar::Null)) | None => false,
+            Some((_, scalar)) => values.iter().any(|value| scalar.is_written(value)),
         })
     }
 }
@@ -157,21 +177,31 @@ struct At<'p, 's> {
 impl At<'_, '_> {
     fn scalar(self, scalar: &Scalar) {
         for take in &self.node.takes {
-            match (take, scalar) {
-                (Take::Field(number, rank), scalar) => {
+            if let Take::Field(number, rank) = take {
+                let slot = &mut self.step.values[*number];
+                if slot.as_ref().is_none_or(|(before, _)| rank <= before) {
+                    *slot = Some((*rank, scalar.clone()));
+                }
+            }
+        }
+    }
+
+    fn text(self, text: &str) {
+        for take in &self.node.takes {
+            match take {
+                Take::Field(number, rank) => {
                     let slot = &mut self.step.values[*number];
                     if slot.as_ref().is_none_or(|(before, _)| rank <= before) {
-                        *slot = Some((*rank, scalar.clone()));
+                        *slot = Some((*rank, Scalar::Text(text.to_owned())));
                     }
                 }
-                (Take::Tool, Scalar::Text(name)) => self.step.tools.push(name.clone()),
-                (Take::Text, Scalar::Text(text)) => add_line(&mut self.step.text, text),
-                (Take::Stop(rank), Scalar::Text(text))
-                    if self.step.stop.as_ref().is_none_or(|(before, _)| rank <= before) =>
-                {
-                    self.step.stop = Some((*rank, text.clone()));
+                Take::Tool => self.step.tools.push(text.to_owned()),
+                Take::Text => add_line(&mut self.step.text, text),
+                Take::Stop(rank) => {
+                    if self.step.stop.as_ref().is_none_or(|(before, _)| rank <= before) {
+                        self.step.stop = Some((*rank, text.to_owned()));
+                    }
                 }
-                _ => {}
             }
         }
     }
@@ -236,20 +266,18 @@ impl<'de> Visitor<'de> for At<'_, '_> {
         Ok(())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a number of JSON is a double, as everywhere else")]
     fn visit_i64<E>(self, value: i64) -> Result<(), E> {
-        self.scalar(&Scalar::Number(value as f64));
+        self.scalar(&Scalar::integer(value.into()));
         Ok(())
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a number of JSON is a double, as everywhere else")]
     fn visit_u64<E>(self, value: u64) -> Result<(), E> {
-        self.scalar(&Scalar::Number(value as f64));
+        self.scalar(&Scalar::integer(value.into()));
         Ok(())
     }
 
     fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        self.scalar(&Scalar::Text(value.to_owned()));
+        self.text(value);
         Ok(())
     }
 
@@ -288,7 +316,7 @@ impl<'de, 'p> DeserializeSeed<'de> for Child<'p> {
     type Value = Option<&'p Node>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
+        deserializer.deserialize_identifier(self)
     }
 }
 
@@ -300,7 +328,11 @@ impl<'p> Visitor<'_> for Child<'p> {
     }
 
     fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.0.children.iter().find(|(k, _)| k == key).map(|(_, node)| node))
+        Ok(self.0.child(key.as_bytes()))
+    }
+
+    fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
+        Ok(self.0.child(key))
     }
 }
 
@@ -336,7 +368,7 @@ impl<'de> Visitor<'de> for Block<'_, '_> {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        At { node: self.node, step: self.step }.scalar(&Scalar::Text(value.to_owned()));
+        At { node: self.node, step: self.step }.text(value);
         Ok(())
     }
 
@@ -350,78 +382,96 @@ impl<'de> Visitor<'de> for Block<'_, '_> {
     }
 }
 
+/// A key of a block that tells something.
+#[derive(serde::Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Part {
+    Type,
+    Name,
+    Text,
+    Function,
+    #[serde(other)]
+    Other,
+}
+
 /// What a block tells: `{"type":"tool_use","name":…}`, `{"function":{"name":…}}`, `{"type":"text","text":…}`.
 fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A) -> Result<(), A::Error> {
-    let (mut kind, mut name, mut text, mut function) = (None::<String>, None::<String>, None::<String>, None::<String>);
-    while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
-        match &*key {
-            "type" => kind = map.next_value::<Loose>()?.0,
-            "name" => name = map.next_value::<Loose>()?.0,
-            "text" => text = map.next_value::<Loose>()?.0,
-            "function" => function = map.next_value::<Named>()?.name.and_then(|n| n.0),
-            _ => _ = map.next_value::<IgnoredAny>()?,
+    let (mut kind, mut name, mut text, mut function) = (Loose(None), Loose(None), Loose(None), Loose(None));
+    while let Some(key) = map.next_key()? {
+        match key {
+            Part::Type => kind = map.next_value()?,
+            Part::Name => name = map.next_value()?,
+            Part::Text => text = map.next_value()?,
+            Part::Function => function = map.next_value::<Named<'_>>()?.name.unwrap_or(Loose(None)),
+            Part::Other => _ = map.next_value::<IgnoredAny>()?,
         }
     }
-    let calls = kind.as_deref().is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function");
+    let (kind, name, text) = (kind.0.as_deref(), function.0.or(name.0), text.0.as_deref());
+    let calls = kind.is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function");
     if node.takes.contains(&Take::Tool) && calls {
-        step.tools.extend(function.or(name));
+        step.tools.extend(name.map(Cow::into_owned));
     }
-    let writes = kind.as_deref().is_none_or(|k| k.ends_with("text"));
+    let writes = kind.is_none_or(|k| k.ends_with("text"));
     if let Some(text) = text.filter(|_| writes && node.takes.contains(&Take::Text)) {
-        add_line(&mut step.text, &text);
+        add_line(&mut step.text, text);
     }
     Ok(())
 }
 
 #[derive(serde::Deserialize, Default)]
 #[serde(default)]
-struct Named {
-    name: Option<Loose>,
+struct Named<'a> {
+    #[serde(borrow)]
+    name: Option<Loose<'a>>,
 }
 
 /// A text, or anything else, which is then nothing.
-struct Loose(Option<String>);
+struct Loose<'a>(Option<Cow<'a, str>>);
 
-impl<'de> serde::Deserialize<'de> for Loose {
+impl<'de: 'a, 'a> serde::Deserialize<'de> for Loose<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Text;
         impl<'de> Visitor<'de> for Text {
-            type Value = Loose;
+            type Value = Loose<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON value")
             }
 
-            fn visit_str<E>(self, value: &str) -> Result<Loose, E> {
-                Ok(Loose(Some(value.to_owned())))
+            fn visit_str<E>(self, value: &str) -> Result<Loose<'de>, E> {
+                Ok(Loose(Some(Cow::Owned(value.to_owned()))))
             }
 
-            fn visit_unit<E>(self) -> Result<Loose, E> {
+            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Loose<'de>, E> {
+                Ok(Loose(Some(Cow::Borrowed(value))))
+            }
+
+            fn visit_unit<E>(self) -> Result<Loose<'de>, E> {
                 Ok(Loose(None))
             }
 
-            fn visit_bool<E>(self, _: bool) -> Result<Loose, E> {
+            fn visit_bool<E>(self, _: bool) -> Result<Loose<'de>, E> {
                 Ok(Loose(None))
             }
 
-            fn visit_f64<E>(self, _: f64) -> Result<Loose, E> {
+            fn visit_f64<E>(self, _: f64) -> Result<Loose<'de>, E> {
                 Ok(Loose(None))
             }
 
-            fn visit_i64<E>(self, _: i64) -> Result<Loose, E> {
+            fn visit_i64<E>(self, _: i64) -> Result<Loose<'de>, E> {
                 Ok(Loose(None))
             }
 
-            fn visit_u64<E>(self, _: u64) -> Result<Loose, E> {
+            fn visit_u64<E>(self, _: u64) -> Result<Loose<'de>, E> {
                 Ok(Loose(None))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose<'de>, A::Error> {
                 while list.next_element::<IgnoredAny>()?.is_some() {}
                 Ok(Loose(None))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose<'de>, A::Error> {
                 while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
                 Ok(Loose(None))
             }

@@ -1,15 +1,18 @@
 //! Reading of a whole log: its shape, its states in order, and what was wrong with it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, mpsc};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::mapping::Shape;
 use super::plan::Plan;
-use super::step::Step;
+use super::step::{Step, TOLD};
 
-/// How much is read before the lines in it are shared out; memory stays a small multiple of it.
-const BLOCK: usize = 4 << 20;
+/// How much a thread reads before it looks at the lines in it: little enough to stay near, and memory a small multiple.
+const BLOCK: usize = 512 << 10;
 
 /// The longest line that is read; a longer one is an error, so that memory stays bounded.
 pub const LONGEST_LINE: usize = 256 << 20;
@@ -91,13 +94,21 @@ pub struct Found {
     pub invalid_count: u64,
     /// The last line, where it was never finished.
     pub torn: Option<u64>,
-    /// What some state tells: `tool_call`, `text`, `stop_reason`.
-    pub told: std::collections::BTreeSet<&'static str>,
+    told: [bool; 3],
     /// For each name of the plan, whether any state has it.
     pub defined: Vec<bool>,
 }
 
 impl Found {
+    fn of(plan: &Plan) -> Self {
+        Self { defined: vec![false; plan.names().len()], ..Self::default() }
+    }
+
+    /// What some state tells: `tool_call`, `text`, `stop_reason`.
+    pub fn told(&self) -> impl Iterator<Item = &'static str> {
+        TOLD.into_iter().zip(self.told).filter(|(_, told)| *told).map(|(kind, _)| kind)
+    }
+
     fn append(&mut self, other: Self) {
         self.records += other.records;
         self.places.append(&other.places);
@@ -105,17 +116,20 @@ impl Found {
         self.invalid.extend(other.invalid.into_iter().take(room));
         self.invalid_count += other.invalid_count;
         self.torn = self.torn.or(other.torn);
-        self.told.extend(other.told);
-        self.note_defined(other.defined.into_iter());
+        either(&mut self.told, other.told);
+        either(&mut self.defined, other.defined);
     }
 
-    fn note_defined(&mut self, defined: impl Iterator<Item = bool>) {
-        for (at, there) in defined.enumerate() {
-            if self.defined.len() <= at {
-                self.defined.push(false);
-            }
-            self.defined[at] |= there;
-        }
+    fn note(&mut self, step: &Step, place: u64) {
+        self.places.push(place);
+        either(&mut self.told, step.told());
+        either(&mut self.defined, step.defined());
+    }
+}
+
+fn either(all: &mut [bool], more: impl IntoIterator<Item = bool>) {
+    for (one, more) in all.iter_mut().zip(more) {
+        *one |= more;
     }
 }
 
@@ -149,80 +163,135 @@ fn shape_of_record(record: &serde_json::Value) -> Shape {
     }
 }
 
-/// Reads JSON lines; states, each with its line, are folded by as many threads as wanted, and the folds handed over in the log's order.
+/// Reads JSON lines; states, each with its line, are folded by as many threads as wanted, and the folds handed over in the
+/// log's order.
 pub fn scan_lines<A: Default + Send>(
-    input: &mut impl Read,
+    input: &mut (impl Read + Send),
     plan: &Plan,
     manner: Manner,
     fold: impl Fn(&mut A, &Step, u64) + Sync,
     mut take: impl FnMut(A),
 ) -> Result<Found, LogError> {
-    let mut found = Found { defined: vec![false; plan.names().len()], ..Found::default() };
-    let mut rest = Vec::new();
-    let mut line = 1;
-    loop {
-        let mut blocks = Vec::new();
-        let mut last = false;
-        while blocks.len() < manner.threads.max(1) && !last {
-            let (block, end) = next_block(input, &mut rest, line)?;
-            last = end;
-            let first = line;
-            line += memchr::memchr_iter(b'\n', &block).count() as u64;
-            blocks.push((block, first, end));
-        }
-        let parts: Vec<Result<(A, Found), LogError>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = blocks
-                .iter()
-                .map(|(block, first, end)| scope.spawn(|| scan_block(block, *first, *end, plan, manner, &fold)))
-                .collect();
-            workers.into_iter().map(|w| w.join().expect("reading a block does not panic")).collect()
-        });
-        for part in parts {
-            let (folded, part) = part?;
-            found.append(part);
-            take(folded);
-        }
-        if last {
-            return Ok(found);
-        }
+    let threads = manner.threads.max(1);
+    let mut found = Found::of(plan);
+    // As many buffers as there are bound what is read and not yet handed over.
+    let (free, buffers) = mpsc::channel();
+    for _ in 0..2 * threads {
+        free.send(Vec::new()).expect("it is read from below");
     }
+    let (done, parts) = mpsc::channel();
+    let blocks = Mutex::new(Blocks { input, buffers, rest: Vec::new(), line: 1, number: 0, ended: false });
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (done, blocks, fold) = (done.clone(), &blocks, &fold);
+            scope.spawn(move || {
+                while let Some((number, block)) = next(blocks) {
+                    let (buffer, part) = match block {
+                        Ok(block) => {
+                            // A panic is handed on: nobody may wait for a part that never comes.
+                            let part = catch_unwind(AssertUnwindSafe(|| scan_block(&block, plan, manner, fold)));
+                            (block.text, part)
+                        }
+                        Err(error) => (Vec::new(), Ok(Err(error))),
+                    };
+                    if done.send((number, buffer, part)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(done);
+        let mut waiting = BTreeMap::new();
+        let mut wanted = 0;
+        // Whatever ends this ends the threads, too: nobody gives them buffers any more.
+        let free = free;
+        for (number, buffer, part) in parts {
+            waiting.insert(number, (buffer, part));
+            while let Some((mut buffer, part)) = waiting.remove(&wanted) {
+                let (folded, part): (A, Found) = part.unwrap_or_else(|panic| resume_unwind(panic))?;
+                found.append(part);
+                take(folded);
+                wanted += 1;
+                buffer.shrink_to(4 * BLOCK);
+                // The threads may have ended.
+                _ = free.send(buffer);
+            }
+        }
+        Ok(found)
+    })
 }
 
-/// Whole lines, at least one, and whether they are the last.
-fn next_block(input: &mut impl Read, rest: &mut Vec<u8>, line: u64) -> Result<(Vec<u8>, bool), LogError> {
-    let mut block = std::mem::take(rest);
-    let mut looked = 0;
-    loop {
-        let read = input.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
-        if read == 0 {
-            return Ok((block, true));
-        }
-        if let Some(end) = memchr::memrchr(b'\n', &block[looked..]) {
-            let end = looked + end + 1;
-            *rest = block.split_off(end);
-            return Ok((block, false));
-        }
-        looked = block.len();
-        if block.len() > LONGEST_LINE {
-            let message = format!("longer than {} MB without an end of line", LONGEST_LINE >> 20);
-            return Err(LogError::Line { line, message });
+/// Some whole lines.
+struct Block {
+    text: Vec<u8>,
+    first: u64,
+    is_last: bool,
+}
+
+/// What shares a log out.
+struct Blocks<'a, R> {
+    input: &'a mut R,
+    buffers: mpsc::Receiver<Vec<u8>>,
+    rest: Vec<u8>,
+    line: u64,
+    number: u64,
+    ended: bool,
+}
+
+/// The next block and its number, for the thread that asks first.
+fn next<R: Read>(blocks: &Mutex<Blocks<'_, R>>) -> Option<(u64, Result<Block, LogError>)> {
+    let mut blocks = blocks.lock().expect("reading does not panic");
+    if blocks.ended {
+        return None;
+    }
+    let buffer = blocks.buffers.recv().ok()?;
+    let block = blocks.fill(buffer);
+    blocks.ended = !matches!(block, Ok(Block { is_last: false, .. }));
+    blocks.number += 1;
+    Some((blocks.number - 1, block))
+}
+
+impl<R: Read> Blocks<'_, R> {
+    /// Whole lines, at least one.
+    fn fill(&mut self, mut text: Vec<u8>) -> Result<Block, LogError> {
+        text.clear();
+        text.reserve(BLOCK + BLOCK / 4);
+        text.append(&mut self.rest);
+        let first = self.line;
+        let mut looked = 0;
+        loop {
+            let read = self.input.by_ref().take(BLOCK as u64).read_to_end(&mut text)?;
+            if read == 0 {
+                return Ok(Block { text, first, is_last: true });
+            }
+            if let Some(end) = memchr::memrchr(b'\n', &text[looked..]) {
+                let end = looked + end + 1;
+                self.rest.extend_from_slice(&text[end..]);
+                text.truncate(end);
+                self.line += memchr::memchr_iter(b'\n', &text).count() as u64;
+                return Ok(Block { text, first, is_last: false });
+            }
+            looked = text.len();
+            if text.len() > LONGEST_LINE {
+                let message = format!("longer than {} MB without an end of line", LONGEST_LINE >> 20);
+                return Err(LogError::Line { line: first, message });
+            }
         }
     }
 }
 
 fn scan_block<A: Default>(
-    block: &[u8],
-    first: u64,
-    is_last: bool,
+    block: &Block,
     plan: &Plan,
     manner: Manner,
     fold: &impl Fn(&mut A, &Step, u64),
 ) -> Result<(A, Found), LogError> {
+    let Block { text, first, is_last } = block;
     let mut folded = A::default();
-    let mut found = Found { defined: vec![false; plan.names().len()], ..Found::default() };
+    let mut found = Found::of(plan);
     let mut step = plan.step();
-    let mut line = first;
-    let mut rest = if first == 1 { block.strip_prefix("\u{feff}".as_bytes()).unwrap_or(block) } else { block };
+    let mut line = *first;
+    let mut rest = text.strip_prefix(if line == 1 { "\u{feff}".as_bytes() } else { &[] }).unwrap_or(text);
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest);
         let (text, after) = end.map_or((rest, &rest[rest.len()..]), |end| (&rest[..end], &rest[end + 1..]));
@@ -232,13 +301,11 @@ fn scan_block<A: Default>(
             match plan.read(text, &mut step) {
                 Ok(is_state) => {
                     if is_state {
-                        found.places.push(line);
-                        found.note_defined(step.defined());
-                        found.told.extend(step.told());
+                        found.note(&step, line);
                         fold(&mut folded, &step, line);
                     }
                 }
-                Err(error) if is_last && end.is_none() && error.is_eof() => found.torn = Some(line),
+                Err(error) if *is_last && end.is_none() && error.is_eof() => found.torn = Some(line),
                 Err(error) => {
                     let message = explain(&error, text);
                     if !manner.skip_invalid {
@@ -265,7 +332,7 @@ fn explain(error: &serde_json::Error, text: &[u8]) -> String {
 
 /// Reads a list of messages: an array, or an object with one under `messages`.
 pub fn scan_list(text: &[u8], plan: &Plan, mut each: impl FnMut(&Step, u64)) -> Result<Found, LogError> {
-    let mut found = Found { defined: vec![false; plan.names().len()], ..Found::default() };
+    let mut found = Found::of(plan);
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let list = List { plan, found: &mut found, each: &mut each };
@@ -302,9 +369,7 @@ impl<'de, F: FnMut(&Step, u64)> Visitor<'de> for List<'_, F> {
         while let Some(is_state) = self.plan.element(&mut list, &mut step)? {
             self.found.records += 1;
             if is_state {
-                self.found.places.push(self.found.records);
-                self.found.note_defined(step.defined());
-                self.found.told.extend(step.told());
+                self.found.note(&step, self.found.records);
                 (self.each)(&step, self.found.records);
             }
         }

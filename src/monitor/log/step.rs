@@ -8,6 +8,9 @@ use crate::temporal::{Record, Value};
 /// Names of application predicates that any log has.
 pub const CALLS: [&str; 5] = ["contains", "starts_with", "ends_with", "one_of", "defined"];
 
+/// What a record can tell besides fields.
+pub(super) const TOLD: [&str; 3] = ["tool_call", "text", "stop_reason"];
+
 /// A value that is no list and no object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scalar {
@@ -17,26 +20,35 @@ pub enum Scalar {
     Bool(bool),
     /// A number.
     Number(f64),
+    /// An integer that no double holds.
+    Integer(i128),
     /// A text.
     Text(String),
 }
 
 impl Scalar {
+    pub(super) fn integer(value: i128) -> Self {
+        match Value::integer(value) {
+            Value::Number(number) => Self::Number(number),
+            _ => Self::Integer(value),
+        }
+    }
+
     fn value(&self) -> Value<'_> {
         match self {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             Self::Number(value) => Value::Number(*value),
+            Self::Integer(value) => Value::Integer(*value),
             Self::Text(value) => Value::Text(Cow::Borrowed(value)),
         }
     }
 
-    fn is_written(&self, text: &str) -> bool {
+    pub(super) fn is_written(&self, text: &str) -> bool {
         match self {
             Self::Null => text.is_empty() || text == "null",
-            Self::Bool(value) => text == if *value { "true" } else { "false" },
-            Self::Number(value) => value.to_string() == text,
             Self::Text(value) => value == text,
+            Self::Bool(_) | Self::Number(_) | Self::Integer(_) => self.value().to_string() == text,
         }
     }
 }
@@ -78,14 +90,9 @@ impl Step {
         self.values.iter().zip(&self.compound).map(|(value, compound)| value.is_some() || *compound)
     }
 
-    /// What it tells besides fields.
-    pub(super) fn told(&self) -> impl Iterator<Item = &'static str> {
-        let all = [
-            ("tool_call", !self.tools.is_empty()),
-            ("text", !self.text.is_empty()),
-            ("stop_reason", self.stop.is_some()),
-        ];
-        all.into_iter().filter(|(_, told)| *told).map(|(kind, _)| kind)
+    /// Whether it tells what [`TOLD`] names.
+    pub(super) fn told(&self) -> [bool; 3] {
+        [!self.tools.is_empty(), !self.text.is_empty(), self.stop.is_some()]
     }
 
     fn scalar(&self, name: &str) -> Option<&Scalar> {
@@ -97,9 +104,8 @@ impl Step {
     pub fn text_of(&self, name: &str) -> Option<Cow<'_, str>> {
         Some(match self.scalar(name)? {
             Scalar::Text(text) => Cow::Borrowed(text.as_str()),
-            Scalar::Number(number) => Cow::Owned(number.to_string()),
-            Scalar::Bool(value) => Cow::Owned(value.to_string()),
             Scalar::Null => return None,
+            other => Cow::Owned(other.value().to_string()),
         })
     }
 

@@ -293,6 +293,11 @@ impl Dfa {
         found
     }
 
+    /// How many edges there are in all: for each state, one to each state that some letter leads to.
+    pub fn edge_count(&self) -> usize {
+        (0..self.states()).map(|state| self.successors(state).len()).sum()
+    }
+
     /// Whether two states do the same with every letter, so that only their acceptance tells them apart.
     pub fn same_successors(&self, a: usize, b: usize) -> bool {
         self.diagram.roots[a] == self.diagram.roots[b]

@@ -77,6 +77,14 @@ impl Code {
     pub(super) fn kept_fields(&self, lifeline: usize) -> &[Arc<str>] {
         self.kept_fields.get(lifeline).map_or(&[], |fields| fields)
     }
+
+    /// A variable of another lifeline, as far as that was seen.
+    pub(super) fn remote<'a>(&self, seen: &'a [Seen], lifeline: &str, name: &str) -> Option<Value<'a>> {
+        let found = self.remotes.binary_search_by(|r| (&*r.lifeline, &*r.name).cmp(&(lifeline, name))).ok()?;
+        let remote = &self.remotes[found];
+        let view = seen.get(remote.at)?.view.as_ref()?;
+        view.fields.get(remote.place)?.as_ref().map(Literal::value)
+    }
 }
 
 /// An event as atoms read it.
@@ -114,11 +122,7 @@ impl Record for Here<'_> {
             // What is not finite is undefined, here as in a view.
             return self.field(name).filter(|value| !matches!(value, Value::Number(number) if !number.is_finite()));
         }
-        let remotes = &self.code.remotes;
-        let found = remotes.binary_search_by(|r| (&*r.lifeline, &*r.name).cmp(&(lifeline, name))).ok()?;
-        let remote = &remotes[found];
-        let view = self.seen.get(remote.at)?.view.as_ref()?;
-        view.fields.get(remote.place)?.as_ref().map(Literal::value)
+        self.code.remote(self.seen, lifeline, name)
     }
 }
 

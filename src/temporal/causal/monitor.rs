@@ -210,6 +210,25 @@ impl Monitor {
         Ok(self.trackers[self.number(lifeline)?].values())
     }
 
+    /// A field at the latest event of `of` that is visible at the latest event of `lifeline`, of those that guards read:
+    /// `@of.name`, or `name` where both are the same. `None` where it is undefined or nothing was seen.
+    pub fn field_at(&self, lifeline: &str, of: &str, name: &str) -> Option<Value<'_>> {
+        let own = self.number(lifeline).ok()?;
+        if lifeline != of {
+            return self.trackers[own].field_at(of, name);
+        }
+        let place = self.guards.fields().binary_search_by(|known| (**known).cmp(name)).ok()?;
+        self.stores[own][place].as_ref().map(Literal::value)
+    }
+
+    /// Whether an event of `of` is visible at the latest event of `lifeline`.
+    pub fn has_seen(&self, lifeline: &str, of: &str) -> bool {
+        match (self.number(lifeline), self.number(of)) {
+            (Ok(lifeline), Ok(of)) => self.trackers[lifeline].clock_of(of) > 0,
+            _ => false,
+        }
+    }
+
     /// The clock at the latest event of a lifeline.
     pub fn clock(&self, lifeline: &str) -> Result<VectorClock, CausalError> {
         Ok(self.trackers[self.number(lifeline)?].clock())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::atom::Record;
+use super::super::atom::{Record, Value};
 use super::chart::Kind;
 use super::clock::VectorClock;
 use super::code::{Code, Here};
@@ -106,6 +106,12 @@ impl Tracker {
     /// The guards' values at the latest event.
     pub fn values(&self) -> Values<'_> {
         Values { code: &self.code, steps: &self.now }
+    }
+
+    /// A field of another lifeline at its latest event visible here; `None` where it is undefined there, nothing was
+    /// seen, or no guard reads `@lifeline.name`.
+    pub fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
+        self.code.remote(&self.seen, lifeline, name)
     }
 
     /// The lifeline's name.
