@@ -17,7 +17,7 @@ use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{AuditError, Audited, Auditor, Fallen, Follower, Policy, PolicyRule, Rule, Scope, Severity};
 use crate::pipeline::default_policy;
 use crate::process::Cancel;
-use crate::report::{audit_json, audit_text};
+use crate::report::{audit_json, audit_text, laws_text};
 use crate::temporal::{Ending, Formulas, Refused};
 
 /// What stands for the policy that is compiled in.
@@ -46,9 +46,40 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         auditor.lines(&mut log.input(), manner, reset)
     };
     let audited = audited.map_err(|e| failure(&e))?;
-    tell(args, shape, &audited);
+    if is_default(args) {
+        under_laws(args, shape, &audited)?;
+    } else {
+        tell(args, shape, &audited);
+    }
     let broken = audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
+}
+
+fn is_default(args: &AuditArgs) -> bool {
+    args.policy.as_deref().and_then(Path::to_str) == Some(DEFAULT)
+}
+
+/// What a run was decided by, in short. That a field of a guard stands nowhere is no wonder where nothing was decided
+/// by it; where no decision tells what it rests on, nothing can be said.
+fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited) -> Result<(), Failure> {
+    let log = args.log.display().to_string();
+    let missing = |warning: &&String| warning.starts_with("no record has a field");
+    if shape != Shape::Journal {
+        return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
+            .hint("give a run folder, or a policy of your own"));
+    }
+    if audited.warnings.iter().filter(missing).any(|warning| warning.contains("`on.at`")) {
+        return Err(Failure::usage(format!("{log}: its decisions do not tell what they rest on"))
+            .hint("no decision was made yet, or an earlier tlaforge wrote it"));
+    }
+    for warning in audited.warnings.iter().filter(|warning| !missing(warning)) {
+        advice(&format!("warning: {log}: {warning}"));
+    }
+    match args.format {
+        Format::Text => result(&laws_text(&log, audited)),
+        Format::Json => json_line(&audit_json(&log, shape.name(), audited)),
+    }
+    Ok(())
 }
 
 fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {

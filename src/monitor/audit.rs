@@ -57,6 +57,8 @@ pub struct RuleFinding {
     pub failing: Vec<u64>,
     /// How many there are in all.
     pub failing_count: u64,
+    /// Of a causal rule: at how many events it was asked.
+    pub asked: Option<u64>,
     /// How often the rule was violated: once, or with a reset after each verdict as often as it was.
     pub violations: u64,
     /// Why, in sentences.
@@ -218,6 +220,7 @@ impl Auditor {
                 .map(|at| at as u64),
             failing: check.failing().take(FAILING_SHOWN).map(|at| at as u64).collect(),
             failing_count: check.failing_count() as u64,
+            asked: None,
             violations: u64::from(!check.holds()),
             witness,
             owed: if verdict == Verdict::PresumablyViolated { self.owed(rule.formula, labels) } else { None },
@@ -475,6 +478,7 @@ impl Counted {
             culprit: failing.first().copied(),
             failing_count: violations,
             failing,
+            asked: None,
             violations,
             witness: if violations + satisfactions > 0 { vec![counted] } else { Vec::new() },
             owed: if ending.holds() || at_rest { None } else { self.monitor.owed_in_words(&rule.id) },

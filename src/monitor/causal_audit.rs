@@ -237,6 +237,7 @@ impl CausalAudit {
                 culprit: rule.failing.first().copied(),
                 failing: rule.failing,
                 failing_count: rule.failing_count,
+                asked: Some(rule.asked),
                 violations: rule.failing_count,
                 witness: if rule.asked == 0 { vec![never] } else { rule.witness },
                 owed: None,

@@ -9,9 +9,10 @@ use serde_json::{Map, Value as Json, json};
 use super::guard::{ApprovalClause, FlawClause};
 use super::station::Station;
 use crate::journal::{Event, Kind};
+use crate::monitor::causal_json::literal_json;
 use crate::monitor::log::JOURNAL_LIFELINES;
 use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
-use crate::temporal::{Formula, Formulas, Literal, Node, Value};
+use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Value};
 
 /// The clauses of both guards, compiled: first those of approval, then those of the flaw guard.
 struct Clauses {
@@ -35,16 +36,15 @@ pub(super) struct Knowledge {
     monitor: Monitor,
     /// How many events each lifeline has had, for journals from before there were clocks.
     counts: BTreeMap<String, u64>,
-    /// What each lifeline said last.
-    says: BTreeMap<String, Json>,
 }
 
 /// What the guards' clauses come to at an event of `review` that says this.
 #[derive(Debug, Clone)]
 pub struct Judgement {
     holds: Vec<bool>,
-    /// What each lifeline had said as far as the review could know, the review itself included.
-    known: BTreeMap<String, Json>,
+    /// After the event.
+    monitor: Monitor,
+    says: Json,
 }
 
 impl Judgement {
@@ -80,16 +80,22 @@ impl Judgement {
         let Some(formula) = clause.map(|at| clauses.parsed[at]) else { return json!({}) };
         let mut seen = Map::new();
         let mut look = |lifeline: Option<&str>, field: &str| {
-            let name = lifeline.map_or_else(|| field.to_owned(), |lifeline| format!("@{lifeline}.{field}"));
-            let said = self.known.get(lifeline.unwrap_or(Station::Review.name()));
-            let path = field.strip_prefix("says.").unwrap_or(field).split('.');
-            let value = path.fold(said, |value, key| value.and_then(|value| value.get(key)));
-            seen.insert(name, value.cloned().unwrap_or(Json::Null));
+            let (name, value) = match lifeline {
+                Some(lifeline) => {
+                    let value = self.monitor.field_at(Station::Review.name(), lifeline, field);
+                    (format!("@{lifeline}.{field}"), value.and_then(|value| Literal::of(&value)))
+                }
+                None => {
+                    let said = updates(Some(&self.says)).into_iter().find(|(name, _)| **name == *field);
+                    (field.to_owned(), said.map(|(_, value)| value))
+                }
+            };
+            seen.insert(name, value.map_or(Json::Null, |value| literal_json(&value)));
         };
         for part in clauses.formulas.subformulas(formula) {
             let Node::Atom(atom) = clauses.formulas.node(part) else { continue };
             let atom = clauses.formulas.atom(*atom);
-            if let crate::temporal::Atom::Name(name) = atom {
+            if let Atom::Name(name) = atom {
                 look(None, name);
             }
             for (lifeline, field) in atom.terms().iter().flat_map(|term| term.fields()) {
@@ -103,7 +109,7 @@ impl Judgement {
 impl Knowledge {
     /// Before the first event.
     pub(super) fn new() -> Self {
-        Self { monitor: Monitor::new(&CLAUSES.guards), counts: BTreeMap::new(), says: BTreeMap::new() }
+        Self { monitor: Monitor::new(&CLAUSES.guards), counts: BTreeMap::new() }
     }
 
     /// Takes the next event of the journal.
@@ -117,14 +123,10 @@ impl Knowledge {
         }
         *self.counts.entry(event.lifeline.clone()).or_default() += 1;
         let clock = self.clock(event);
-        let says = event.data.get("says");
         let mut step = causal::Event::new(&event.lifeline, step_of(event.kind));
         step.name = Some(event.name.as_str().into());
-        step.updates = updates(says);
+        step.updates = updates(event.data.get("says"));
         self.monitor.on_clocked(&step, &clock, &Nothing)?;
-        if let Some(says) = says {
-            self.says.insert(event.lifeline.clone(), says.clone());
-        }
         Ok(())
     }
 
@@ -146,10 +148,8 @@ impl Knowledge {
         clock.tick(own.unwrap_or_default());
         let mut event = causal::Event::new(review, step_of(Kind::Send));
         event.updates = updates(Some(says));
-        let values = monitor.on_clocked(&event, &clock, &Nothing)?;
-        let mut known = self.says.clone();
-        known.insert(review.to_owned(), says.clone());
-        Ok(Judgement { holds: values.all(), known })
+        let holds = monitor.on_clocked(&event, &clock, &Nothing)?.all();
+        Ok(Judgement { holds, monitor, says: says.clone() })
     }
 }
 
@@ -176,7 +176,10 @@ fn updates(says: Option<&Json>) -> Vec<(Arc<str>, Literal)> {
             }
             Some(Json::Null) => Some(Value::Null),
             Some(Json::Bool(value)) => Some(Value::Bool(*value)),
-            Some(Json::Number(value)) => value.as_f64().map(Value::Number),
+            Some(Json::Number(value)) => {
+                let whole = value.as_i64().map(|whole| Value::Integer(whole.into()));
+                whole.or_else(|| value.as_f64().map(Value::Number))
+            }
             Some(Json::String(text)) => Some(Value::Text(text.as_str().into())),
         };
         all.extend(value.and_then(|value| Literal::of(&value)).map(|value| (name.as_str().into(), value)));

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use super::guard::{ApprovalClause, FlawClause};
 use super::routes::Row;
 use super::station::Station;
-use super::strengthen::MUTANTS;
 
 /// A formula of causal past logic that a lifeline's decision rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,16 +49,16 @@ pub fn laws() -> Vec<Law> {
     approval.chain(flaw).chain(routing).collect()
 }
 
-/// Whose decision a row is: the lifelines that its formula names, or the run itself.
+/// Whose decision a row is. To stop and to go on is the run's own.
 fn owners(row: Row) -> Vec<&'static str> {
-    let stations = Station::ALL.into_iter().map(Station::name).chain(["second_reading", MUTANTS]);
-    let named = |name: &&str| row.guard().contains(&format!("on.at = \"{name}\""));
-    let owners: Vec<&'static str> = stations.filter(named).collect();
-    if owners.is_empty() { vec!["run"] } else { owners }
+    match row {
+        Row::Stopped | Row::Resumed => vec!["run"],
+        row => row.owners(),
+    }
 }
 
 /// The default policy as a file that `audit` takes: what a run was approved by or claimed a flaw by held at that decision,
-/// and each row that was taken was the first whose formula held.
+/// and so did the formula of each row that was taken.
 pub fn default_policy() -> String {
     let mut text = String::from(
         "# The laws of a run, as they are compiled into tlaforge. `tlaforge audit RUN --policy default` asks them of a\n\
@@ -71,7 +70,7 @@ pub fn default_policy() -> String {
             "flaw" => (Row::FlawClaimed, law.formula.to_owned()),
             _ => {
                 let Some(row) = Row::ALL.into_iter().find(|row| row.name() == law.name) else { continue };
-                (row, first(row))
+                (row, law.formula.to_owned())
             }
         };
         // What the run itself decides, to stop and to go on, is no choice of a station and stands in other events.
@@ -91,15 +90,6 @@ pub fn default_policy() -> String {
         }
     }
     text
-}
-
-/// A row's formula, and that none before it holds which one of its owners could have taken.
-fn first(row: Row) -> String {
-    let mine = owners(row);
-    let before = Row::ALL.into_iter().take_while(|other| *other != row);
-    let rivals = before.filter(|other| owners(*other).iter().any(|owner| mine.contains(owner)));
-    let not = rivals.map(|other| format!(" & !({})", other.guard()));
-    format!("({}){}", row.guard(), not.collect::<String>())
 }
 
 #[cfg(test)]

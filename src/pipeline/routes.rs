@@ -1,6 +1,7 @@
 //! The rows of the routing table (design, section 3), each with the formula that decides it. The first row of
 //! [`Row::ALL`] whose formula holds is taken.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -212,11 +213,37 @@ impl Row {
         }
     }
 
+    /// The places at which it can be taken: those that its formula names, or all where something works. What is decided
+    /// there is decided by the lifeline of that name; a run that has ended or is stopped decides itself.
+    pub(super) fn owners(self) -> Vec<&'static str> {
+        let named = |place: &&str| self.guard().contains(&format!("on.at = \"{place}\""));
+        let owners: Vec<&'static str> = PLACES.into_iter().filter(named).collect();
+        let works = |place: &&str| !matches!(*place, DONE | STOPPED);
+        if owners.is_empty() { PLACES.into_iter().filter(works).collect() } else { owners }
+    }
+
     /// Its name in the journal.
     pub fn name(self) -> String {
         name_of(&self)
     }
 }
+
+const SECOND_READING: &str = "second_reading";
+const DONE: &str = "done";
+const STOPPED: &str = "stopped";
+/// All places where a run can be.
+const PLACES: [&str; 10] = [
+    "informal_spec",
+    "formalize",
+    "validate",
+    "generate_invariants",
+    "model_check",
+    "review",
+    SECOND_READING,
+    MUTANTS,
+    DONE,
+    STOPPED,
+];
 
 /// What a routing decision is made on: the fields `on.…` of the formulas, and of `routed` in the journal.
 #[derive(Debug, Clone, Copy)]
@@ -253,14 +280,14 @@ impl On<'_> {
         "on.best_inconclusive",
     ];
 
-    /// Where the run is: a station, `second_reading`, `mutants`, `done` or `stopped`.
+    /// Where the run is, one of [`PLACES`].
     fn at(&self) -> &'static str {
         match self.state.position {
             Position::At(station) => station.name(),
-            Position::SecondReading => "second_reading",
+            Position::SecondReading => SECOND_READING,
             Position::Mutants => MUTANTS,
-            Position::Done(_) => "done",
-            Position::Stopped(_) => "stopped",
+            Position::Done(_) => DONE,
+            Position::Stopped(_) => STOPPED,
         }
     }
 
@@ -287,7 +314,8 @@ impl On<'_> {
                 Value::Null => Json::Null,
                 Value::Bool(value) => value.into(),
                 Value::Text(text) => text.into(),
-                Value::Number(number) => number_json(number),
+                Value::Integer(count) => i64::try_from(count).unwrap_or(i64::MAX).into(),
+                Value::Number(number) => number.into(),
             };
             Some((name.trim_start_matches("on.").to_owned(), value))
         });
@@ -295,18 +323,12 @@ impl On<'_> {
     }
 }
 
-/// Counts of revisions and retries.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "they were u32 before")]
-fn number_json(number: f64) -> Json {
-    (number as u64).into()
-}
-
 impl Record for On<'_> {
     fn field(&self, name: &str) -> Option<Value<'_>> {
         let (rules, state) = (self.rules, self.state);
         let text = |text: &'static str| Some(Value::Text(text.into()));
         let flag = |flag: bool| Some(Value::Bool(flag));
-        let count = |count: u32| Some(Value::Number(f64::from(count)));
+        let count = |count: u32| Some(Value::Integer(count.into()));
         let review = if let Event::Reviewed(review) = self.event { Some(review) } else { None };
         match name {
             "on.at" => text(self.at()),
@@ -382,19 +404,21 @@ impl Record for On<'_> {
 
 struct Table {
     formulas: Formulas,
-    guards: Vec<(Row, Formula)>,
+    /// The rows that can be taken at each place, in order.
+    at: HashMap<&'static str, Vec<(Row, Formula)>>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut formulas = Formulas::new();
-    let guard = |row: &Row| (*row, formulas.parse(row.guard()).expect("a row's formula is written in this file"));
-    let guards = Row::ALL.iter().map(guard).collect();
-    Table { formulas, guards }
+    let guard = |row: Row| (row, formulas.parse(row.guard()).expect("a row's formula is written in this file"));
+    let all: Vec<(Row, Formula)> = Row::ALL.into_iter().map(guard).collect();
+    let at = |place| (place, all.iter().copied().filter(|(row, _)| row.owners().contains(&place)).collect());
+    Table { at: PLACES.into_iter().map(at).collect(), formulas }
 });
 
 /// The row that is taken.
 pub(super) fn choose(on: &On<'_>) -> Row {
-    let found = TABLE.guards.iter().find(|(_, guard)| holds(&TABLE.formulas, *guard, on));
+    let found = TABLE.at[on.at()].iter().find(|(_, guard)| holds(&TABLE.formulas, *guard, on));
     found.map_or(Row::Ignored, |(row, _)| *row)
 }
 
@@ -418,7 +442,7 @@ mod tests {
 
     #[test]
     fn the_rows_speak_of_the_moment_and_of_known_fields_alone() {
-        for (row, guard) in &TABLE.guards {
+        for (row, guard) in TABLE.at.values().flatten() {
             for part in TABLE.formulas.subformulas(*guard) {
                 match TABLE.formulas.node(part) {
                     Node::True | Node::Not(_) | Node::And(_) | Node::Or(_) => {}

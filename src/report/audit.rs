@@ -35,6 +35,28 @@ pub fn audit_text(log: &str, audited: &Audited) -> String {
     out
 }
 
+/// What an audit by the default policy shows: the laws that were broken, and how many there were to ask.
+pub fn laws_text(log: &str, audited: &Audited) -> String {
+    let mut out = String::new();
+    let broken: Vec<&RuleFinding> = audited.findings.iter().filter(|f| !f.verdict.holds()).collect();
+    for finding in &broken {
+        rule_text(&mut out, finding, audited);
+    }
+    let asked = audited.findings.iter().filter(|f| f.asked.is_some_and(|asked| asked > 0)).count();
+    let decisions: u64 = audited.findings.iter().filter_map(|f| f.asked).sum();
+    let of = audited.findings.len();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "{log}: {} of {} asked ({}), {} of them broken; the others speak of decisions that this run did not make.",
+        asked,
+        counted(of as u64, "law"),
+        counted(decisions, "time"),
+        if broken.is_empty() { "none".to_owned() } else { broken.len().to_string() },
+    );
+    out
+}
+
 fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
     let place = |state: u64| match audited.found.places.line(state) {
         Some(line) => format!("{state} (line {line})"),
@@ -89,6 +111,7 @@ pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
                 "culprit_line": finding.culprit.and_then(|state| audited.found.places.line(state)),
                 "failing": finding.failing,
                 "failing_count": finding.failing_count,
+                "asked": finding.asked,
                 "violations": finding.violations,
                 "witness": finding.witness,
                 "owed": finding.owed,

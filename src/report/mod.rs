@@ -7,7 +7,7 @@ mod mutation;
 mod strengthen;
 mod text;
 
-pub use audit::{audit_json, audit_text};
+pub use audit::{audit_json, audit_text, laws_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};

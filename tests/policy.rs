@@ -1,0 +1,96 @@
+//! The laws of a run: printed, asked of a journal again, and told with what they saw.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod support;
+
+use serde_json::{Value, json};
+use support::counter::{MODULE, bench, good, review};
+use support::{Bench, name};
+
+/// Rewrites the journal's events of a name and lifeline.
+fn changed(bench: &Bench, of: &str, lifeline: &str, change: impl Fn(&mut Value)) {
+    let lines = bench.journal("specs").into_iter().map(|mut event| {
+        if name(&event) == of && event["lifeline"] == lifeline {
+            change(&mut event);
+        }
+        event.to_string() + "\n"
+    });
+    let text: String = lines.collect();
+    bench.write("changed/journal.jsonl", text);
+}
+
+#[test]
+fn the_laws_are_shown_for_people_for_programs_and_as_a_policy() {
+    let bench = Bench::without_tools();
+    bench.run(&["policy", "show"]).expect(0).prints(&[
+        "check_is_fresh (review)",
+        "@model_check.says.module = says.module",
+        "the last check was of exactly this module",
+        "validate_retry (validate)",
+        "on.retries < on.retry_limit",
+    ]);
+    let shown = bench.run(&["policy", "show", "--format", "json"]).expect(0);
+    let laws: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let laws = laws["laws"].as_array().unwrap();
+    let of = |guard: &str| laws.iter().filter(|law| law["guard"] == guard).count();
+    assert_eq!((of("approval"), of("flaw"), of("routing")), (20, 10, 27));
+    bench.run(&["policy", "show", "--format", "yaml"]).expect(2);
+    bench.run(&["policy"]).expect(2);
+}
+
+#[test]
+fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them broken"]);
+    let printed = bench.run(&["policy", "show", "--format", "toml"]).expect(0).stdout;
+    bench.write("laws.toml", &printed);
+    bench.run(&["audit", "specs", "--policy", "laws.toml"]).expect(0).prints(&["Every rule holds."]);
+
+    // A journal in which the approval rests on another verdict, another module, or a row that was not to be taken.
+    changed(&bench, "attempt_finished", "model_check", |event| event["data"]["says"]["verdict"] = json!("violated"));
+    bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&[
+        "approval/nothing_violated: VIOLATED",
+        "@model_check.says.verdict",
+        "\"violated\"",
+        "1 of them broken",
+    ]);
+    changed(&bench, "attempt_finished", "review", |event| event["data"]["says"]["module"] = json!("another"));
+    bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&[
+        "approval/merged_accepted: VIOLATED",
+        "approval/check_is_fresh: VIOLATED",
+        "2 of them broken",
+    ]);
+    changed(&bench, "routed", "validate", |event| event["data"]["on"]["accepted"] = json!(false));
+    bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&["routing/validated: VIOLATED"]);
+
+    let without = bench.journal("specs").into_iter().map(|mut event| {
+        event["data"].as_object_mut().unwrap().remove("on");
+        event.to_string() + "\n"
+    });
+    bench.write("old/journal.jsonl", without.collect::<String>());
+    bench.run(&["audit", "old", "--policy", "default"]).expect(2).says(&["do not tell what they rest on"]);
+    bench.write("log.jsonl", "{\"tool\":\"ls\"}\n");
+    bench.run(&["audit", "log.jsonl", "--policy", "default"]).expect(2).says(&["a run's journal"]);
+}
+
+#[test]
+fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_clause_saw() {
+    let bench = bench();
+    bench.forge(&good().answer("review", 0, 1, "draft", &review("approved")).having_read_all(), &[]).expect(0);
+    let checked = bench.read("specs/history/rev_0/Spec.tla");
+    bench.write("specs/history/rev_0/Spec.tla", checked.replace("variables n = 0;", "variables n = 1;"));
+    // The recorded review reads and approves it; a check follows, and the recording ends.
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]);
+    let journal = bench.journal("specs");
+    let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
+    assert_eq!(guard["data"]["clause"], "check_is_fresh", "{guard:#}");
+    assert_eq!(guard["data"]["formula"], "@model_check.says.module = says.module & @model_check.says.cfg = says.cfg");
+    let values = &guard["data"]["values"];
+    assert_ne!(values["@model_check.says.module"], values["says.module"]);
+    assert_eq!(values["@model_check.says.cfg"], values["says.cfg"]);
+    let routed = journal.iter().rfind(|e| name(e) == "routed" && e["lifeline"] == "review").unwrap();
+    assert_eq!((&routed["data"]["to"], &routed["data"]["row"]), (&json!("model_check"), &json!("approval_refused")));
+    assert!(MODULE.contains("variables n = 0;"));
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+}
