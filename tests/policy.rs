@@ -94,3 +94,20 @@ fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_claus
     assert!(MODULE.contains("variables n = 0;"));
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
 }
+
+#[test]
+fn a_run_of_an_earlier_version_whose_stations_said_nothing_goes_on_as_it_would_have() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let before_the_review = bench.journal("specs").into_iter().take_while(|event| event["lifeline"] != "review");
+    let silent = before_the_review.map(|mut event| {
+        event["data"].as_object_mut().unwrap().remove("says");
+        event.to_string() + "\n"
+    });
+    let text: String = silent.collect();
+    std::fs::remove_dir_all(bench.path("specs/history")).unwrap();
+    bench.write("specs/journal.jsonl", text);
+    bench.run(&["resume", "specs"]).expect(0).prints(&["Outcome: approved"]);
+    let said = bench.journal("specs").into_iter().filter(|event| name(event) == "restored").count();
+    assert_eq!(said, 5);
+}

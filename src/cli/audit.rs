@@ -34,6 +34,11 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     }
     let log = Log::open(&args.log)?;
     let shape = chosen(args, &mapping).unwrap_or_else(|| shape_of(&log.beginning));
+    if is_default(args) && shape != Shape::Journal {
+        let log = args.log.display();
+        return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
+            .hint("give a run folder, or a policy of your own"));
+    }
     let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
     let manner = Manner {
         skip_invalid: args.skip_invalid,
@@ -64,10 +69,6 @@ fn is_default(args: &AuditArgs) -> bool {
 fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let missing = |warning: &&String| warning.starts_with("no record has a field");
-    if shape != Shape::Journal {
-        return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
-            .hint("give a run folder, or a policy of your own"));
-    }
     if audited.warnings.iter().filter(missing).any(|warning| warning.contains("`on.at`")) {
         return Err(Failure::usage(format!("{log}: its decisions do not tell what they rest on"))
             .hint("no decision was made yet, or an earlier tlaforge wrote it"));

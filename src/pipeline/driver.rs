@@ -297,8 +297,13 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
 
 /// Takes up a run that was stopped or killed: journals who goes on, with which settings where they changed.
 pub fn resume(run: &Run, changed: &Changed) -> Result<(), RunError> {
-    run.append(vec![record("run", Kind::Act, "run_resumed", run.view().rev, 0, to_value(changed)).after_all()])
-        .map(|_| ())
+    let view = run.view();
+    let mut group = vec![record("run", Kind::Act, "run_resumed", view.rev, 0, to_value(changed)).after_all()];
+    // An earlier version did not let the stations say what they had done.
+    if !run.told() && !view.current.is_empty() {
+        group.extend(restorations(&view));
+    }
+    run.append(group).map(|_| ())
 }
 
 impl RunView {

@@ -36,6 +36,8 @@ pub(super) struct Knowledge {
     monitor: Monitor,
     /// How many events each lifeline has had, for journals from before there were clocks.
     counts: BTreeMap<String, u64>,
+    /// Whether any lifeline has said something.
+    told: bool,
 }
 
 /// What the guards' clauses come to at an event of `review` that says this.
@@ -109,7 +111,7 @@ impl Judgement {
 impl Knowledge {
     /// Before the first event.
     pub(super) fn new() -> Self {
-        Self { monitor: Monitor::new(&CLAUSES.guards), counts: BTreeMap::new() }
+        Self { monitor: Monitor::new(&CLAUSES.guards), counts: BTreeMap::new(), told: false }
     }
 
     /// Takes the next event of the journal.
@@ -127,7 +129,13 @@ impl Knowledge {
         step.name = Some(event.name.as_str().into());
         step.updates = updates(event.data.get("says"));
         self.monitor.on_clocked(&step, &clock, &Nothing)?;
+        self.told |= !step.updates.is_empty();
         Ok(())
+    }
+
+    /// Whether any lifeline has said something: in a journal of an earlier version none has.
+    pub(super) fn told(&self) -> bool {
+        self.told
     }
 
     fn clock(&self, event: &Event) -> VectorClock {

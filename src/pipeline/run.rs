@@ -189,6 +189,11 @@ impl Run {
         }
     }
 
+    /// Whether its stations have said what guards rest on.
+    pub(super) fn told(&self) -> bool {
+        self.ledger().knowledge.told()
+    }
+
     /// The number that the next event gets.
     pub fn next_seq(&self) -> u64 {
         self.ledger().journal.next_seq()
