@@ -91,6 +91,8 @@ fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_claus
     assert_eq!(values["@model_check.says.cfg"], values["says.cfg"]);
     let routed = journal.iter().rfind(|e| name(e) == "routed" && e["lifeline"] == "review").unwrap();
     assert_eq!((&routed["data"]["to"], &routed["data"]["row"]), (&json!("model_check"), &json!("approval_refused")));
+    let why = routed["data"]["why"].as_str().unwrap();
+    assert!(why.contains(&format!("says.module is {}", &values["says.module"].as_str().unwrap()[..8])), "{why}");
     assert!(MODULE.contains("variables n = 0;"));
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::folder;
 use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
+use super::knowledge::Judgement;
 use super::machine::{Effect, Outcome, Position, StopReason, Transition, transition};
 use super::records::{Changed, Facts, Finished, Product, Revision, Spent};
 use super::routes::{On, Row};
@@ -132,9 +133,11 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
         finished["says"] = says;
     }
     let mut group = vec![here(Kind::Send, "attempt_finished", finished)];
-    group.extend(guards(run, &before, product)?.into_iter().map(|data| here(Kind::Choice, "guard_evaluated", data)));
+    let judgement = judgement(run, &before, product)?;
+    let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
+    group.extend(evaluated.map(|data| here(Kind::Choice, "guard_evaluated", data)));
     let to = destination(&t);
-    let why = with_checker(why(&t, product, &after), after.fresh_check());
+    let why = with_checker(why(&t, product, &after, judgement.as_ref()), after.fresh_check());
     let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
     group.push(here(
         Kind::Choice,
@@ -175,19 +178,27 @@ fn destination(t: &Transition) -> String {
     }
 }
 
+/// What the guards come to at a review; `None` where nothing was reviewed.
+fn judgement(run: &Run, view: &RunView, product: &Product) -> Result<Option<Judgement>, RunError> {
+    match &product.facts {
+        Facts::Reviewed { approval, flaw, .. } => run.judge(view, approval, flaw.as_deref()).map(Some),
+        Facts::ReviewUnreadable { approval, .. } => run.judge(view, approval, None).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// The guards that a review's product was judged by, with the first clause that fails and the values it saw.
-fn guards(run: &Run, view: &RunView, product: &Product) -> Result<Vec<serde_json::Value>, RunError> {
+fn guards(judgement: &Judgement, product: &Product) -> Vec<serde_json::Value> {
     let (facts, claimed) = match &product.facts {
         Facts::Reviewed { approval, flaw, .. } => (approval, flaw.as_deref()),
         Facts::ReviewUnreadable { approval, .. } => (approval, None),
-        _ => return Ok(Vec::new()),
+        _ => return Vec::new(),
     };
-    let judgement = run.judge(view, facts, claimed)?;
     let clause = product.event.refused_by();
     let mut all = vec![json!({
         "guard": "approval", "holds": clause.is_none(), "clause": clause,
         "formula": clause.map(ApprovalClause::formula), "values": clause.map(|c| judgement.approval_values(c)),
-        "why": clause.map(|c| c.words(facts)), "facts": facts,
+        "why": clause.map(|c| judgement.refusal(c, facts)), "facts": facts,
     })];
     if let Some(facts) = claimed {
         let clause = product.event.flaw_refused_by();
@@ -197,12 +208,16 @@ fn guards(run: &Run, view: &RunView, product: &Product) -> Result<Vec<serde_json
             "why": clause.map(|c| c.words(facts)), "facts": facts,
         }));
     }
-    Ok(all)
+    all
 }
 
 /// The reason of a routing decision, in words.
-fn why(t: &Transition, product: &Product, after: &RunView) -> String {
-    let approval_words = |facts: &ApprovalFacts| product.event.refused_by().map(|c| c.words(facts));
+fn why(t: &Transition, product: &Product, after: &RunView, judgement: Option<&Judgement>) -> String {
+    let refusal = |clause: ApprovalClause, facts: &ApprovalFacts| match judgement {
+        Some(judgement) => judgement.refusal(clause, facts),
+        None => clause.words(facts),
+    };
+    let approval_words = |facts: &ApprovalFacts| product.event.refused_by().map(|clause| refusal(clause, facts));
     let flaw_words = |facts: &FlawFacts| product.event.flaw_refused_by().map(|c| c.words(facts));
     if let Some(why) = after.of_mutants(t, product) {
         return why;

@@ -6,13 +6,16 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value as Json, json};
 
-use super::guard::{ApprovalClause, FlawClause};
+use super::guard::{ApprovalClause, ApprovalFacts, FlawClause};
 use super::station::Station;
 use crate::journal::{Event, Kind};
 use crate::monitor::causal_json::literal_json;
 use crate::monitor::log::JOURNAL_LIFELINES;
 use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Value};
+
+/// So many digits tell two hashes apart.
+const SHORT: usize = 8;
 
 /// The clauses of both guards, compiled: first those of approval, then those of the flaw guard.
 struct Clauses {
@@ -64,6 +67,22 @@ impl Judgement {
     /// Whether a clause of the approval guard holds.
     pub fn holds(&self, clause: ApprovalClause) -> bool {
         ApprovalClause::ALL.iter().position(|c| *c == clause).is_some_and(|at| self.holds[at])
+    }
+
+    /// Why a clause of the approval guard refuses, in words; where it compares what the stations said of module and
+    /// configuration, with what they said.
+    pub(super) fn refusal(&self, clause: ApprovalClause, facts: &ApprovalFacts) -> String {
+        let words = clause.words(facts);
+        let compares = [ApprovalClause::ModuleAccepted, ApprovalClause::MergedAccepted, ApprovalClause::CheckIsFresh];
+        let values = self.approval_values(clause);
+        let Some(values) = values.as_object().filter(|_| compares.contains(&clause)) else { return words };
+        let short = |value: &Json| match value {
+            Json::Null => "not known".to_owned(),
+            Json::String(sha) => sha.chars().take(SHORT).collect(),
+            other => other.to_string(),
+        };
+        let seen: Vec<String> = values.iter().map(|(name, value)| format!("{name} is {}", short(value))).collect();
+        format!("{words} ({})", seen.join(", "))
     }
 
     /// The values that a clause of the approval guard saw, by the names that its formula gives them; `null` where
