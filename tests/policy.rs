@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::counter::{MODULE, bench, good, review};
+use support::counter::{INFORMAL, MODULE, bench, good, issue, review};
 use support::{Bench, name};
 
 /// Rewrites the journal's events of a name and lifeline.
@@ -64,6 +64,27 @@ fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
     changed(&bench, "routed", "validate", |event| event["data"]["on"]["accepted"] = json!(false));
     bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&["routing/validated: VIOLATED"]);
 
+    changed(&bench, "run_finished", "run", |event| event["data"]["outcome"] = json!("flaw_found"));
+    bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&["journal/flaw_found: VIOLATED"]);
+    changed(&bench, "routed", "review", |event| event["data"]["row"] = json!("nothing_named"));
+    bench
+        .run(&["audit", "changed", "--policy", "default"])
+        .expect(1)
+        .prints(&["routing/nothing_named: VIOLATED", "journal/approved: VIOLATED"]);
+    changed(&bench, "guard_evaluated", "review", |event| event["data"]["holds"] = json!(false));
+    bench
+        .run(&["audit", "changed", "--policy", "default"])
+        .expect(1)
+        .prints(&["approval/refused: VIOLATED", "journal/guards: VIOLATED"]);
+    changed(&bench, "attempt_finished", "informal_spec", |event| {
+        event["data"]["says"].as_object_mut().unwrap().remove("readable");
+    });
+    bench
+        .run(&["audit", "changed", "--policy", "default"])
+        .expect(1)
+        .prints(&["approval/informal_spec_exists: VIOLATED"]);
+    bench.run(&["audit", "specs", "--policy", "default", "--follow"]).expect(2).says(&["leave out --follow"]);
+
     let without = bench.journal("specs").into_iter().map(|mut event| {
         event["data"].as_object_mut().unwrap().remove("on");
         event.to_string() + "\n"
@@ -95,6 +116,47 @@ fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_claus
     assert!(why.contains(&format!("says.module is {}", &values["says.module"].as_str().unwrap()[..8])), "{why}");
     assert!(MODULE.contains("variables n = 0;"));
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+}
+
+#[test]
+fn a_module_that_was_not_made_from_the_newest_specification_is_not_approved() {
+    let sorry = "I am sorry.";
+    // Word for word the same specification, and no module made from it.
+    let script = good()
+        .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "something is missing"))
+        .answer("informal_spec", 1, 1, "repair", INFORMAL)
+        .answer("formalize", 1, 1, "repair", sorry)
+        .answer("formalize", 1, 2, "repair", sorry)
+        .answer("review", 1, 1, "draft", &review("approved"))
+        .having_read_all();
+    let refused = |bench: &Bench| {
+        let journal = bench.journal("specs");
+        let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
+        assert_eq!(guard["data"]["clause"], "module_accepted", "{guard:#}");
+        assert_ne!(
+            guard["data"]["values"]["@formalize.says.made_from"],
+            guard["data"]["values"]["@informal_spec.says.answer"]
+        );
+    };
+    let same = bench();
+    same.forge(&script, &["--max-revisions", "1"]).expect(1);
+    refused(&same);
+    same.run(&["audit", "specs", "--policy", "default"]).expect(0);
+
+    // A person's own, from which a module was to be made.
+    let own = bench();
+    own.forge(&good(), &[]).expect(0);
+    let edited =
+        own.read("specs/history/rev_0/informal_spec.md").replace("never above the limit", "never far above it");
+    own.write("specs/history/rev_0/informal_spec.md", edited);
+    let recorded = good()
+        .answer("formalize", 0, 1, "repair", sorry)
+        .answer("formalize", 0, 1, "draft", sorry)
+        .answer("formalize", 0, 2, "repair", sorry)
+        .text();
+    own.write("script.jsonl", recorded);
+    own.run(&["resume", "specs", "--from", "rev_0", "--at", "formalize"]);
+    refused(&own);
 }
 
 #[test]

@@ -29,6 +29,12 @@ const BEGINNING: u64 = 64 << 10;
 pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let (rules, mapping) = rules(args, &mut formulas)?;
+    if args.follow && is_default(args) {
+        return Err(Failure::usage(
+            "the default policy speaks of what could be known, which is asked of a whole journal",
+        )
+        .hint("leave out --follow"));
+    }
     if args.follow {
         return follow(args, formulas, rules, mapping).await;
     }

@@ -50,7 +50,7 @@ fn text(laws: &[Law]) -> String {
     out.push_str(
         "\n`@A.x` is `x` as lifeline A last said it, as far as the owner could know; `says.…` is what a station publishes \
          when it has worked,\n`on.…` what a row is decided on (both stand in the journal). `tlaforge audit RUN --policy \
-         default` asks all of it of a journal.\n",
+         default` asks a journal again.\n",
     );
     out
 }

@@ -125,11 +125,8 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
     let lifeline = job.lifeline();
     let here = |kind, name, data| record(lifeline, kind, name, before.rev, attempt.attempt, data);
 
-    let mut moved = after.clone();
-    moved.end_trial(&t, None);
-    moved.move_on(&t);
     let mut finished = to_value(product);
-    if let Some(says) = said(job, product, &moved) {
+    if let Some(says) = said(job, product, &after) {
         finished["says"] = says;
     }
     let mut group = vec![here(Kind::Send, "attempt_finished", finished)];
@@ -145,6 +142,9 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
         json!({"from": lifeline, "to": to, "row": t.row, "event": product.event, "on": on, "why": why}),
     ));
     if t.effects.contains(&Effect::Restore) {
+        let mut moved = after.clone();
+        moved.end_trial(&t, None);
+        moved.move_on(&t);
         group.extend(restorations(&moved));
     }
     if t.effects.contains(&Effect::CloseRevision) {

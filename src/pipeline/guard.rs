@@ -180,7 +180,7 @@ impl ApprovalClause {
                 "@validate.says.accepted = true \
                  & @validate.says.source = says.source \
                  & @formalize.says.source = says.source \
-                 & @formalize.says.informal_spec = @informal_spec.says.informal_spec"
+                 & @formalize.says.made_from = @informal_spec.says.answer"
             }
             ApprovalClause::MergedAccepted => {
                 "@generate_invariants.says.accepted = true \
@@ -214,7 +214,7 @@ impl ApprovalClause {
                 "it changes no step of the documented protocol, unless a confirmed flaw is being repaired"
             }
             ApprovalClause::ModuleAccepted => {
-                "translator and parser accepted the newest module, and it was made from the newest informal specification"
+                "translator and parser accepted the newest module, and it was made from the newest informal specification, or a person went on with both"
             }
             ApprovalClause::MergedAccepted => {
                 "the module and configuration under review are the merged ones that the last parse accepted"
@@ -310,6 +310,7 @@ pub struct FlawFacts {
     /// The review gives the flaw's details.
     pub described: bool,
     /// The property that the review names, as the checker spells it.
+    #[serde(default)]
     pub property: String,
     /// It covers the named requirement, and the requirement exists.
     pub covers_the_requirement: bool,
@@ -385,7 +386,7 @@ impl FlawClause {
     /// What it demands of what the lifeline `review` could know, as [`ApprovalClause::formula`].
     pub fn formula(self) -> &'static str {
         match self {
-            FlawClause::Described => "says.flaw.described",
+            FlawClause::Described => "says.flaw.described = true",
             FlawClause::ViolatedNow => {
                 "@model_check.says.verdict = \"violated\" \
                  & @model_check.says.trace = true \
@@ -394,10 +395,10 @@ impl FlawClause {
             }
             FlawClause::NamesTheViolated => "@model_check.says.violated = says.flaw.property",
             FlawClause::NotTypeOk => r#"@model_check.says.violated != "TypeOK""#,
-            FlawClause::CoversRequirement => "says.flaw.covers_requirement",
-            FlawClause::PropertyUnchanged => "says.flaw.property_unchanged",
+            FlawClause::CoversRequirement => "says.flaw.covers_requirement = true",
+            FlawClause::PropertyUnchanged => "says.flaw.property_unchanged = true",
             FlawClause::NotOnlyBounds => "says.flaw.only_bounds = 0",
-            FlawClause::NotUnfair => "!says.flaw.unfair",
+            FlawClause::NotUnfair => "says.flaw.unfair = false",
             FlawClause::StepsMapped => "says.flaw.unmapped_steps = 0",
             FlawClause::ReviewerRead => "says.unread = 0",
         }

@@ -221,8 +221,8 @@ mod tests {
     /// A run in which each lifeline said what an approval needs.
     fn good() -> BTreeMap<&'static str, Json> {
         BTreeMap::from([
-            ("informal_spec", json!({"readable": true, "informal_spec": "i1"})),
-            ("formalize", json!({"informal_spec": "i1", "source": "s1"})),
+            ("informal_spec", json!({"readable": true, "answer": 1})),
+            ("formalize", json!({"made_from": 1, "source": "s1"})),
             ("validate", json!({"accepted": true, "source": "s1"})),
             ("generate_invariants", json!({"accepted": true, "module": "m1", "cfg": "c1"})),
             (
@@ -333,6 +333,12 @@ mod tests {
                 assert!(judged(&said).approval().is_some(), "{lifeline} {field}");
             }
         }
+        let claim = flawed()["review"]["flaw"].as_object().unwrap().clone();
+        for field in claim.keys() {
+            let mut said = flawed();
+            said.get_mut("review").unwrap()["flaw"].as_object_mut().unwrap().remove(field);
+            assert!(judged(&said).flaw().is_some(), "{field}");
+        }
     }
 
     #[test]
@@ -377,7 +383,7 @@ mod tests {
             // The draft overtakes the check on its way, or is overtaken by it.
             let mut theirs = clock.clone();
             theirs.insert("formalize", 2);
-            knowledge.follow(&event("formalize", &theirs, &json!({"informal_spec": "i1", "source": "s2"}))).unwrap();
+            knowledge.follow(&event("formalize", &theirs, &json!({"made_from": 1, "source": "s2"}))).unwrap();
             let mut ours = if seen { theirs } else { clock };
             ours.insert("review", 1);
             knowledge.follow(&event("review", &ours, &Json::Null)).unwrap();

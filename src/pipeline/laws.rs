@@ -1,8 +1,6 @@
 //! The laws of a run: all guards with their owners, as rules of a policy. They are compiled in; `policy show` prints them,
 //! and an audit of a journal asks them again.
 
-use std::fmt::Write as _;
-
 use super::guard::{ApprovalClause, FlawClause};
 use super::routes::Row;
 use super::station::Station;
@@ -57,39 +55,121 @@ fn owners(row: Row) -> Vec<&'static str> {
     }
 }
 
-/// The default policy as a file that `audit` takes: what a run was approved by or claimed a flaw by held at that decision,
-/// and so did the formula of each row that was taken.
+/// The default policy as a file that `audit` takes: each decision rests on what it says it does, each row was the first
+/// whose formula held, each guard came out as its clauses do, and the run ended as its last decision says.
+///
+/// What an earlier version journaled tells less, and is not asked.
 pub fn default_policy() -> String {
     let mut text = String::from(
         "# The laws of a run, as they are compiled into tlaforge. `tlaforge audit RUN --policy default` asks them of a\n\
          # journal; this file does the same.\n",
     );
     for law in laws() {
-        let (row, formula) = match law.guard {
-            "approval" => (Row::Approved, law.formula.to_owned()),
-            "flaw" => (Row::FlawClaimed, law.formula.to_owned()),
-            _ => {
-                let Some(row) = Row::ALL.into_iter().find(|row| row.name() == law.name) else { continue };
-                (row, law.formula.to_owned())
-            }
-        };
-        // What the run itself decides, to stop and to go on, is no choice of a station and stands in other events.
-        for owner in law.owners.iter().filter(|owner| **owner != "run") {
+        let asked = |owner: &str, when: &str, formula: &str| {
             let id = match law.owners.len() {
                 1 => format!("{}/{}", law.guard, law.name),
                 _ => format!("{}/{}/{owner}", law.guard, law.name),
             };
-            // Writing to a string cannot fail.
-            let _ = write!(
-                text,
-                "\n[[rule]]\nid = \"{id}\"\nowner = \"{owner}\"\nwhen = 'name = \"routed\" & row = \"{}\"'\nformula = \
-                 '{formula}'\ndescription = \"{}\"\n",
-                row.name(),
-                law.words.replace('\\', "\\\\").replace('"', "\\\"")
-            );
+            rule(&id, owner, when, formula, law.words)
+        };
+        match law.guard {
+            // What the run itself decides, to stop and to go on, is no choice of a station and stands in other events.
+            "routing" => {
+                let Some(row) = Row::ALL.into_iter().find(|row| row.name() == law.name) else { continue };
+                let when = format!("name = \"routed\" & row = \"{}\" & defined(on.at)", law.name);
+                let owners = law.owners.iter().filter(|owner| **owner != "run");
+                owners.for_each(|owner| text.push_str(&asked(owner, &when, &first(row))));
+            }
+            guard => text.push_str(&asked(Station::Review.name(), &evaluated(guard, true), law.formula)),
         }
     }
+    for guard in ["approval", "flaw"] {
+        let clauses = laws().into_iter().filter(|law| law.guard == guard);
+        let all: Vec<String> = clauses.map(|law| format!("({})", law.formula)).collect();
+        let id = format!("{guard}/refused");
+        let words = "a guard that refused had a clause that fails";
+        let formula = format!("!({})", all.join(" & "));
+        text.push_str(&rule(&id, Station::Review.name(), &evaluated(guard, false), &formula, words));
+    }
+    for (id, owner, when, formula, words) in TIES {
+        text.push_str(&rule(id, owner, when, formula, words));
+    }
     text
+}
+
+/// Where a guard was evaluated with this result, by a review that says what its clauses ask for.
+fn evaluated(guard: &str, holds: bool) -> String {
+    let says = if guard == "flaw" { "says.flaw.described" } else { "says.changed_steps" };
+    format!("name = \"guard_evaluated\" & guard = \"{guard}\" & holds = {holds} & defined({says})")
+}
+
+/// That the parts of a journal fit each other: name, owner, when, formula, words.
+const TIES: [(&str, &str, &str, &str, &str); 7] = [
+    (
+        "journal/guards",
+        "review",
+        r#"name = "routed" & defined(on.approval)"#,
+        r#"on.verdict = "flaw" & on.flaw = holds | on.verdict != "flaw" & on.approval = holds | on.event = "review_unreadable" & on.approval = holds"#,
+        "a review is routed by what its guards came to",
+    ),
+    (
+        "journal/validated",
+        "validate",
+        r#"name = "routed" & defined(on.at)"#,
+        "on.accepted = says.accepted",
+        "a module is routed by what translator and parser said",
+    ),
+    (
+        "journal/second_reading",
+        "second_reading",
+        r#"name = "routed" & defined(on.agrees)"#,
+        "on.agrees = says.agrees",
+        "a claimed flaw is routed by what the second reader said",
+    ),
+    (
+        "journal/approved",
+        "run",
+        r#"name = "run_finished" & (outcome = "approved" | outcome = "approved_repaired")"#,
+        r#"@review.row = "approved""#,
+        "a run that ended approved was approved by its last review",
+    ),
+    (
+        "journal/flaw_found",
+        "run",
+        r#"name = "run_finished" & outcome = "flaw_found""#,
+        r#"@second_reading.row = "flaw_found""#,
+        "a run that ended in a flaw had its last claim confirmed",
+    ),
+    (
+        "journal/not_approved",
+        "run",
+        r#"name = "run_finished" & (outcome = "not_approved" | outcome = "undecided")"#,
+        r#"@review.row = "revision_limit" | @second_reading.row = "revision_limit""#,
+        "a run that ended not approved had no revision left",
+    ),
+    (
+        "journal/outcome",
+        "run",
+        r#"name = "run_finished""#,
+        r#"outcome = "approved" | outcome = "approved_repaired" | outcome = "flaw_found" | outcome = "not_approved" | outcome = "undecided" | outcome = "stopped""#,
+        "a run ends in one of its outcomes",
+    ),
+];
+
+fn rule(id: &str, owner: &str, when: &str, formula: &str, words: &str) -> String {
+    let words = words.replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "\n[[rule]]\nid = \"{id}\"\nowner = \"{owner}\"\nwhen = '{when}'\nformula = '{formula}'\ndescription = \"{words}\"\n"
+    )
+}
+
+/// A row's formula, and that none before it holds which one of its owners could have taken.
+fn first(row: Row) -> String {
+    let mine = owners(row);
+    let before = Row::ALL.into_iter().take_while(|other| *other != row);
+    let rivals = before.filter(|other| owners(*other).iter().any(|owner| mine.contains(owner)));
+    let not = rivals.map(|other| format!(" & !({})", other.guard()));
+    format!("({}){}", row.guard(), not.collect::<String>())
 }
 
 #[cfg(test)]

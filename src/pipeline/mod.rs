@@ -35,4 +35,4 @@ pub use routes::Row;
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};
-pub use view::{FoldError, RunView};
+pub use view::{FoldError, Made, RunView};

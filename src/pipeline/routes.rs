@@ -115,27 +115,27 @@ impl Row {
             Row::InformalAnswered => r#"on.at = "informal_spec" & on.event = "answered""#,
             Row::FormalizeAnswered => r#"on.at = "formalize" & on.event = "answered""#,
             Row::UnreadableOnce => {
-                r#"!on.again & (on.event = "unreadable" & (on.at = "informal_spec" | on.at = "formalize" | on.at = "generate_invariants" | on.at = "second_reading") | on.event = "review_unreadable" & on.at = "review")"#
+                r#"on.again = false & (on.event = "unreadable" & (on.at = "informal_spec" | on.at = "formalize" | on.at = "generate_invariants" | on.at = "second_reading") | on.event = "review_unreadable" & on.at = "review")"#
             }
             Row::StrongerDropped => {
-                r#"on.on_trial & (on.at = "generate_invariants" & (on.event = "unreadable" | on.event = "merged" & !on.accepted & on.retries >= on.retry_limit) | on.at = "mutants" & on.event = "judged" & !on.better)"#
+                r#"on.on_trial & (on.at = "generate_invariants" & (on.event = "unreadable" | on.event = "merged" & on.accepted = false & on.retries >= on.retry_limit) | on.at = "mutants" & on.event = "judged" & on.better = false)"#
             }
             Row::UnreadableTwice => {
                 r#"on.event = "unreadable" & (on.at = "informal_spec" | on.at = "formalize" | on.at = "generate_invariants")"#
             }
             Row::Validated => r#"on.at = "validate" & on.event = "validated" & on.accepted"#,
             Row::ValidateRetry => {
-                r#"on.at = "validate" & on.event = "validated" & !on.accepted & on.retries < on.retry_limit"#
+                r#"on.at = "validate" & on.event = "validated" & on.accepted = false & on.retries < on.retry_limit"#
             }
             Row::ValidateExhausted => {
-                r#"on.at = "validate" & on.event = "validated" & !on.accepted & on.retries >= on.retry_limit"#
+                r#"on.at = "validate" & on.event = "validated" & on.accepted = false & on.retries >= on.retry_limit"#
             }
             Row::Merged => r#"on.at = "generate_invariants" & on.event = "merged" & on.accepted"#,
             Row::InvariantRetry => {
-                r#"on.at = "generate_invariants" & on.event = "merged" & !on.accepted & on.retries < on.retry_limit"#
+                r#"on.at = "generate_invariants" & on.event = "merged" & on.accepted = false & on.retries < on.retry_limit"#
             }
             Row::InvariantExhausted => {
-                r#"on.at = "generate_invariants" & on.event = "merged" & !on.accepted & on.retries >= on.retry_limit"#
+                r#"on.at = "generate_invariants" & on.event = "merged" & on.accepted = false & on.retries >= on.retry_limit"#
             }
             Row::MutantsDue => {
                 r#"on.at = "model_check" & on.event = "checked" & (on.on_trial | on.rounds < on.round_limit)"#
@@ -145,7 +145,7 @@ impl Row {
             Row::Strengthen => r#"on.at = "mutants" & on.event = "judged" & on.survivors & on.rounds < on.round_limit"#,
             Row::MutantsJudged => r#"on.at = "mutants" & on.event = "judged""#,
             Row::Approved => {
-                r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & !on.issues & on.approval"#
+                r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & on.issues = false & on.approval"#
             }
             Row::FlawClaimed => r#"on.at = "review" & on.event = "reviewed" & on.verdict = "flaw" & on.flaw"#,
             Row::FlawRepaired => {
@@ -156,7 +156,7 @@ impl Row {
                 r#"on.place >= on.last_place & (on.at = "review" & (on.event = "reviewed" | on.event = "review_unreadable") | on.at = "second_reading" & on.event = "second_read")"#
             }
             Row::ApprovalRefused => {
-                r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & !on.approval"#
+                r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & on.approval = false"#
             }
             Row::FlawRefused => {
                 r#"on.at = "review" & on.event = "reviewed" & on.verdict = "flaw" | on.at = "second_reading" & on.event = "second_read""#

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::driver::Job;
 use super::guard::{ApprovalFacts, FlawFacts};
-use super::machine::Event as Step;
+use super::machine::{Acceptance, Event as Step};
 use super::records::{CheckRecord, Facts, Product, file};
 use super::station::Station;
 use super::view::RunView;
@@ -15,41 +15,58 @@ use crate::tla::{Reached, Verdict};
 const RESTORED: [Station; 5] =
     [Station::InformalSpec, Station::Formalize, Station::Validate, Station::GenerateInvariants, Station::ModelCheck];
 
-/// What a lifeline says after it made this, with the run as it stands then. Nothing where its answer could not be read:
-/// what it said before still stands.
+/// What a lifeline says after it made this, with the run as it stands with it. Nothing where its answer could not be
+/// read: what it said before still stands.
 pub(super) fn said(job: Job, product: &Product, after: &RunView) -> Option<Value> {
     match (job, &product.facts) {
         (_, Facts::Reviewed { approval, flaw, .. }) => Some(reviewed(after, approval, flaw.as_deref())),
         (_, Facts::ReviewUnreadable { approval, .. }) => Some(reviewed(after, approval, None)),
         (_, Facts::SecondRead { agrees, .. }) => Some(json!({"agrees": agrees})),
-        _ if product.event == Step::Unreadable => None,
-        (Job::At(station), _) => Some(of_station(station, after)),
+        (Job::At(station), _) => match product.event {
+            Step::Unreadable => None,
+            Step::Validated(said) | Step::Merged(said) => Some(of(station, after, said == Acceptance::Accepted)),
+            _ => Some(of(station, after, true)),
+        },
         (Job::SecondReading | Job::Mutants, _) => None,
     }
 }
 
 /// What the stations say anew where a run goes on from what stood before: a branch, or the end of a trial.
 pub(super) fn restored(view: &RunView) -> impl Iterator<Item = (&'static str, Value)> {
-    RESTORED.into_iter().map(|station| (station.name(), of_station(station, view)))
+    RESTORED.into_iter().map(|station| {
+        let stands = match station {
+            Station::InformalSpec => view.state.informal,
+            Station::Validate => view.state.module_accepted,
+            Station::GenerateInvariants => view.state.merged_accepted,
+            Station::Formalize | Station::ModelCheck | Station::Review => true,
+        };
+        (station.name(), of(station, view, stands))
+    })
 }
 
-fn of_station(station: Station, view: &RunView) -> Value {
-    let state = &view.state;
+/// What a station says of what the run holds; `stands` is its own verdict on it.
+fn of(station: Station, view: &RunView, stands: bool) -> Value {
     match station {
-        Station::InformalSpec => json!({"readable": state.informal, "informal_spec": view.artifact(file::INFORMAL)}),
-        Station::Formalize => {
-            json!({"informal_spec": view.artifact(file::INFORMAL), "source": view.artifact(file::SOURCE)})
+        Station::InformalSpec => json!({"readable": stands, "answer": view.made.informal}),
+        Station::Formalize => json!({"made_from": view.made.module_from, "source": view.artifact(file::SOURCE)}),
+        Station::Validate => json!({"accepted": stands, "source": view.artifact(file::SOURCE)}),
+        Station::GenerateInvariants => {
+            json!({"accepted": stands, "module": view.artifact(file::MODULE), "cfg": view.artifact(file::CFG)})
         }
-        Station::Validate => json!({"accepted": state.module_accepted, "source": view.artifact(file::SOURCE)}),
-        Station::GenerateInvariants => json!({
-            "accepted": state.merged_accepted,
-            "module": view.artifact(file::MODULE),
-            "cfg": view.artifact(file::CFG),
-        }),
-        Station::ModelCheck => view.check().map_or_else(|| json!({}), checked),
+        Station::ModelCheck => view.check().map_or_else(unchecked, checked),
         Station::Review => json!({}),
     }
 }
+
+/// That there is no check: what was said of one before does not stand any more.
+fn unchecked() -> Value {
+    let fields = CHECKED.into_iter().map(|name| (name.to_owned(), Value::Null));
+    Value::Object(fields.collect())
+}
+
+/// What a check says.
+const CHECKED: [&str; 10] =
+    ["module", "cfg", "verdict", "complete", "moved", "type_ok", "witnesses", "unreached", "trace", "violated"];
 
 fn checked(check: &CheckRecord) -> Value {
     let outcome = &check.outcome;

@@ -46,6 +46,10 @@ pub struct RunView {
     pub first_violated: BTreeMap<String, FirstViolated>,
     /// Baseline and first violations as each closed revision left them: a branch goes on from its parent's.
     pub left: BTreeMap<u32, (Baseline, BTreeMap<String, FirstViolated>)>,
+    /// Which informal specification there is, and which one the module was made from.
+    pub made: Made,
+    /// The same as each closed revision left it.
+    pub made_by: BTreeMap<u32, Made>,
     /// The flaws with which the second reader agreed, by revision.
     pub confirmed: BTreeMap<u32, ConfirmedFlaw>,
     /// What is to be mended.
@@ -96,6 +100,8 @@ impl Default for RunView {
             baseline: Baseline::default(),
             first_violated: BTreeMap::new(),
             left: BTreeMap::new(),
+            made: Made::default(),
+            made_by: BTreeMap::new(),
             confirmed: BTreeMap::new(),
             feedback: Vec::new(),
             review: None,
@@ -113,6 +119,25 @@ impl Default for RunView {
             finished: None,
             events: 0,
         }
+    }
+}
+
+/// Readable informal specifications by number, a person's own included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Made {
+    /// The number of the one that stands; 0 where there is none.
+    pub informal: u32,
+    /// The number of the one that the module was made from.
+    pub module_from: u32,
+    /// The highest number given.
+    pub latest: u32,
+}
+
+impl Made {
+    /// There is another informal specification.
+    fn next(&mut self) {
+        self.latest += 1;
+        self.informal = self.latest;
     }
 }
 
@@ -326,6 +351,7 @@ impl RunView {
             "revision_closed" => {
                 let revision = Revision::deserialize(&event.data)?;
                 self.left.insert(revision.revision, (self.baseline.clone(), self.first_violated.clone()));
+                self.made_by.insert(revision.revision, self.made);
                 self.revisions.push(revision);
             }
             "run_finished" => {
@@ -429,6 +455,15 @@ impl RunView {
         self.requirements = branch.requirements;
         self.covers = branch.covers;
         self.feedback = branch.feedback;
+        let Made { latest, .. } = self.made;
+        self.made = Made { latest, ..self.made_by.get(&branch.from).copied().unwrap_or(self.made) };
+        if branch.edited.iter().any(|name| name == file::INFORMAL) {
+            self.made.next();
+            // Whoever goes on behind `formalize` goes on with both as they are.
+            if !matches!(self.state.position, Position::At(Station::InformalSpec | Station::Formalize)) {
+                self.made.module_from = self.made.informal;
+            }
+        }
         self.edited = branch.edited;
         self.in_flight = None;
         self.finished = None;
@@ -455,8 +490,13 @@ impl RunView {
     /// Takes in what a station made; the machine moves afterwards.
     pub(super) fn absorb(&mut self, product: Product) {
         let here = self.state.position;
-        if here == Position::At(Station::Formalize) && product.event == Step::Answered {
-            self.current.remove(file::VALIDATED);
+        match (here, product.event) {
+            (Position::At(Station::InformalSpec), Step::Answered) => self.made.next(),
+            (Position::At(Station::Formalize), Step::Answered) => {
+                self.made.module_from = self.made.informal;
+                self.current.remove(file::VALIDATED);
+            }
+            _ => {}
         }
         self.current.extend(product.artifacts);
         if let Position::At(station) = here

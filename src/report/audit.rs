@@ -50,7 +50,7 @@ pub fn laws_text(log: &str, audited: &Audited) -> String {
         out,
         "{log}: {} of {} asked ({}), {} of them broken; the others speak of decisions that this run did not make.",
         asked,
-        counted(of as u64, "law"),
+        counted(of as u64, "rule"),
         counted(decisions, "time"),
         if broken.is_empty() { "none".to_owned() } else { broken.len().to_string() },
     );
