@@ -9,7 +9,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use crate::journal::Event;
-use crate::monitor::JOURNAL_LIFELINES;
+use crate::monitor::log::JOURNAL_LIFELINES;
 
 pub use mermaid::chart_mermaid;
 pub use text::chart_text;

@@ -104,7 +104,7 @@ impl Canvas {
         for (at, line) in folded(words, self.words, LINES).iter().enumerate() {
             let (number, cells) = if at == 0 { (seq.to_string(), cells) } else { (String::new(), &bars[..]) };
             let cells: String = cells.iter().collect();
-            let _ = writeln!(text, "{number:>1$} {cells}  {line}", self.number);
+            let _ = writeln!(text, "{number:>0$} {cells}  {line}", self.number);
         }
     }
 }

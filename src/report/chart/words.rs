@@ -41,7 +41,9 @@ pub(super) fn of(event: &Event) -> String {
         "tool_finished" => tool(data),
         "check_finished" => match serde_json::from_value::<CheckOutcome>(data["outcome"].clone()) {
             Ok(outcome) => {
-                format!("check, {} distinct states: {}", outcome.statistics.distinct, verdict_sentence(&outcome))
+                let distinct =
+                    outcome.statistics.distinct.map_or_else(String::new, |n| format!(", {n} distinct states"));
+                format!("check{distinct}: {}", verdict_sentence(&outcome))
             }
             Err(_) => "check finished".to_owned(),
         },
