@@ -69,8 +69,8 @@ fn a_run_is_drawn_with_its_messages_tools_and_guards() {
         &text,
         &[
             "informal_answered",
-            "draft of replay",
-            "answer of replay",
+            "draft: asks replay",
+            "replay answers",
             "translate and parse: accepted",
             "distinct states: holds: ",
             "approval guard: every clause holds",
@@ -80,7 +80,7 @@ fn a_run_is_drawn_with_its_messages_tools_and_guards() {
     );
     assert!(!text.contains('\u{2225}'), "one thing after another\n{text}");
     holds(&mermaid, &["participant L0 as run\n", " as model\n", "Note over L0,L7: ", "L0->>L1: 2 begins\n"]);
-    // A long text is told in two lines and then cut; the plain report stays.
+    // The plain report stays.
     assert!(bench.run(&["report", "specs"]).expect(0).stdout.starts_with("Outcome: approved\n"));
     bench.run(&["report", "specs", "--chart", "svg"]).expect(2);
     bench.run(&["report", "specs", "--chart", "text", "--format", "json"]).expect(2);
@@ -102,7 +102,7 @@ fn a_rejected_module_goes_back_with_what_the_tool_said() {
         good().answer("formalize", 0, 1, "draft", &broken).answer("formalize", 0, 2, "repair", &fenced(MODULE));
     let bench = forged(&script, &[], 0);
     let (text, _) = charts(&bench, "specs");
-    holds(&text, &["translate and parse: rejected, line ", "validate_retry", "(attempt 2)", "repair of replay"]);
+    holds(&text, &["translate and parse: rejected, line ", "validate_retry", "(attempt 2)", "repair: asks replay"]);
 }
 
 #[test]
@@ -119,7 +119,10 @@ fn a_second_reading_is_a_lifeline_of_its_own() {
         .having_read_all()
         .answer("review", 0, 1, "second_reading", "{\"agrees\": true, \"why\": \"so; it \\\"is\\\" #1 <b>\"}");
     let (text, mermaid) = charts(&forged(&script, &["--max-revisions", "0"], 1), "specs");
-    holds(&text, &["second_reading", "second_reading of replay", "flaw guard: every clause holds", "ends: flaw_found"]);
+    holds(
+        &text,
+        &["second_reading", "second_reading: asks replay", "flaw guard: every clause holds", "ends: flaw_found"],
+    );
     holds(&mermaid, &[" as second_reading\n"]);
 }
 

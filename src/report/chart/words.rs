@@ -20,7 +20,7 @@ pub(super) fn of(event: &Event) -> String {
         }
         "request_sent" => {
             let model = data["choice"]["model"].as_str();
-            format!("{} of {}", text(data, "purpose"), model.unwrap_or(text(data, "provider")))
+            format!("{}: asks {}", text(data, "purpose"), model.unwrap_or(text(data, "provider")))
         }
         "answer_received" => answer(data),
         "call_failed" => {
@@ -55,7 +55,7 @@ pub(super) fn of(event: &Event) -> String {
         "guard_evaluated" => guard(data),
         "routed" => because(row(event), text(data, "why")),
         "revision_closed" => format!("rev_{} ends: {}", event.rev, text(data, "outcome")),
-        "run_finished" => because(&format!("ends: {}", text(data, "outcome")), text(data, "why")),
+        "run_finished" => format!("ends: {}", because(text(data, "outcome"), text(data, "why"))),
         other => other.to_owned(),
     }
 }
@@ -70,8 +70,13 @@ pub(super) fn attempt(event: &Event) -> String {
     if event.attempt > 1 { format!(" (attempt {})", event.attempt) } else { String::new() }
 }
 
+/// Without saying the same twice.
 fn because(what: &str, why: &str) -> String {
-    if why.is_empty() { what.to_owned() } else { format!("{what}: {why}") }
+    match why {
+        "" => what.to_owned(),
+        why if why.starts_with(what) => why.to_owned(),
+        why => format!("{what}: {why}"),
+    }
 }
 
 fn text<'a>(data: &'a Value, field: &str) -> &'a str {
@@ -83,7 +88,7 @@ fn listed<'a>(data: &'a Value, field: &str) -> &'a [Value] {
 }
 
 fn answer(data: &Value) -> String {
-    let mut words = data["model"].as_str().unwrap_or(text(data, "provider")).to_owned();
+    let mut words = format!("{} answers", data["model"].as_str().unwrap_or(text(data, "provider")));
     if let Some(usage) = data["usage"].as_object() {
         let tokens = usage.values().filter_map(Value::as_u64).fold(0, u64::saturating_add);
         words = format!("{words}, {}", counted(tokens, "token"));
@@ -92,7 +97,7 @@ fn answer(data: &Value) -> String {
         words = format!("{words}, {seconds:.1} s");
     }
     let stale = if data["stale"] == true { " (stale)" } else { "" };
-    format!("answer of {words}{stale}")
+    format!("{words}{stale}")
 }
 
 fn tool(data: &Value) -> String {
