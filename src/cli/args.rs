@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::report::ReportArgs;
 use crate::config::{CheckerChoice, Draft, Layer};
 use crate::exit::Exit;
 use crate::mutation::Shard;
@@ -507,29 +508,6 @@ pub(super) enum DfaChoice {
     Dot,
     /// A line for each edge.
     Table,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(super) struct ReportArgs {
-    /// The run folder.
-    #[arg(default_value = "specs")]
-    pub folder: PathBuf,
-    /// Print the message sequence chart of the run instead: who told whom, what was asked and answered, what the tools and
-    /// the guards said; `text` for a terminal, `mermaid` for a page.
-    #[arg(long, value_enum, value_name = "text|mermaid", hide_possible_values = true, conflicts_with = "format")]
-    pub chart: Option<ChartChoice>,
-    /// How the report is printed.
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
-}
-
-/// How a chart is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ChartChoice {
-    /// For a terminal of 100 columns.
-    Text,
-    /// A sequence diagram of Mermaid.
-    Mermaid,
 }
 
 #[derive(Debug, ClapArgs)]
