@@ -276,8 +276,8 @@ impl Journal<'_> {
                 (Drawn::Arrow { from, to: message.to, line: Line::Solid }, format!("{words}{again}"))
             }
             Some(arrived) => {
-                let arrives = self.events[arrived].seq;
-                (Drawn::Note { at: from }, format!("to {to}, which hears of it at {arrives}: {words}"))
+                let heard = self.events[arrived].seq;
+                (Drawn::Note { at: from }, format!("to {to}, which hears of it at {heard}: {words}"))
             }
             None => (Drawn::Note { at: from }, format!("to {to}, which has not heard of it: {words}")),
         }
