@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::report::ReportArgs;
 use crate::config::{CheckerChoice, Draft, Layer};
 use crate::exit::Exit;
 use crate::mutation::Shard;
@@ -507,16 +508,6 @@ pub(super) enum DfaChoice {
     Dot,
     /// A line for each edge.
     Table,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(super) struct ReportArgs {
-    /// The run folder.
-    #[arg(default_value = "specs")]
-    pub folder: PathBuf,
-    /// How the report is printed.
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -1,12 +1,42 @@
 //! `tlaforge report`: what a run came to.
 
-use super::args::{Format, ReportArgs};
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::args::Format;
 use super::failure::{Fails, Failure};
 use super::forge::run_failure;
-use super::progress::{Display, json_line, result};
+use super::progress::{Display, advice, json_line, result};
 use crate::exit::Exit;
 use crate::pipeline::{Run, RunError, RunView};
-use crate::report;
+use crate::report::{self, Chart};
+
+/// Characters that Mermaid takes where nothing else is set.
+const MERMAID_TAKES: usize = 50_000;
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct ReportArgs {
+    /// The run folder.
+    #[arg(default_value = "specs")]
+    pub folder: PathBuf,
+    /// Print the message sequence chart of the run instead: who told whom, what was asked and answered, what the tools and
+    /// the guards said; `text` for a terminal, `mermaid` for a page.
+    #[arg(long, value_enum, value_name = "text|mermaid", hide_possible_values = true, conflicts_with = "format")]
+    pub chart: Option<ChartChoice>,
+    /// How the report is printed.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+/// How a chart is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ChartChoice {
+    /// For a terminal of 100 columns.
+    Text,
+    /// A sequence diagram of Mermaid.
+    Mermaid,
+}
 
 pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if !Run::exists(&args.folder) {
@@ -15,6 +45,20 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::of(&events).fails(Exit::Usage)?;
     let display = Display::new(args.format);
+    if let Some(choice) = args.chart {
+        let chart = Chart::of(&events).fails(Exit::Usage)?;
+        match choice {
+            ChartChoice::Text => result(&report::chart_text(&chart, display.width())),
+            ChartChoice::Mermaid => {
+                let text = report::chart_mermaid(&chart);
+                if text.chars().count() > MERMAID_TAKES {
+                    advice("this chart is longer than Mermaid takes by default: set its maxTextSize");
+                }
+                result(&text);
+            }
+        }
+        return Ok(Exit::Ok);
+    }
     match args.format {
         Format::Text => result(&report::report(&view, display.width())),
         Format::Json => {

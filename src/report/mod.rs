@@ -1,6 +1,7 @@
 //! A run's journal, an evaluation and a mutation run as text. No IO: a value goes in, words come out.
 
 mod audit;
+mod chart;
 mod eval;
 mod junit;
 mod mutation;
@@ -8,6 +9,7 @@ mod strengthen;
 mod text;
 
 pub use audit::{audit_json, audit_text, laws_text};
+pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};

@@ -1,0 +1,62 @@
+//! A chart in the language of Mermaid.
+
+use std::fmt::Write as _;
+
+use super::{BESIDE, BESIDE_MEANS, Chart, Drawn, Line, folded};
+
+/// Characters of a line, and lines of a text.
+const WIDTH: usize = 44;
+const LINES: usize = 3;
+
+/// The chart as a sequence diagram of Mermaid.
+pub fn chart_mermaid(chart: &Chart) -> String {
+    let mut text = String::from("sequenceDiagram\n");
+    for (at, name) in chart.lifelines.iter().enumerate() {
+        let _ = writeln!(text, "    participant L{at} as {}", told(name));
+    }
+    let whole = match chart.lifelines.len() {
+        0 => return text,
+        1 => "L0".to_owned(),
+        n => format!("L0,L{}", n - 1),
+    };
+    for row in &chart.rows {
+        let words = told(&format!("{} {}", row.seq, row.told()));
+        let _ = match row.drawn {
+            Drawn::Separator => writeln!(text, "    Note over {whole}: {words}"),
+            Drawn::Note { at } => writeln!(text, "    Note over L{at}: {words}"),
+            Drawn::Arrow { from, to, line } => {
+                let arrow = match line {
+                    Line::Solid => "->>",
+                    Line::Dashed => "-->>",
+                    Line::Broken => "--x",
+                };
+                writeln!(text, "    L{from}{arrow}L{to}: {words}")
+            }
+        };
+    }
+    if chart.overlaps() {
+        let _ = writeln!(text, "    Note over {whole}: {}", told(&format!("{BESIDE} {BESIDE_MEANS}")));
+    }
+    text
+}
+
+/// Lines that hold nothing which means something to Mermaid, or to the page that it writes.
+fn told(text: &str) -> String {
+    let lines: Vec<String> = folded(text, WIDTH, LINES).iter().map(|line| escaped(line)).collect();
+    lines.join("<br/>")
+}
+
+fn escaped(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    for c in line.chars() {
+        // Letters as they are, but for those with which Mermaid marks its own entities.
+        if c == ' ' || "_.,-+=*/()!?'".contains(c) || (c.is_alphanumeric() && c != '\u{fb02}') {
+            text.push(c);
+        } else if c.is_control() {
+            text.push('\u{fffd}');
+        } else {
+            let _ = write!(text, "#{};", u32::from(c));
+        }
+    }
+    text
+}
