@@ -266,30 +266,30 @@ pub enum Event {
 
 impl Event {
     /// Whether the check of the best revision so far is inconclusive.
-    pub(super) fn best_inconclusive(&self) -> bool {
+    pub(super) fn best_inconclusive(self) -> bool {
         match self {
             Event::Reviewed(ReviewFacts { best_inconclusive, .. })
             | Event::ReviewUnreadable { best_inconclusive, .. }
-            | Event::SecondRead { best_inconclusive, .. } => *best_inconclusive,
+            | Event::SecondRead { best_inconclusive, .. } => best_inconclusive,
             _ => false,
         }
     }
 
     /// The earliest station that an issue above minor names.
-    fn earliest(&self) -> Option<Station> {
+    fn earliest(self) -> Option<Station> {
         if let Event::Reviewed(review) = self { review.earliest } else { None }
     }
 
     /// The first clause of the approval guard that failed at a review.
-    pub fn refused_by(&self) -> Option<ApprovalClause> {
+    pub fn refused_by(self) -> Option<ApprovalClause> {
         match self {
-            Event::Reviewed(ReviewFacts { approval, .. }) | Event::ReviewUnreadable { approval, .. } => *approval,
+            Event::Reviewed(ReviewFacts { approval, .. }) | Event::ReviewUnreadable { approval, .. } => approval,
             _ => None,
         }
     }
 
     /// The first clause of the flaw guard that failed at a review.
-    pub fn flaw_refused_by(&self) -> Option<FlawClause> {
+    pub fn flaw_refused_by(self) -> Option<FlawClause> {
         if let Event::Reviewed(review) = self { review.flaw } else { None }
     }
 }
@@ -331,10 +331,10 @@ pub struct Transition {
 /// formula ([`Row::guard`]); what the row does stands here.
 pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
     let row = choose(&On { rules, state, event });
-    take(rules, *state, event, row)
+    take(rules, *state, *event, row)
 }
 
-fn take(rules: &Rules, s: State, event: &Event, row: Row) -> Transition {
+fn take(rules: &Rules, s: State, event: Event, row: Row) -> Transition {
     use Station::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
     let back_to = |station| next_revision(s, station, row);
     match row {
