@@ -241,6 +241,15 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     let done = child.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&done.stdout).contains("formula: violated at state 1 (line 2)"));
     assert!(began.elapsed() < Duration::from_secs(30));
+
+    // What was resumed is read to its last line.
+    let stopped = "{\"v\":1,\"seq\":4,\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"run_finished\",\"data\":{\"outcome\":\"stopped\"}}\n";
+    let journal = [event(1, "run_started"), stopped.into(), "\n".into(), event(5, "request_sent"), stopped.into()];
+    bench.write("journal.jsonl", journal.concat());
+    bench
+        .run(&["audit", "journal.jsonl", "--follow", "--formula", formula])
+        .expect(1)
+        .prints(&["formula: violated at state 2 (line 4)"]);
 }
 
 #[test]

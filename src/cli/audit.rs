@@ -94,7 +94,7 @@ fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {
     }
 }
 
-/// Reads a log as it grows, until Ctrl-C, the end of stdin, or the end of the run whose journal it is.
+/// Reads a log as it grows, until Ctrl-C, the end of stdin, or the end of the run whose journal the file is.
 async fn follow(
     args: &AuditArgs,
     formulas: Formulas,
@@ -102,8 +102,12 @@ async fn follow(
     mapping: Mapping,
 ) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals();
-    let mut lines =
-        Growing { input: BufReader::new(opened(&args.log)?), is_stdin: args.log == Path::new("-"), line: 0 };
+    let mut lines = Growing {
+        input: BufReader::new(opened(&args.log)?),
+        is_stdin: args.log == Path::new("-"),
+        line: 0,
+        ahead: Vec::new(),
+    };
     // The shape is told from the first record, which may not be there yet.
     let mut first = lines.next(&cancel).await?;
     let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, shape_of));
@@ -121,7 +125,8 @@ async fn follow(
             Err(AuditError::Log(why)) if args.skip_invalid => advice(&format!("warning: {why}; left out")),
             Err(error) => return Err(failure(&error)),
         }
-        if shape == Shape::Journal && ends_run(&text) {
+        // A run that was resumed goes on behind its end.
+        if shape == Shape::Journal && !lines.is_stdin && ends_run(&text) && !lines.another()? {
             break;
         }
         first = lines.next(&cancel).await?;
@@ -146,32 +151,41 @@ struct Growing {
     is_stdin: bool,
     /// The number of the line that came last, from 1.
     line: u64,
+    /// What is read of the line after it.
+    ahead: Vec<u8>,
 }
 
 impl Growing {
     /// The next line with something on it, once it is finished; `None` where there will be none.
     async fn next(&mut self, cancel: &Cancel) -> Result<Option<Vec<u8>>, Failure> {
-        let mut text = Vec::new();
         loop {
+            if self.another()? {
+                self.line += 1;
+                return Ok(Some(std::mem::take(&mut self.ahead)));
+            }
+            if self.is_stdin || cancel.is_cancelled() {
+                return Ok(None);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Whether another line with something on it is there, and finished.
+    fn another(&mut self) -> Result<bool, Failure> {
+        while !self.ahead.ends_with(b"\n") {
             let read = self
                 .input
-                .read_until(b'\n', &mut text)
+                .read_until(b'\n', &mut self.ahead)
                 .map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
-            if text.ends_with(b"\n") || (read == 0 && self.is_stdin && !text.is_empty()) {
-                self.line += 1;
-                if text.trim_ascii().is_empty() {
-                    text.clear();
-                    continue;
-                }
-                return Ok(Some(text));
-            }
             if read == 0 {
-                if self.is_stdin || cancel.is_cancelled() {
-                    return Ok(None);
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                return Ok(self.is_stdin && !self.ahead.trim_ascii().is_empty());
+            }
+            if self.ahead.ends_with(b"\n") && self.ahead.trim_ascii().is_empty() {
+                self.line += 1;
+                self.ahead.clear();
             }
         }
+        Ok(true)
     }
 }
 
@@ -181,7 +195,7 @@ fn is_message(line: &[u8]) -> bool {
         .is_ok_and(|record| record.get("role").is_some() || record.get("choices").is_some())
 }
 
-/// Whether a line is a journal's last event.
+/// Whether a line is the last event of a run, or of one part of it.
 fn ends_run(line: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == "run_finished")
 }
