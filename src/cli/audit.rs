@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::args::{AuditArgs, Format, ShapeChoice};
 use super::failure::Failure;
+use super::formula::around;
 use super::progress::{advice, json_line, result};
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
@@ -116,6 +117,9 @@ async fn follow(
     {
         return Err(Failure::usage("a list of messages is one value, which cannot be followed")
             .hint("--follow takes a log with a record a line"));
+    }
+    if first.is_none() {
+        advice(&format!("warning: {}: the log has no record", args.log.display()));
     }
     let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
     let mut follower = Follower::new(&auditor).map_err(|e| failure(&e))?;
@@ -248,9 +252,9 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
         mapping = policy.log;
     }
     for (number, text) in (1..).zip(&args.formula) {
-        let formula = formulas
-            .parse(text)
-            .map_err(|e| Failure::usage(format!("--formula {text}: {e}")).hint("tlaforge formula 'F' tries one"))?;
+        let formula = formulas.parse(text).map_err(|e| {
+            Failure::usage(format!("--formula {}: {e}", around(text, e.at).0)).hint("tlaforge formula 'F' tries one")
+        })?;
         rules.push(PolicyRule {
             id: if args.formula.len() == 1 { "formula".to_owned() } else { format!("formula-{number}") },
             description: None,
