@@ -51,11 +51,11 @@ fn a_list_of_messages_is_audited_with_verdicts_places_reasons_and_what_is_owed()
     bench.run(&["audit", "log.json", "--policy", "rules.toml"]).expect(1).prints(&[
         "log.json: 5 states, 4 rules\n",
         "ask-first: VIOLATED\n",
-        "    decided at state 3 (line 4)\n",
+        "    decided at state 3 (message 4)\n",
         "at 3 `tool_call:delete_file` holds",
         "answered: satisfied so far\n",
         "logged: NOT SATISFIED when the log ends\n",
-        "    decided by the end of the log, after state 4 (line 5)\n",
+        "    decided by the end of the log, after state 4 (message 5)\n",
         "    still owed: `tool_call:write_log` must hold at some step from now on",
         "ends-well: satisfied\n",
         "2 of 4 rules broken.\n",
@@ -65,8 +65,8 @@ fn a_list_of_messages_is_audited_with_verdicts_places_reasons_and_what_is_owed()
     assert_eq!(verdicts, ["violated", "presumably_satisfied", "presumably_violated", "satisfied"]);
     let first = &value["rules"][0];
     assert_eq!(
-        (&first["culprit"], &first["failing"], &first["violations"]),
-        (&json!(3), &json!([0, 1, 2, 3]), &json!(1))
+        (&first["culprit"], &first["culprit_line"], &first["failing"], &first["violations"]),
+        (&json!(3), &Value::Null, &json!([0, 1, 2, 3]), &json!(1))
     );
     assert_eq!((&value["schema"], &value["shape"], &value["states"]), (&json!(1), &json!("openai"), &json!(5)));
 }
@@ -241,6 +241,15 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     let done = child.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&done.stdout).contains("formula: violated at state 1 (line 2)"));
     assert!(began.elapsed() < Duration::from_secs(30));
+
+    // What was resumed is read to its last line.
+    let stopped = "{\"v\":1,\"seq\":4,\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"run_finished\",\"data\":{\"outcome\":\"stopped\"}}\n";
+    let journal = [event(1, "run_started"), stopped.into(), "\n".into(), event(5, "request_sent"), stopped.into()];
+    bench.write("journal.jsonl", journal.concat());
+    bench
+        .run(&["audit", "journal.jsonl", "--follow", "--formula", formula])
+        .expect(1)
+        .prints(&["formula: violated at state 2 (line 4)"]);
 }
 
 #[test]
@@ -280,7 +289,13 @@ fn bad_logs_policies_and_formulas_are_named_with_their_place() {
         .expect(0)
         .says(&["line 2: time goes backwards"]);
     bench.write("empty.jsonl", "");
-    bench.run(&["audit", "empty.jsonl", "--formula", "G a"]).expect(0);
+    bench.run(&["audit", "empty.jsonl", "--formula", "G a"]).expect(0).says(&["empty.jsonl: the log has no record"]);
+    bench.write("empty.json", "[]");
+    bench.run(&["audit", "empty.json", "--formula", "G a"]).expect(0).says(&["empty.json: the log has no record"]);
+    bench.write("past.jsonl", "{\"a\":true}\n{\"a\":false}\n");
+    let past = bench.run(&["audit", "past.jsonl", "--formula", "G (!a -> !Y a)"]).expect(1);
+    let past = past.prints(&["    note: it may have been decided earlier"]);
+    assert!(!past.stdout.contains("because it may"), "{}", past.stdout);
     bench.run(&["audit", "empty.jsonl", "--formula", "F a"]).expect(1).prints(&["the trace is empty"]);
 }
 
@@ -307,6 +322,12 @@ fn a_formula_is_tried_on_a_trace_and_drawn() {
     assert_eq!(value["trace"]["holds_at"], json!([true, true, false]));
     let deep = format!("{}a", "!".repeat(100_000));
     bench.run(&["formula", &deep]).expect(2).says(&["deeper than 1000"]);
+    let long = format!("{}a & & b{}", "a & ".repeat(500), " & b".repeat(500));
+    let done = bench.run(&["formula", &long]).expect(2);
+    let done = done.says(&["column 2005", &format!("{:>33}^", "")]);
+    assert!(done.stderr.lines().all(|line| line.chars().count() < 100), "{}", done.stderr);
+    let done = bench.run(&["audit", "-", "--formula", &long]).expect(2);
+    assert!(done.stderr.lines().all(|line| line.chars().count() < 160), "{}", done.stderr);
 }
 
 #[test]

@@ -280,3 +280,20 @@ fn of_several_bad_lines_the_first_is_told_and_a_defect_of_whoever_reads_does_not
         assert!(defect.is_err());
     }
 }
+
+#[test]
+fn what_a_tool_answered_is_text_in_every_shape() {
+    let atoms = ["text_contains:secret", "text_contains:\"one\ntwo\"", "tool_call:secret"];
+    let answers = [
+        r#"{"type":"tool_result","content":"a secret"}"#,
+        r#"{"content":[{"type":"text","text":"one"},{"type":"image","text":"secret"},{"text":"two"}],"type":"tool_result"}"#,
+        r#"{"type":"tool_result","content":null},{"type":"tool_result","content":[1,{"n":2}]},{"type":"thinking","content":"secret"}"#,
+    ];
+    for (shape, before, after) in [
+        (Shape::Claude, r#"{"type":"user","message":{"role":"user","content":["#, "]}}\n"),
+        (Shape::Openai, r#"{"role":"user","content":["#, "]}\n"),
+    ] {
+        let log: String = answers.iter().map(|answer| format!("{before}{answer}{after}")).collect();
+        assert_eq!(columns(&log, shape, &atoms), ["1..", ".1.", "..."], "{shape}");
+    }
+}

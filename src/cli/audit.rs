@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::args::{AuditArgs, Format, ShapeChoice};
 use super::failure::Failure;
+use super::formula::around;
 use super::progress::{advice, json_line, result};
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
@@ -100,7 +101,7 @@ fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {
     }
 }
 
-/// Reads a log as it grows, until Ctrl-C, the end of stdin, or the end of the run whose journal it is.
+/// Reads a log as it grows, until Ctrl-C, the end of stdin, or the end of the run whose journal the file is.
 async fn follow(
     args: &AuditArgs,
     formulas: Formulas,
@@ -108,8 +109,12 @@ async fn follow(
     mapping: Mapping,
 ) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals();
-    let mut lines =
-        Growing { input: BufReader::new(opened(&args.log)?), is_stdin: args.log == Path::new("-"), line: 0 };
+    let mut lines = Growing {
+        input: BufReader::new(opened(&args.log)?),
+        is_stdin: args.log == Path::new("-"),
+        line: 0,
+        ahead: Vec::new(),
+    };
     // The shape is told from the first record, which may not be there yet.
     let mut first = lines.next(&cancel).await?;
     let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, shape_of));
@@ -119,6 +124,9 @@ async fn follow(
         return Err(Failure::usage("a list of messages is one value, which cannot be followed")
             .hint("--follow takes a log with a record a line"));
     }
+    if first.is_none() {
+        advice(&format!("warning: {}: the log has no record", args.log.display()));
+    }
     let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
     let mut follower = Follower::new(&auditor).map_err(|e| failure(&e))?;
     while let Some(text) = first.take() {
@@ -127,7 +135,8 @@ async fn follow(
             Err(AuditError::Log(why)) if args.skip_invalid => advice(&format!("warning: {why}; left out")),
             Err(error) => return Err(failure(&error)),
         }
-        if shape == Shape::Journal && ends_run(&text) {
+        // A run that was resumed goes on behind its end.
+        if shape == Shape::Journal && !lines.is_stdin && ends_run(&text) && !lines.another()? {
             break;
         }
         first = lines.next(&cancel).await?;
@@ -152,32 +161,41 @@ struct Growing {
     is_stdin: bool,
     /// The number of the line that came last, from 1.
     line: u64,
+    /// What is read of the line after it.
+    ahead: Vec<u8>,
 }
 
 impl Growing {
     /// The next line with something on it, once it is finished; `None` where there will be none.
     async fn next(&mut self, cancel: &Cancel) -> Result<Option<Vec<u8>>, Failure> {
-        let mut text = Vec::new();
         loop {
+            if self.another()? {
+                self.line += 1;
+                return Ok(Some(std::mem::take(&mut self.ahead)));
+            }
+            if self.is_stdin || cancel.is_cancelled() {
+                return Ok(None);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Whether another line with something on it is there, and finished.
+    fn another(&mut self) -> Result<bool, Failure> {
+        while !self.ahead.ends_with(b"\n") {
             let read = self
                 .input
-                .read_until(b'\n', &mut text)
+                .read_until(b'\n', &mut self.ahead)
                 .map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
-            if text.ends_with(b"\n") || (read == 0 && self.is_stdin && !text.is_empty()) {
-                self.line += 1;
-                if text.trim_ascii().is_empty() {
-                    text.clear();
-                    continue;
-                }
-                return Ok(Some(text));
-            }
             if read == 0 {
-                if self.is_stdin || cancel.is_cancelled() {
-                    return Ok(None);
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                return Ok(self.is_stdin && !self.ahead.trim_ascii().is_empty());
+            }
+            if self.ahead.ends_with(b"\n") && self.ahead.trim_ascii().is_empty() {
+                self.line += 1;
+                self.ahead.clear();
             }
         }
+        Ok(true)
     }
 }
 
@@ -187,7 +205,7 @@ fn is_message(line: &[u8]) -> bool {
         .is_ok_and(|record| record.get("role").is_some() || record.get("choices").is_some())
 }
 
-/// Whether a line is a journal's last event.
+/// Whether a line is the last event of a run, or of one part of it.
 fn ends_run(line: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == "run_finished")
 }
@@ -240,9 +258,9 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
         mapping = policy.log;
     }
     for (number, text) in (1..).zip(&args.formula) {
-        let formula = formulas
-            .parse(text)
-            .map_err(|e| Failure::usage(format!("--formula {text}: {e}")).hint("tlaforge formula 'F' tries one"))?;
+        let formula = formulas.parse(text).map_err(|e| {
+            Failure::usage(format!("--formula {}: {e}", around(text, e.at).0)).hint("tlaforge formula 'F' tries one")
+        })?;
         rules.push(PolicyRule {
             id: if args.formula.len() == 1 { "formula".to_owned() } else { format!("formula-{number}") },
             description: None,

@@ -17,7 +17,8 @@ use crate::temporal::{
 pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
     let formula = formulas.parse(&args.formula).map_err(|e| {
-        Failure::usage(format!("{e}\n  {}\n  {:>width$}", one_line(&args.formula), "^", width = e.column))
+        let (shown, before) = around(&args.formula, e.at);
+        Failure::usage(format!("{e}\n  {shown}\n  {:>width$}", "^", width = before + 1))
             .hint("docs/formulas.md lists the operators")
     })?;
     let mut text = String::new();
@@ -79,8 +80,21 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn one_line(text: &str) -> String {
-    text.replace(['\n', '\r', '\t'], " ")
+/// How many characters of a formula are shown before and behind an error.
+const SHOWN: usize = 30;
+
+/// What stands around a byte of a text, on one line, and how many characters of it come before that byte.
+pub(super) fn around(text: &str, at: usize) -> (String, usize) {
+    let characters: Vec<(usize, char)> = text.char_indices().collect();
+    let place = characters.partition_point(|(start, _)| *start < at);
+    let (from, to) = (place.saturating_sub(SHOWN), (place + SHOWN).min(characters.len()));
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let mut shown: String = if from > 0 { "…" } else { "" }.into();
+    shown.extend(characters[from..to].iter().map(|(_, c)| plain(*c)));
+    if to < characters.len() {
+        shown.push('…');
+    }
+    (shown, place - from + usize::from(from > 0))
 }
 
 fn readings(formulas: &Formulas, formula: Formula) -> Vec<&'static str> {

@@ -63,6 +63,8 @@ pub struct RuleFinding {
     pub violations: u64,
     /// Why, in sentences.
     pub witness: Vec<String>,
+    /// What has to be known of the rest.
+    pub note: Option<String>,
     /// What would have to follow, in words, where the log ends before it.
     pub owed: Option<String>,
 }
@@ -204,13 +206,9 @@ impl Auditor {
             (true, _) => Verdict::Satisfied,
             (false, _) => Verdict::Violated,
         };
-        let mut witness: Vec<String> = check.explanation.iter().map(|e| e.text(&self.formulas)).collect();
-        if !check.holds() && !check.decided_exactly {
-            witness.push(
-                "it may have been decided earlier: with past operators, or very many atoms, that is not told exactly"
-                    .into(),
-            );
-        }
+        let witness: Vec<String> = check.explanation.iter().map(|e| e.text(&self.formulas)).collect();
+        let inexact =
+            "it may have been decided earlier: with past operators, or very many atoms, that is not told exactly";
         Ok(RuleFinding {
             formula: self.formulas.text(rule.formula),
             verdict,
@@ -223,6 +221,7 @@ impl Auditor {
             asked: None,
             violations: u64::from(!check.holds()),
             witness,
+            note: (!check.holds() && !check.decided_exactly).then(|| inexact.to_owned()),
             owed: if verdict == Verdict::PresumablyViolated { self.owed(rule.formula, labels) } else { None },
             rule: rule.clone(),
         })
@@ -408,7 +407,11 @@ impl Whole {
             ));
         }
         if let Some(line) = self.backwards {
-            warnings.push(format!("line {line}: time goes backwards; the order of the lines is what counts"));
+            let place = if found.places.listed() { "message" } else { "line" };
+            warnings.push(format!("{place} {line}: time goes backwards; the order of the {place}s is what counts"));
+        }
+        if found.records == 0 {
+            warnings.push("the log has no record".into());
         }
         if self.states == 0 && found.records > 0 {
             let shape = auditor.mapping.shape.map_or("?", Shape::name);
@@ -481,6 +484,7 @@ impl Counted {
             asked: None,
             violations,
             witness: if violations + satisfactions > 0 { vec![counted] } else { Vec::new() },
+            note: None,
             owed: if ending.holds() || at_rest { None } else { self.monitor.owed_in_words(&rule.id) },
             rule: rule.clone(),
         }

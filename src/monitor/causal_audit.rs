@@ -240,6 +240,7 @@ impl CausalAudit {
                 asked: Some(rule.asked),
                 violations: rule.failing_count,
                 witness: if rule.asked == 0 { vec![never] } else { rule.witness },
+                note: None,
                 owed: None,
                 rule: rule.rule,
             };

@@ -58,7 +58,9 @@ pub fn laws_text(log: &str, audited: &Audited) -> String {
 }
 
 fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
-    let place = |state: u64| match audited.found.places.line(state) {
+    let places = &audited.found.places;
+    let place = |state: u64| match places.number(state) {
+        Some(number) if places.listed() => format!("{state} (message {number})"),
         Some(line) => format!("{state} (line {line})"),
         None => state.to_string(),
     };
@@ -80,6 +82,9 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
     }
     for line in &finding.witness {
         let _ = writeln!(out, "    because {line}");
+    }
+    if let Some(note) = &finding.note {
+        let _ = writeln!(out, "    note: {note}");
     }
     if finding.violations > 1 {
         let _ = writeln!(out, "    violated {} times", finding.violations);
@@ -114,6 +119,7 @@ pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
                 "asked": finding.asked,
                 "violations": finding.violations,
                 "witness": finding.witness,
+                "note": finding.note,
                 "owed": finding.owed,
             })
         })

@@ -351,7 +351,9 @@ impl<'de> DeserializeSeed<'de> for Block<'_, '_> {
 }
 
 macro_rules! nothing {
-    ($($name:ident: $of:ty),*) => { $(fn $name<E>(self, _: $of) -> Result<(), E> { Ok(()) })* };
+    ($made:ty: $($name:ident: $of:ty),*) => {
+        $(fn $name<E>(self, _: $of) -> Result<$made, E> { Ok(<$made>::default()) })*
+    };
 }
 
 impl<'de> Visitor<'de> for Block<'_, '_> {
@@ -361,7 +363,7 @@ impl<'de> Visitor<'de> for Block<'_, '_> {
         f.write_str("a block")
     }
 
-    nothing!(visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
+    nothing!((): visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
 
     fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
@@ -390,20 +392,25 @@ enum Part {
     Name,
     Text,
     Function,
+    Content,
     #[serde(other)]
     Other,
 }
 
-/// What a block tells: `{"type":"tool_use","name":…}`, `{"function":{"name":…}}`, `{"type":"text","text":…}`.
+/// What a block tells: `{"type":"tool_use","name":…}`, `{"function":{"name":…}}`, `{"type":"text","text":…}`,
+/// `{"type":"tool_result","content":…}`.
 fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A) -> Result<(), A::Error> {
     let (mut kind, mut name, mut text, mut function) = (Loose(None), Loose(None), Loose(None), Loose(None));
+    let mut content = Written::default();
+    let wanted = node.takes.contains(&Take::Text);
     while let Some(key) = map.next_key()? {
         match key {
             Part::Type => kind = map.next_value()?,
             Part::Name => name = map.next_value()?,
             Part::Text => text = map.next_value()?,
             Part::Function => function = map.next_value::<Named<'_>>()?.name.unwrap_or(Loose(None)),
-            Part::Other => _ = map.next_value::<IgnoredAny>()?,
+            Part::Content if wanted => content = map.next_value()?,
+            Part::Content | Part::Other => _ = map.next_value::<IgnoredAny>()?,
         }
     }
     let (kind, name, text) = (kind.0.as_deref(), function.0.or(name.0), text.0.as_deref());
@@ -411,11 +418,72 @@ fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A) 
     if node.takes.contains(&Take::Tool) && calls {
         step.tools.extend(name.map(Cow::into_owned));
     }
-    let writes = kind.is_none_or(|k| k.ends_with("text"));
-    if let Some(text) = text.filter(|_| writes && node.takes.contains(&Take::Text)) {
+    if let Some(text) = text.filter(|_| wanted && writes(kind)) {
         add_line(&mut step.text, text);
     }
+    if let Some(text) = content.0.filter(|_| kind.is_some_and(|k| k.ends_with("tool_result"))) {
+        add_line(&mut step.text, &text);
+    }
     Ok(())
+}
+
+/// Whether a block of a kind holds text that was written.
+fn writes(kind: Option<&str>) -> bool {
+    kind.is_none_or(|k| k.ends_with("text"))
+}
+
+/// What a tool answered: a text, or blocks with some.
+#[derive(Default)]
+struct Written(Option<String>);
+
+impl Written {
+    fn add(&mut self, text: &str) {
+        add_line(self.0.get_or_insert_default(), text);
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Answer;
+        impl<'de> Visitor<'de> for Answer {
+            type Value = Written;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON value")
+            }
+
+            nothing!(Written: visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
+
+            fn visit_unit<E>(self) -> Result<Written, E> {
+                Ok(Written::default())
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Written, E> {
+                Ok(Written(Some(value.to_owned())))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Written, A::Error> {
+                let mut written = Written::default();
+                while let Some(part) = list.next_element::<Written>()? {
+                    part.0.iter().for_each(|text| written.add(text));
+                }
+                Ok(written)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Written, A::Error> {
+                let (mut kind, mut text) = (Loose(None), Loose(None));
+                while let Some(key) = map.next_key()? {
+                    match key {
+                        Part::Type => kind = map.next_value()?,
+                        Part::Text => text = map.next_value()?,
+                        _ => _ = map.next_value::<IgnoredAny>()?,
+                    }
+                }
+                Ok(Written(text.0.filter(|_| writes(kind.0.as_deref())).map(Cow::into_owned)))
+            }
+        }
+        deserializer.deserialize_any(Answer)
+    }
 }
 
 #[derive(serde::Deserialize, Default)]

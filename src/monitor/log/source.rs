@@ -48,11 +48,12 @@ pub struct Places {
     states: u64,
     /// State and line wherever states and lines do not go on side by side.
     jumps: Vec<(u64, u64)>,
+    listed: bool,
 }
 
 impl Places {
     fn push(&mut self, line: u64) {
-        if self.line(self.states) != Some(line) {
+        if self.number(self.states) != Some(line) {
             self.jumps.push((self.states, line));
         }
         self.states += 1;
@@ -61,7 +62,7 @@ impl Places {
     fn append(&mut self, other: &Self) {
         for (state, line) in &other.jumps {
             let at = self.states + state;
-            if self.line(at) != Some(*line) {
+            if self.number(at) != Some(*line) {
                 self.jumps.push((at, *line));
             }
         }
@@ -73,8 +74,18 @@ impl Places {
         self.states
     }
 
-    /// The line (or, in a list, the number) of a state, from 1; the state counts from 0.
+    /// The line of a state, from 1; the state counts from 0. In a list there are no lines.
     pub fn line(&self, state: u64) -> Option<u64> {
+        self.number(state).filter(|_| !self.listed)
+    }
+
+    /// Whether the records are those of a list, which has no lines.
+    pub fn listed(&self) -> bool {
+        self.listed
+    }
+
+    /// The line of a state or, in a list, the number of its message, from 1.
+    pub fn number(&self, state: u64) -> Option<u64> {
         let before = self.jumps.partition_point(|(from, _)| *from <= state);
         let (from, line) = self.jumps.get(before.checked_sub(1)?)?;
         Some(line + (state - from))
@@ -333,6 +344,7 @@ fn explain(error: &serde_json::Error, text: &[u8]) -> String {
 /// Reads a list of messages: an array, or an object with one under `messages`.
 pub fn scan_list(text: &[u8], plan: &Plan, mut each: impl FnMut(&Step, u64)) -> Result<Found, LogError> {
     let mut found = Found::of(plan);
+    found.places.listed = true;
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let list = List { plan, found: &mut found, each: &mut each };

@@ -9,7 +9,9 @@ pub enum AutomatonError {
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The automaton, or what it is made from, grows beyond a limit.
-    #[error("the automaton grows beyond {limit} {what} (reached {reached}): split the formula, or raise the limit")]
+    #[error(
+        "the automaton grows beyond {limit} {what} (reached {reached}), which is the most that is built: split the formula into parts"
+    )]
     TooLarge {
         /// What there are too many of: states, nodes, steps, variables.
         what: &'static str,
