@@ -391,3 +391,15 @@ fn the_policies_of_the_documents_run_as_they_stand() {
     bench.write("run.toml", policies[1]);
     bench.run(&["audit", "demo-specs", "--policy", "run.toml"]).expect(0).prints(&["Every rule holds."]);
 }
+
+#[test]
+fn a_message_that_says_the_name_of_a_tool_has_not_called_it() {
+    let bench = Bench::without_tools();
+    let never = ["--formula", "G !tool_call:rm"];
+    bench.write("openai.json", r#"[{"role":"user","content":"rm"},{"role":"assistant","content":"rm"}]"#);
+    bench.run(&[&["audit", "openai.json"], &never[..]].concat()).expect(0);
+    bench.write("claude.jsonl", "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"rm\"}}\n");
+    bench.run(&[&["audit", "claude.jsonl"], &never[..]].concat()).expect(0);
+    bench.write("log.jsonl", "{\"tool\":\"rm\"}\n");
+    bench.run(&[&["audit", "log.jsonl"], &never[..]].concat()).expect(1);
+}

@@ -195,6 +195,8 @@ impl At<'_, '_> {
                         *slot = Some((*rank, Scalar::Text(text.to_owned())));
                     }
                 }
+                // What may be a text is one: a message that says `rm` has called nothing.
+                Take::Tool if self.node.takes.contains(&Take::Text) => {}
                 Take::Tool => self.step.tools.push(text.to_owned()),
                 Take::Text => add_line(&mut self.step.text, text),
                 Take::Stop(rank) => {
