@@ -293,7 +293,7 @@ fn what_a_tool_answered_is_text_in_every_shape() {
         (Shape::Claude, r#"{"type":"user","message":{"role":"user","content":["#, "]}}\n"),
         (Shape::Openai, r#"{"role":"user","content":["#, "]}\n"),
     ] {
-        let log: String = answers.iter().map(|answer| format!("{before}{answer}{after}")).collect();
+        let log = answers.map(|answer| format!("{before}{answer}{after}")).concat();
         assert_eq!(columns(&log, shape, &atoms), ["1..", ".1.", "..."], "{shape}");
     }
 }
