@@ -107,7 +107,7 @@ impl Row {
         Row::NothingNamed,
     ];
 
-    /// When it is taken, unless one before it is: a formula over what is decided on, see [`On`].
+    /// When it is taken, unless one before it is: a formula over what is decided on (`on.…`).
     pub fn guard(self) -> &'static str {
         match self {
             Row::Stopped => r#"on.event = "stop" & on.working"#,
