@@ -313,34 +313,23 @@ async fn tlc_says_the_same_of_each() {
 
 /// What TLC decides, or stops at, and the embedded checker must not decide otherwise.
 #[tokio::test]
-async fn where_the_two_may_differ_nothing_is_decided_or_it_is_a_known_difference() {
+async fn where_the_two_may_differ_nothing_is_decided() {
     let bench = Bench::new();
     let module = |rest: &str| format!("EXTENDS Integers, Sequences, TLC\nVARIABLE x\n{rest}");
     let cfg = "INIT Init\nNEXT Next\nINVARIANT Inv\n";
-    for (rest, tlc, embedded) in [
-        (
-            "Init == x = \"\"\nNext == Len(x) < 3 /\\ x' = x \\o \"a\"\nInv == Len(x) <= 3",
-            "violated deadlock",
-            "inconclusive",
-        ),
-        ("Init == x \\in Nat\nNext == UNCHANGED x\nInv == TRUE", "invalid evaluation", "inconclusive"),
+    for (rest, tlc) in [
+        ("Init == x = \"\"\nNext == Len(x) < 3 /\\ x' = x \\o \"a\"\nInv == Len(x) <= 3", "violated deadlock"),
+        ("Init == x \\in Nat\nNext == UNCHANGED x\nInv == TRUE", "invalid evaluation"),
         (
             "Init == x = 1\nNext == x' = x\nInv == x * 2000000000 > 0 /\\ x * 2000000000 + 2000000000 > 0",
             "invalid evaluation",
-            "inconclusive",
         ),
-        ("Init == x = 1\nNext == x' = x\nInv == x < 2147483649", "invalid evaluation", "inconclusive"),
-        ("Init == x = 1\nNext == x' = x\nInv == x # \"a\"", "invalid evaluation", "holds"),
+        ("Init == x = 1\nNext == x' = x\nInv == x < 2147483649", "invalid evaluation"),
+        ("Init == x = 1\nNext == x' = x\nInv == x # \"a\"", "invalid evaluation"),
     ] {
         let (theirs, ours, contradictions) = bench.both(&request(&module(rest), cfg)).await;
         assert_eq!(contradictions, [""; 0], "{rest}");
-        assert_eq!(
-            (verdict(&theirs).as_str(), verdict(&ours).as_str()),
-            (tlc, embedded),
-            "{rest}: {theirs:?} {ours:?}"
-        );
-        let known = theirs.warnings.iter().any(|warning| warning.ends_with("a known difference"));
-        assert_eq!(known, embedded == "holds", "{rest}: {:?}", theirs.warnings);
+        assert_eq!((verdict(&theirs).as_str(), verdict(&ours).as_str()), (tlc, "inconclusive"), "{rest}");
     }
 }
 
@@ -487,7 +476,7 @@ async fn a_deadline_ends_it_and_decides_nothing() {
 async fn memory_is_bounded() {
     let mut bench = Bench::new();
     bench.limits.heap_mib = Some(128);
-    let body = "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' \\in {s \\in SUBSET (1..24) : s = s}";
+    let body = "EXTENDS Naturals\nVARIABLE x\nInit == x = {}\nNext == x' \\in {s \\in SUBSET (1..24) : s = s}";
     let started = Instant::now();
     let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\n")).await;
     let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };

@@ -51,7 +51,7 @@ impl BothToolchains {
     async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Checked, ToolError> {
         let silent = ToolContext { progress: &|_| {}, ..*cx };
         let (first, second) = tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
-        let mut first = match (first, &second) {
+        let first = match (first, &second) {
             // What the other found is told all the same.
             (Err(ToolError::Broke { tool, what }), Ok(_)) => {
                 let reason = format!("{tool} broke: {what}");
@@ -66,7 +66,6 @@ impl BothToolchains {
         let other = match second {
             Ok(Checked { outcome, output, .. }) => {
                 let second = Box::new(outcome);
-                first.outcome.warnings.extend(deviation(&first.outcome, &second));
                 lines = differences(&first.outcome, &second);
                 lines.extend(self.other_violation(request, &first.outcome, &second, &silent).await?);
                 let shown = output + "\n" + &outcome_json(&second);
@@ -146,33 +145,11 @@ impl BothToolchains {
 /// Limits of TLC, no verdicts: an old one that does not know a keyword, and numbers that do not fit into 32 bits.
 const LIMITS: [&str; 3] = ["needs a newer checker", "Overflow when computing", "can't handle a number this big"];
 
-/// Where TLC stops at values of different kinds and the embedded checker goes on, as the README says.
-const KINDS: [&str; 3] =
-    ["Attempted to check equality of ", "Attempted to compare ", "Attempted to check if the value"];
-
-/// A difference that is known and meant, in words.
-fn deviation(first: &CheckOutcome, second: &CheckOutcome) -> Option<String> {
-    let Verdict::Invalid { reason, violated, .. } = &first.verdict else { return None };
-    let goes_on = !matches!(second.verdict, Verdict::Invalid { .. } | Verdict::Inconclusive { .. });
-    let kinds = first.checker == Checker::Tlc
-        && violated.kind == ViolationKind::Evaluation
-        && KINDS.iter().any(|sign| reason.contains(sign));
-    (goes_on && kinds).then(|| {
-        format!(
-            "{} stops where values of different kinds are compared, {} goes on ({}): a known difference",
-            name(first.checker),
-            name(second.checker),
-            second.verdict.name()
-        )
-    })
-}
-
 /// What the second of two checkers said, beside the first, in one line.
 pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
     let who = name(second.checker);
     match (&first.verdict, &second.verdict) {
         (_, Verdict::Inconclusive { reason }) => format!("{who}: inconclusive ({reason})"),
-        _ if deviation(first, second).is_some() => format!("{who}: differs in a known way: {}", second.verdict.name()),
         _ if differences(first, second).is_empty() => match &first.verdict {
             Verdict::Inconclusive { .. } => format!("{who}: {}", second.verdict.name()),
             verdict if verdict.name() == second.verdict.name() => format!("{who}: agrees"),
@@ -196,9 +173,6 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
         Verdict::Invalid { reason, .. } => !LIMITS.iter().any(|limit| reason.contains(limit)),
         Verdict::Holds | Verdict::Violated { .. } => true,
     };
-    if deviation(first, second).is_some() {
-        return Vec::new();
-    }
     let (one, two) = (name(first.checker), name(second.checker));
     if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
         lines.push(format!("verdict: {one}: {}; {two}: {}", said(first), said(second)));

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use crate::pluscal;
-use crate::tla::semantic::{analyze, for_checker};
+use crate::tla::semantic::{analyze, comparable, for_checker};
 use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names};
 
 use super::embedded_child::VERSION;
@@ -159,7 +159,8 @@ fn unfit(request: &CheckRequest) -> Option<Checked> {
     }
     let beside = spec.beside.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let modules: Vec<(&str, &str)> = std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(beside).collect();
-    let refused = for_checker(&modules, &request.cfg_text).err()?;
+    let written = comparable(&modules, &request.cfg_text).and_then(|()| for_checker(&modules, &request.cfg_text));
+    let refused = written.err()?;
     Some(undecided(&refused.message))
 }
 

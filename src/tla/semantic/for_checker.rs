@@ -93,7 +93,7 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
     Ok(written)
 }
 
-fn told(text: &str, module: &str, at: usize, message: &str) -> Diagnostic {
+pub(super) fn told(text: &str, module: &str, at: usize, message: &str) -> Diagnostic {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);

@@ -25,8 +25,11 @@ mod resolver;
 mod standard;
 mod token;
 mod tree;
+mod types;
+mod typing;
 
 pub use analysis::{Analysis, analyze};
 pub use checker_text::CheckerText;
 pub use for_checker::{LIMIT, UNDEFINED, for_checker};
 pub use standard::exported;
+pub use typing::comparable;

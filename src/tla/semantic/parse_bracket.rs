@@ -159,10 +159,11 @@ impl Parser<'_> {
         while !self.is("=") || path.is_empty() {
             let at = self.peek().start;
             if self.took(".") {
-                if self.free_name("the name of a field behind `!.`")?.text == "@" {
+                let name = self.free_name("the name of a field behind `!.`")?.text;
+                if name == "@" {
                     return wrong(at, "`@` names no field".into());
                 }
-                path.push(Component::Field);
+                path.push(Component::Field(name));
             } else if self.took("[") {
                 let mut index = vec![self.expression()?];
                 while self.took(",") {

@@ -194,7 +194,7 @@ impl Resolver<'_> {
             let mut path = Vec::new();
             for component in &update.path {
                 match component {
-                    Component::Field => path.push(self.literal(at)),
+                    Component::Field(_) => path.push(self.literal(at)),
                     Component::Index(index) => {
                         let index = self.all(index);
                         path.push(self.plain(Row::Tuple, index, at));

@@ -223,7 +223,7 @@ pub(super) enum Subscripted {
 
 #[derive(Debug)]
 pub(super) enum Component {
-    Field,
+    Field(String),
     Index(Vec<Expr>),
 }
 
@@ -325,7 +325,7 @@ fn depth_below(form: &Form) -> u16 {
         Form::Record(fields) | Form::Records(fields) => deepest(fields.iter().map(|(_, value)| value)),
         Form::Except(base, updates) => updates.iter().fold(base.depth, |depth, update| {
             let index = update.path.iter().map(|component| match component {
-                Component::Field => 0,
+                Component::Field(_) => 0,
                 Component::Index(all) => deepest(all),
             });
             depth.max(update.value.depth).max(index.max().unwrap_or(0))

@@ -1,0 +1,253 @@
+//! Types of TLA+ values, as far as they tell which values TLC can compare: terms that are made equal by unification, with
+//! levels for what may be generalised (Rémy, "Extension of ML type system with a sorted equation theory on types", 1992).
+
+use std::collections::{BTreeMap, HashMap};
+
+/// A type, by its place in [`Types`].
+pub(super) type Type = usize;
+
+#[derive(Debug, Clone)]
+pub(super) enum Term {
+    /// Not known (yet): equal to whatever it is met with.
+    Free,
+    Link(Type),
+    Int,
+    Str,
+    Bool,
+    Set(Type),
+    /// Domain and range; a sequence has the domain `Int`.
+    Function(Type, Type),
+    /// A tuple of which each element has a type of its own.
+    Tuple(Vec<Type>),
+    /// The fields that are known. TLC compares records of different fields.
+    Record(BTreeMap<String, Type>),
+    Operator(Vec<Type>, Type),
+}
+
+impl Term {
+    fn words(&self) -> &'static str {
+        match self {
+            Self::Free | Self::Link(_) => "a value",
+            Self::Int => "a number",
+            Self::Str => "a string",
+            Self::Bool => "a truth value",
+            Self::Set(_) => "a set",
+            Self::Function(..) => "a function",
+            Self::Tuple(_) => "a tuple",
+            Self::Record(_) => "a record",
+            Self::Operator(..) => "an operator",
+        }
+    }
+}
+
+/// Two types that cannot be one, in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Clash(pub(super) &'static str, pub(super) &'static str);
+
+/// The level of what stands for a type of its own at each use.
+const GENERIC: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct Node {
+    /// How deep in definitions it was made, or the least deep from which it can be reached.
+    level: u32,
+    term: Term,
+}
+
+/// All types of a module.
+#[derive(Debug, Default)]
+pub(super) struct Types {
+    nodes: Vec<Node>,
+    level: u32,
+}
+
+impl Types {
+    pub(super) fn new(&mut self, term: Term) -> Type {
+        self.nodes.push(Node { level: self.level, term });
+        self.nodes.len() - 1
+    }
+
+    pub(super) fn free(&mut self) -> Type {
+        self.new(Term::Free)
+    }
+
+    pub(super) fn set(&mut self, element: Type) -> Type {
+        self.new(Term::Set(element))
+    }
+
+    pub(super) fn enter(&mut self) {
+        self.level += 1;
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.level -= 1;
+    }
+
+    /// What it is, as far as it is known.
+    pub(super) fn term(&mut self, of: Type) -> Term {
+        let of = self.root(of);
+        self.nodes[of].term.clone()
+    }
+
+    fn root(&mut self, of: Type) -> Type {
+        let Term::Link(next) = self.nodes[of].term else { return of };
+        let root = self.root(next);
+        self.nodes[of].term = Term::Link(root);
+        root
+    }
+
+    fn parts(&self, of: Type) -> Vec<Type> {
+        match &self.nodes[of].term {
+            Term::Free | Term::Int | Term::Str | Term::Bool => Vec::new(),
+            Term::Link(one) | Term::Set(one) => vec![*one],
+            Term::Function(domain, range) => vec![*domain, *range],
+            Term::Tuple(all) => all.clone(),
+            Term::Record(fields) => fields.values().copied().collect(),
+            Term::Operator(operands, value) => operands.iter().chain([value]).copied().collect(),
+        }
+    }
+
+    /// Nothing that it is made of may be generalised above `level`.
+    fn lower(&mut self, of: Type, level: u32) {
+        let mut left = vec![of];
+        while let Some(next) = left.pop() {
+            let next = self.root(next);
+            if self.nodes[next].level > level {
+                self.nodes[next].level = level;
+                left.extend(self.parts(next));
+            }
+        }
+    }
+
+    /// Lets what was made within a definition, and is not bound outside of it, stand for a type of its own at each use.
+    pub(super) fn generalize(&mut self, of: Type) {
+        let mut left = vec![of];
+        while let Some(next) = left.pop() {
+            let next = self.root(next);
+            let level = self.nodes[next].level;
+            if level > self.level && level != GENERIC {
+                self.nodes[next].level = GENERIC;
+                left.extend(self.parts(next));
+            }
+        }
+    }
+
+    /// The type for one use.
+    pub(super) fn instance(&mut self, of: Type) -> Type {
+        self.copy(of, &mut HashMap::new())
+    }
+
+    fn copy(&mut self, of: Type, made: &mut HashMap<Type, Type>) -> Type {
+        let of = self.root(of);
+        if self.nodes[of].level != GENERIC {
+            return of;
+        }
+        if let Some(known) = made.get(&of) {
+            return *known;
+        }
+        let new = self.free();
+        made.insert(of, new);
+        let term = match self.nodes[of].term.clone() {
+            Term::Set(one) => Term::Set(self.copy(one, made)),
+            Term::Function(domain, range) => Term::Function(self.copy(domain, made), self.copy(range, made)),
+            Term::Tuple(all) => Term::Tuple(all.into_iter().map(|one| self.copy(one, made)).collect()),
+            Term::Record(fields) => {
+                Term::Record(fields.into_iter().map(|(name, one)| (name, self.copy(one, made))).collect())
+            }
+            Term::Operator(operands, value) => {
+                let operands = operands.into_iter().map(|one| self.copy(one, made)).collect();
+                Term::Operator(operands, self.copy(value, made))
+            }
+            other => other,
+        };
+        self.nodes[new].term = term;
+        new
+    }
+
+    /// Makes two types one.
+    pub(super) fn unify(&mut self, a: Type, b: Type) -> Result<(), Clash> {
+        let (a, b) = (self.root(a), self.root(b));
+        if a == b {
+            return Ok(());
+        }
+        let level = self.nodes[a].level.min(self.nodes[b].level);
+        self.lower(a, level);
+        self.lower(b, level);
+        match (self.nodes[a].term.clone(), self.nodes[b].term.clone()) {
+            (Term::Free, _) => self.link(a, b),
+            (_, Term::Free) => self.link(b, a),
+            (Term::Int, Term::Int) | (Term::Str, Term::Str) | (Term::Bool, Term::Bool) => self.link(a, b),
+            (Term::Set(one), Term::Set(other)) => {
+                self.link(a, b);
+                return self.unify(one, other);
+            }
+            (Term::Function(domain, range), Term::Function(other, its)) => {
+                self.link(a, b);
+                self.unify(domain, other)?;
+                return self.unify(range, its);
+            }
+            (Term::Record(ours), Term::Record(theirs)) => {
+                let mut all = theirs.clone();
+                all.extend(ours.clone());
+                self.nodes[b].term = Term::Record(all);
+                self.link(a, b);
+                let both = ours.into_iter().filter_map(|(name, one)| Some((one, *theirs.get(&name)?)));
+                for (one, other) in both.collect::<Vec<_>>() {
+                    self.unify(one, other)?;
+                }
+            }
+            (Term::Tuple(ours), Term::Tuple(theirs)) => {
+                let longer = if ours.len() > theirs.len() { &ours } else { &theirs };
+                self.nodes[b].term = Term::Tuple(longer.clone());
+                self.link(a, b);
+                for (one, other) in ours.into_iter().zip(theirs) {
+                    self.unify(one, other)?;
+                }
+            }
+            (Term::Record(fields), Term::Function(domain, range)) => {
+                self.link(b, a);
+                return self.as_function(fields.into_values(), Term::Str, domain, range);
+            }
+            (Term::Function(domain, range), Term::Record(fields)) => {
+                self.link(a, b);
+                return self.as_function(fields.into_values(), Term::Str, domain, range);
+            }
+            (Term::Tuple(elements), Term::Function(domain, range)) => {
+                self.link(a, b);
+                return self.as_function(elements.into_iter(), Term::Int, domain, range);
+            }
+            (Term::Function(domain, range), Term::Tuple(elements)) => {
+                self.link(b, a);
+                return self.as_function(elements.into_iter(), Term::Int, domain, range);
+            }
+            // The empty function equals no record, and TLC says so.
+            (Term::Tuple(none), Term::Record(_)) if none.is_empty() => self.link(a, b),
+            (Term::Record(_), Term::Tuple(none)) if none.is_empty() => self.link(b, a),
+            (Term::Operator(operands, value), Term::Operator(others, its)) if operands.len() == others.len() => {
+                self.link(a, b);
+                for (one, other) in operands.into_iter().zip(others) {
+                    self.unify(one, other)?;
+                }
+                return self.unify(value, its);
+            }
+            (one, other) => return Err(Clash(one.words(), other.words())),
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, from: Type, to: Type) {
+        self.nodes[from].term = Term::Link(to);
+    }
+
+    fn as_function(
+        &mut self,
+        mut values: impl Iterator<Item = Type>,
+        key: Term,
+        domain: Type,
+        range: Type,
+    ) -> Result<(), Clash> {
+        let key = self.new(key);
+        self.unify(domain, key)?;
+        values.try_for_each(|value| self.unify(value, range))
+    }
+}

@@ -1,0 +1,718 @@
+//! Whether a specification compares values that TLC cannot compare. `tla-mc` says that they differ; TLC, that it does not
+//! know. What types cannot tell is let pass.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::tla::{Cfg, Diagnostic};
+
+use super::for_checker::told;
+use super::operator::Operator;
+use super::parser::{Fault, parse};
+use super::tree::{Bound, Component, Declared, Expr, Form, Instance, Module, Segment, SegmentKind, Unit, Update};
+use super::types::{Clash, Term, Type, Types};
+
+/// Instances within instances: no further.
+const DEEPEST_INSTANCE: usize = 8;
+
+/// Two values that TLC cannot compare.
+struct Mismatch {
+    /// In which of the modules.
+    module: usize,
+    /// Where, in bytes.
+    at: usize,
+    /// Both, in words.
+    clash: Clash,
+}
+
+/// Whether TLC can compare what these modules compare, as far as types tell. They are given by name and text, the root
+/// first; `cfg` is the text of the configuration. The error is the first place where it cannot.
+pub fn comparable(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diagnostic> {
+    let mut read = Vec::new();
+    for (name, text) in modules {
+        read.push(parse(text).map_err(|Fault { at, message, .. }| told(text, name, at, &message))?);
+    }
+    let trees: Vec<(&str, &str, &Module)> =
+        modules.iter().zip(&read).map(|((name, text), tree)| (*name, *text, tree)).collect();
+    let constants = Cfg::parse(cfg).map(|cfg| cfg.constants).unwrap_or_default();
+    let mut typing = Typing {
+        modules: &trees,
+        constants: &constants,
+        types: Types::default(),
+        names: HashMap::new(),
+        undo: Vec::new(),
+        extended: BTreeSet::new(),
+        recursive: HashMap::new(),
+        reading: 0,
+        instances: 0,
+        found: None,
+    };
+    typing.module(0);
+    typing.substituted();
+    let Some(Mismatch { module, at, clash: Clash(one, other) }) = typing.found else { return Ok(()) };
+    let message =
+        format!("{one} is met with {other} here: TLC does not compare them, and this checker says that they differ");
+    let (name, text) = modules[module];
+    Err(told(text, name, at, &message))
+}
+
+/// What stands for the constants and variables of an instance.
+type Substitution = HashMap<String, Type>;
+
+struct Typing<'a> {
+    modules: &'a [(&'a str, &'a str, &'a Module)],
+    constants: &'a BTreeMap<String, String>,
+    types: Types,
+    names: HashMap<String, Type>,
+    /// What names meant before, innermost last.
+    undo: Vec<(String, Option<Type>)>,
+    extended: BTreeSet<usize>,
+    /// Declared `RECURSIVE`, and not yet defined.
+    recursive: HashMap<String, Type>,
+    reading: usize,
+    instances: usize,
+    found: Option<Mismatch>,
+}
+
+impl<'a> Typing<'a> {
+    fn known(&self, name: &str) -> Option<usize> {
+        self.modules.iter().position(|(known, _, _)| *known == name)
+    }
+
+    fn bind(&mut self, name: &str, to: Type) {
+        let before = self.names.insert(name.to_owned(), to);
+        self.undo.push((name.to_owned(), before));
+    }
+
+    fn forget(&mut self, to: usize) {
+        while self.undo.len() > to {
+            let Some((name, before)) = self.undo.pop() else { break };
+            match before {
+                Some(before) => self.names.insert(name, before),
+                None => self.names.remove(&name),
+            };
+        }
+    }
+
+    fn same(&mut self, a: Type, b: Type, at: usize) {
+        if let Err(clash) = self.types.unify(a, b) {
+            self.found.get_or_insert(Mismatch { module: self.reading, at, clash });
+        }
+    }
+
+    fn is(&mut self, expression: &'a Expr, term: Term) {
+        let (found, wanted) = (self.expression(expression), self.types.new(term));
+        self.same(found, wanted, expression.start());
+    }
+
+    /// The type of what is in a set.
+    fn element(&mut self, set: &'a Expr) -> Type {
+        let (found, element) = (self.expression(set), self.types.free());
+        let wanted = self.types.set(element);
+        self.same(found, wanted, set.start());
+        element
+    }
+
+    fn all(&mut self, expressions: &'a [Expr]) -> Vec<Type> {
+        expressions.iter().map(|expression| self.expression(expression)).collect()
+    }
+
+    /// The one type of all of these.
+    fn one(&mut self, expressions: impl IntoIterator<Item = &'a Expr>) -> Type {
+        let one = self.types.free();
+        for expression in expressions {
+            let found = self.expression(expression);
+            self.same(found, one, expression.start());
+        }
+        one
+    }
+
+    fn module(&mut self, module: usize) {
+        let before = std::mem::replace(&mut self.reading, module);
+        let tree = self.modules[module].2;
+        for extended in &tree.extends {
+            if let Some(extended) = self.known(&extended.text)
+                && self.extended.insert(extended)
+            {
+                self.module(extended);
+            }
+        }
+        self.units(&tree.units, &Substitution::new());
+        self.reading = before;
+    }
+
+    fn units(&mut self, units: &'a [Unit], substituted: &Substitution) {
+        for unit in units {
+            match unit {
+                Unit::Variables(names, _) => {
+                    for name in names {
+                        let own = substituted.get(&name.text).copied().unwrap_or_else(|| self.types.free());
+                        self.bind(&name.text, own);
+                    }
+                }
+                Unit::Constants(declared, _) => {
+                    for declared in declared {
+                        let given = substituted.get(&declared.name.text).copied();
+                        let own = given.unwrap_or_else(|| self.constant(declared));
+                        self.bind(&declared.name.text, own);
+                    }
+                }
+                Unit::Recursive(declared) => {
+                    for declared in declared {
+                        self.types.enter();
+                        let own = self.declared(declared.arity);
+                        self.types.leave();
+                        self.bind(&declared.name.text, own);
+                        self.recursive.insert(declared.name.text.clone(), own);
+                    }
+                }
+                Unit::Operator(definition) => {
+                    let name = &definition.name.text;
+                    let recursive = self.recursive.remove(name);
+                    self.types.enter();
+                    let depth = self.undo.len();
+                    let operands: Vec<Type> = definition.parameters.iter().map(|p| self.declared(p.arity)).collect();
+                    for (parameter, operand) in definition.parameters.iter().zip(&operands) {
+                        self.bind(&parameter.name.text, *operand);
+                    }
+                    // What the configuration puts another definition in the place of is not evaluated.
+                    let replaced = self.constants.get(name).is_some_and(|value| value.starts_with("<- "));
+                    let value = if replaced { self.types.free() } else { self.expression(&definition.body) };
+                    self.forget(depth);
+                    let own = if operands.is_empty() { value } else { self.types.new(Term::Operator(operands, value)) };
+                    if let Some(recursive) = recursive {
+                        self.same(recursive, own, definition.name.at);
+                    }
+                    self.types.leave();
+                    self.types.generalize(own);
+                    self.bind(name, own);
+                }
+                Unit::Function(definition) => {
+                    let name = &definition.name.text;
+                    self.types.enter();
+                    let own = self.types.free();
+                    let depth = self.undo.len();
+                    self.bind(name, own);
+                    let found = self.function(&definition.bounds, &definition.body);
+                    self.same(found, own, definition.name.at);
+                    self.forget(depth);
+                    self.types.leave();
+                    self.types.generalize(own);
+                    self.bind(name, own);
+                }
+                Unit::Instance(instance, _) => {
+                    for (name, own) in self.instance(instance) {
+                        self.bind(&name, own);
+                    }
+                }
+                Unit::NamedInstance(named) if named.parameters.is_empty() => {
+                    for (name, own) in self.instance(&named.instance) {
+                        self.bind(&format!("{}!{name}", named.name.text), own);
+                    }
+                }
+                Unit::Assumption(_, formula, _) => self.is(formula, Term::Bool),
+                Unit::NamedInstance(_) | Unit::Theorem(_) | Unit::Module(_) | Unit::Use(_) => {}
+            }
+        }
+    }
+
+    fn declared(&mut self, arity: usize) -> Type {
+        if arity == 0 {
+            return self.types.free();
+        }
+        let operands = (0..arity).map(|_| self.types.free()).collect();
+        let value = self.types.free();
+        self.types.new(Term::Operator(operands, value))
+    }
+
+    fn constant(&mut self, declared: &Declared) -> Type {
+        let value = self.constants.get(&declared.name.text).filter(|value| !value.starts_with("<- "));
+        let Some(value) = value else { return self.declared(declared.arity) };
+        // A model value is compared with any value, so it has a type of its own at each use.
+        self.types.enter();
+        let own = self.assigned(value);
+        self.types.leave();
+        self.types.generalize(own);
+        own
+    }
+
+    /// The type of a value in a configuration.
+    fn assigned(&mut self, value: &str) -> Type {
+        let value = value.trim();
+        if let Some(inner) = value.strip_prefix('{') {
+            let element = self.types.free();
+            let mut rest = inner;
+            while let Some(at) = rest.find(|char: char| !char.is_whitespace() && !",{}".contains(char)) {
+                // What elements of elements are is not looked into.
+                if rest[..at].contains('{') {
+                    let free = self.types.free();
+                    return self.types.set(free);
+                }
+                let end = at + 1 + rest[at + 1..].find([',', '}']).unwrap_or(rest.len() - at - 1);
+                let found = self.assigned(&rest[at..end]);
+                // The configuration's own mixtures are for TLC to tell.
+                let _ = self.types.unify(found, element);
+                rest = &rest[end..];
+            }
+            return self.types.set(element);
+        }
+        self.types.new(match value {
+            "TRUE" | "FALSE" => Term::Bool,
+            _ if value.starts_with('"') => Term::Str,
+            _ if value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()) => Term::Int,
+            _ => Term::Free,
+        })
+    }
+
+    /// What the configuration substitutes for constants is of their type.
+    fn substituted(&mut self) {
+        for (name, value) in self.constants {
+            let Some(definition) = value.strip_prefix("<- ").and_then(|name| self.names.get(name.trim())) else {
+                continue;
+            };
+            if let Some(constant) = self.names.get(name).copied() {
+                let definition = self.types.instance(*definition);
+                let constant = self.types.instance(constant);
+                self.same(constant, definition, 0);
+            }
+        }
+    }
+
+    /// The definitions of an instance.
+    fn instance(&mut self, instance: &'a Instance) -> Vec<(String, Type)> {
+        let Some(module) = self.known(&instance.module.text).filter(|_| self.instances < DEEPEST_INSTANCE) else {
+            return Vec::new();
+        };
+        let mut substituted = self.names.clone();
+        for (name, value) in &instance.substitutions {
+            let own = self.expression(value);
+            substituted.insert(name.text.clone(), own);
+        }
+        let (before, depth) = (self.reading, self.undo.len());
+        let extended = std::mem::take(&mut self.extended);
+        (self.reading, self.instances) = (module, self.instances + 1);
+        for extended in &self.modules[module].2.extends {
+            if let Some(extended) = self.known(&extended.text) {
+                self.reading = extended;
+                self.units(&self.modules[extended].2.units, &substituted);
+                self.reading = module;
+            }
+        }
+        self.units(&self.modules[module].2.units, &substituted);
+        (self.reading, self.instances) = (before, self.instances - 1);
+        self.extended = extended;
+        let made: BTreeSet<String> = self.undo[depth..].iter().map(|(name, _)| name.clone()).collect();
+        let made = made.into_iter().filter_map(|name| self.names.get(&name).map(|own| (name, *own))).collect();
+        self.forget(depth);
+        made
+    }
+
+    fn text(&self, from: usize, to: usize) -> &'a str {
+        self.modules[self.reading].1.get(from..to).unwrap_or("")
+    }
+
+    /// Binds what is bound, and gives the type of each name, or of the tuple of them.
+    fn bound(&mut self, bound: &'a Bound) -> Vec<Type> {
+        let element = self.element(&bound.set);
+        let first = bound.names.first().map_or(0, |name| name.at);
+        let before = self.text(0, first).trim_end();
+        if before.ends_with("<<") || before.ends_with('\u{27e8}') {
+            let parts: Vec<Type> = bound.names.iter().map(|_| self.types.free()).collect();
+            for (name, part) in bound.names.iter().zip(&parts) {
+                self.bind(&name.text, *part);
+            }
+            let tuple = self.types.new(Term::Tuple(parts));
+            self.same(element, tuple, bound.set.start());
+            return vec![element];
+        }
+        for name in &bound.names {
+            self.bind(&name.text, element);
+        }
+        vec![element; bound.names.len()]
+    }
+
+    fn within<T>(&mut self, bounds: &'a [Bound], inner: impl FnOnce(&mut Self, Vec<Type>) -> T) -> T {
+        let depth = self.undo.len();
+        let bound = bounds.iter().flat_map(|bound| self.bound(bound)).collect();
+        let made = inner(self, bound);
+        self.forget(depth);
+        made
+    }
+
+    fn function(&mut self, bounds: &'a [Bound], body: &'a Expr) -> Type {
+        self.within(bounds, |typing, bound| {
+            let domain = typing.key(bound);
+            let range = typing.expression(body);
+            typing.types.new(Term::Function(domain, range))
+        })
+    }
+
+    /// Several arguments are a tuple.
+    fn key(&mut self, mut arguments: Vec<Type>) -> Type {
+        if arguments.len() == 1 { arguments.remove(0) } else { self.types.new(Term::Tuple(arguments)) }
+    }
+
+    fn expression(&mut self, expression: &'a Expr) -> Type {
+        match &expression.form {
+            Form::Literal => {
+                let text = self.text(expression.at, expression.end);
+                self.types.new(if text.starts_with('"') { Term::Str } else { Term::Int })
+            }
+            Form::Path(segments) => self.path(segments, expression.at),
+            Form::Apply(operator, operands) => self.apply(operator, operands, expression),
+            Form::Product(factors) => {
+                let elements = factors.iter().map(|factor| self.element(factor)).collect();
+                let tuple = self.types.new(Term::Tuple(elements));
+                self.types.set(tuple)
+            }
+            Form::List(items, _) => self.truth(items),
+            Form::Parenthesis(inner) | Form::Label(_, _, inner) => self.expression(inner),
+            Form::Tuple(elements) => {
+                let elements = self.all(elements);
+                self.types.new(Term::Tuple(elements))
+            }
+            Form::Set(elements) => {
+                let one = self.one(elements);
+                self.types.set(one)
+            }
+            Form::Filter(bound, condition) => {
+                let element = self.within(std::slice::from_ref(&**bound), |typing, bound| {
+                    typing.is(condition, Term::Bool);
+                    bound.first().copied()
+                });
+                let element = element.unwrap_or_else(|| self.types.free());
+                self.types.set(element)
+            }
+            Form::Map(value, bounds) => {
+                let element = self.within(bounds, |typing, _| typing.expression(value));
+                self.types.set(element)
+            }
+            Form::Function(bounds, body) => self.function(bounds, body),
+            Form::Functions(two) => {
+                let (domain, range) = (self.element(&two.0), self.element(&two.1));
+                let function = self.types.new(Term::Function(domain, range));
+                self.types.set(function)
+            }
+            Form::Record(fields) => {
+                let fields = fields.iter().map(|(name, value)| (name.text.clone(), self.expression(value))).collect();
+                self.types.new(Term::Record(fields))
+            }
+            Form::Records(fields) => {
+                let fields = fields.iter().map(|(name, set)| (name.text.clone(), self.element(set))).collect();
+                let record = self.types.new(Term::Record(fields));
+                self.types.set(record)
+            }
+            Form::Except(base, updates) => self.except(base, updates),
+            Form::Application(function, arguments) => {
+                let function = self.expression(function);
+                self.applied(function, arguments, expression.at)
+            }
+            Form::Field(record) => {
+                let name =
+                    self.text(record.end, expression.end).trim_start_matches(|c: char| c == '.' || c.is_whitespace());
+                let record = self.expression(record);
+                self.field(record, name, expression.at)
+            }
+            Form::Action(_, two) => {
+                // `[A]_v` and `WF_v(A)`: the one is a formula, the other any value.
+                self.expression(&two.0);
+                self.expression(&two.1);
+                self.types.new(Term::Bool)
+            }
+            Form::Bounded(_, bounds, body) => {
+                self.within(bounds, |typing, _| typing.is(body, Term::Bool));
+                self.types.new(Term::Bool)
+            }
+            Form::Unbounded(_, names, body) => {
+                let depth = self.undo.len();
+                for name in names {
+                    let free = self.types.free();
+                    self.bind(&name.text, free);
+                }
+                self.is(body, Term::Bool);
+                self.forget(depth);
+                self.types.new(Term::Bool)
+            }
+            Form::Choose(names, set, body) => {
+                let element = set.as_ref().map(|set| self.element(set));
+                let depth = self.undo.len();
+                let chosen: Vec<Type> = match (element, &names[..]) {
+                    (Some(element), [_]) => vec![element],
+                    _ => names.iter().map(|_| self.types.free()).collect(),
+                };
+                for (name, own) in names.iter().zip(&chosen) {
+                    self.bind(&name.text, *own);
+                }
+                self.is(body, Term::Bool);
+                self.forget(depth);
+                match (element, &chosen[..]) {
+                    (_, [one]) => *one,
+                    (Some(element), _) => element,
+                    (None, _) => self.types.free(),
+                }
+            }
+            Form::If(three) => {
+                self.is(&three.0, Term::Bool);
+                self.one([&three.1, &three.2])
+            }
+            Form::Case(arms, other) => {
+                for (condition, _) in arms {
+                    self.is(condition, Term::Bool);
+                }
+                self.one(arms.iter().map(|(_, value)| value).chain(other.as_deref()))
+            }
+            Form::Let(units, body) => {
+                let depth = self.undo.len();
+                self.units(units, &Substitution::new());
+                let value = self.expression(body);
+                self.forget(depth);
+                value
+            }
+            Form::Lambda(names, body) => {
+                let depth = self.undo.len();
+                let operands: Vec<Type> = names.iter().map(|_| self.types.free()).collect();
+                for (name, operand) in names.iter().zip(&operands) {
+                    self.bind(&name.text, *operand);
+                }
+                let value = self.expression(body);
+                self.forget(depth);
+                self.types.new(Term::Operator(operands, value))
+            }
+            Form::Operator(_) | Form::Arguments(_) => self.types.free(),
+        }
+    }
+
+    fn truth(&mut self, all: &'a [Expr]) -> Type {
+        for one in all {
+            self.is(one, Term::Bool);
+        }
+        self.types.new(Term::Bool)
+    }
+
+    fn path(&mut self, segments: &'a [Segment], at: usize) -> Type {
+        let mut arguments = Vec::new();
+        let mut name = String::new();
+        let mut plain = true;
+        for (index, segment) in segments.iter().enumerate() {
+            let own = segment.arguments.as_deref().map(|arguments| self.all(arguments));
+            plain &= segment.kind == SegmentKind::Name && (own.is_none() || index + 1 == segments.len());
+            arguments.extend(own.into_iter().flatten());
+            name.push_str(if index == 0 { "" } else { "!" });
+            name.push_str(&segment.name.text);
+        }
+        if !plain {
+            return self.types.free();
+        }
+        match self.names.get(&name).copied() {
+            Some(own) => {
+                let own = self.types.instance(own);
+                self.call(own, arguments, at)
+            }
+            None => self.standard(&name, &arguments, at),
+        }
+    }
+
+    fn call(&mut self, operator: Type, arguments: Vec<Type>, at: usize) -> Type {
+        if arguments.is_empty() {
+            return operator;
+        }
+        let value = self.types.free();
+        let wanted = self.types.new(Term::Operator(arguments, value));
+        self.same(operator, wanted, at);
+        value
+    }
+
+    /// The operators of the standard modules; of those that are not listed nothing is known.
+    fn standard(&mut self, name: &str, arguments: &[Type], at: usize) -> Type {
+        let set_of = |types: &mut Types, term: Term| {
+            let element = types.new(term);
+            types.set(element)
+        };
+        match (name, arguments) {
+            ("TRUE" | "FALSE", []) => self.types.new(Term::Bool),
+            ("BOOLEAN", []) => set_of(&mut self.types, Term::Bool),
+            ("STRING", []) => set_of(&mut self.types, Term::Str),
+            ("Nat" | "Int", []) => set_of(&mut self.types, Term::Int),
+            ("Len", [_]) => self.types.new(Term::Int),
+            ("Cardinality", [set]) => {
+                let element = self.types.free();
+                let wanted = self.types.set(element);
+                self.same(*set, wanted, at);
+                self.types.new(Term::Int)
+            }
+            ("Seq", [set]) => {
+                let (element, key) = (self.types.free(), self.types.new(Term::Int));
+                let wanted = self.types.set(element);
+                self.same(*set, wanted, at);
+                let sequence = self.types.new(Term::Function(key, element));
+                self.types.set(sequence)
+            }
+            ("Head", [sequence]) => self.items(*sequence, at).1,
+            ("Tail", [sequence]) | ("SubSeq", [sequence, _, _]) => self.items(*sequence, at).0,
+            ("Append", [sequence, item]) => {
+                let (sequence, items) = self.items(*sequence, at);
+                self.same(items, *item, at);
+                sequence
+            }
+            ("SelectSeq", [sequence, test]) => {
+                let (sequence, items) = self.items(*sequence, at);
+                let value = self.types.new(Term::Bool);
+                let wanted = self.types.new(Term::Operator(vec![items], value));
+                self.same(*test, wanted, at);
+                sequence
+            }
+            ("ToString", [_]) => self.types.new(Term::Str),
+            ("Assert" | "PrintT" | "IsFiniteSet", _) => self.types.new(Term::Bool),
+            ("Print", [_, value]) => *value,
+            _ => self.types.free(),
+        }
+    }
+
+    /// A sequence and what its items are. Strings are sequences too, of what TLA+ has no value for.
+    fn items(&mut self, sequence: Type, at: usize) -> (Type, Type) {
+        let items = self.types.free();
+        if matches!(self.types.term(sequence), Term::Str) {
+            return (sequence, items);
+        }
+        let key = self.types.new(Term::Int);
+        let wanted = self.types.new(Term::Function(key, items));
+        self.same(sequence, wanted, at);
+        (sequence, items)
+    }
+
+    fn apply(&mut self, operator: &Operator, operands: &'a [Expr], whole: &'a Expr) -> Type {
+        if let Some(own) = self.names.get(operator.name).copied() {
+            let own = self.types.instance(own);
+            let arguments = self.all(operands);
+            return self.call(own, arguments, whole.at);
+        }
+        match (operator.name, operands) {
+            ("'", [one]) => self.expression(one),
+            ("/\\" | "\\/" | "=>" | "<=>" | "~" | "[]" | "<>" | "~>" | "ENABLED", all) => self.truth(all),
+            ("UNCHANGED", [one]) => {
+                self.expression(one);
+                self.types.new(Term::Bool)
+            }
+            ("=" | "/=", [a, b]) => {
+                let (a, b) = (self.expression(a), self.expression(b));
+                self.same(a, b, whole.at);
+                self.types.new(Term::Bool)
+            }
+            ("\\in" | "\\notin", [one, set]) => {
+                let (one, element) = (self.expression(one), self.element(set));
+                self.same(one, element, whole.at);
+                self.types.new(Term::Bool)
+            }
+            ("\\subseteq" | "\\cup" | "\\cap" | "\\", [a, b]) => {
+                let (one, other) = (self.element(a), self.element(b));
+                self.same(one, other, whole.at);
+                if operator.name == "\\subseteq" { self.types.new(Term::Bool) } else { self.types.set(one) }
+            }
+            ("SUBSET", [set]) => {
+                let element = self.element(set);
+                let subset = self.types.set(element);
+                self.types.set(subset)
+            }
+            ("UNION", [sets]) => {
+                let (set, element) = (self.element(sets), self.types.free());
+                let wanted = self.types.set(element);
+                self.same(set, wanted, sets.start());
+                set
+            }
+            ("DOMAIN", [function]) => {
+                let function = self.expression(function);
+                let key = match self.types.term(function) {
+                    Term::Function(domain, _) => domain,
+                    Term::Record(_) => self.types.new(Term::Str),
+                    Term::Tuple(_) => self.types.new(Term::Int),
+                    _ => self.types.free(),
+                };
+                self.types.set(key)
+            }
+            ("+" | "-" | "*" | "\\div" | "%" | "^" | "-.", all) => {
+                all.iter().for_each(|one| self.is(one, Term::Int));
+                self.types.new(Term::Int)
+            }
+            ("<" | ">" | "\\leq" | "\\geq", all) => {
+                all.iter().for_each(|one| self.is(one, Term::Int));
+                self.types.new(Term::Bool)
+            }
+            ("..", all) => {
+                all.iter().for_each(|one| self.is(one, Term::Int));
+                let number = self.types.new(Term::Int);
+                self.types.set(number)
+            }
+            ("\\o", [a, b]) => {
+                let (a, b) = (self.expression(a), self.expression(b));
+                let (a, one) = self.items(a, whole.at);
+                let (_, other) = self.items(b, whole.at);
+                self.same(one, other, whole.at);
+                a
+            }
+            (":>", [key, value]) => {
+                let (key, value) = (self.expression(key), self.expression(value));
+                self.types.new(Term::Function(key, value))
+            }
+            ("@@", all) => self.one(all),
+            (_, all) => {
+                self.all(all);
+                self.types.free()
+            }
+        }
+    }
+
+    /// `f[x]`
+    fn applied(&mut self, function: Type, arguments: &'a [Expr], at: usize) -> Type {
+        let literal = match arguments {
+            [one] if matches!(one.form, Form::Literal) => Some(self.text(one.at, one.end)),
+            _ => None,
+        };
+        let own = self.all(arguments);
+        let known = self.types.term(function);
+        match (literal, known) {
+            (Some(text), Term::Record(_) | Term::Free) if text.starts_with('"') => {
+                self.field(function, text.trim_matches('"'), at)
+            }
+            (Some(text), Term::Tuple(_) | Term::Free) if text.parse::<usize>().is_ok_and(|n| (1..=64).contains(&n)) => {
+                let index = text.parse::<usize>().unwrap_or(1);
+                let parts: Vec<Type> = (0..index).map(|_| self.types.free()).collect();
+                let part = parts[index - 1];
+                let tuple = self.types.new(Term::Tuple(parts));
+                self.same(function, tuple, at);
+                part
+            }
+            _ => {
+                let (key, value) = (self.key(own), self.types.free());
+                let wanted = self.types.new(Term::Function(key, value));
+                self.same(function, wanted, at);
+                value
+            }
+        }
+    }
+
+    fn field(&mut self, record: Type, name: &str, at: usize) -> Type {
+        let value = self.types.free();
+        let wanted = self.types.new(Term::Record(BTreeMap::from([(name.to_owned(), value)])));
+        self.same(record, wanted, at);
+        value
+    }
+
+    fn except(&mut self, base: &'a Expr, updates: &'a [Update]) -> Type {
+        let own = self.expression(base);
+        for update in updates {
+            let at = update.value.start();
+            let mut part = own;
+            for component in &update.path {
+                part = match component {
+                    Component::Field(name) => self.field(part, name, at),
+                    Component::Index(arguments) => self.applied(part, arguments, at),
+                };
+            }
+            let depth = self.undo.len();
+            self.bind("@", part);
+            let value = self.expression(&update.value);
+            self.forget(depth);
+            self.same(part, value, at);
+        }
+        own
+    }
+}
