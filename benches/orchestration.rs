@@ -8,6 +8,7 @@
     reason = "a benchmark fails where its preparation does, and prints"
 )]
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -257,9 +258,14 @@ fn long_journal(c: &mut Criterion) {
     let plain: Vec<&Value> = learned[1..].iter().filter(|e| !routing.contains(&e["name"].as_str().unwrap())).collect();
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut text = format!("{}\n", learned[0]);
+    // As if each lifeline had heard of everything before.
+    let mut counts: BTreeMap<String, u64> = serde_json::from_value(learned[0]["vc"].clone()).unwrap();
     for (i, event) in plain.iter().cycle().take(9_999).enumerate() {
         let mut event = (*event).clone();
         event["seq"] = json!(i + 2);
+        let lifeline = event["lifeline"].as_str().unwrap().to_owned();
+        *counts.entry(lifeline).or_default() += 1;
+        event["vc"] = json!(counts);
         event.as_object_mut().unwrap().remove("more");
         let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{event}\n"));
     }

@@ -11,6 +11,7 @@ use super::guard::name_of;
 use super::machine::{Acceptance, Event, Position, Rules, State};
 use super::station::{ReviewVerdict, Station};
 use super::strengthen::MUTANTS;
+use crate::monitor::log::JOURNAL_LIFELINES;
 use crate::temporal::{Formula, Formulas, Node, Record, Value};
 
 /// The row of the routing table that a transition took.
@@ -217,9 +218,9 @@ impl Row {
     /// there is decided by the lifeline of that name; a run that has ended or is stopped decides itself.
     pub(super) fn owners(self) -> Vec<&'static str> {
         let named = |place: &&str| self.guard().contains(&format!("on.at = \"{place}\""));
-        let owners: Vec<&'static str> = PLACES.into_iter().filter(named).collect();
+        let owners: Vec<&'static str> = places().filter(named).collect();
         let works = |place: &&str| !matches!(*place, DONE | STOPPED);
-        if owners.is_empty() { PLACES.into_iter().filter(works).collect() } else { owners }
+        if owners.is_empty() { places().filter(works).collect() } else { owners }
     }
 
     /// Its name in the journal.
@@ -231,19 +232,10 @@ impl Row {
 const SECOND_READING: &str = "second_reading";
 const DONE: &str = "done";
 const STOPPED: &str = "stopped";
-/// All places where a run can be.
-const PLACES: [&str; 10] = [
-    "informal_spec",
-    "formalize",
-    "validate",
-    "generate_invariants",
-    "model_check",
-    "review",
-    SECOND_READING,
-    MUTANTS,
-    DONE,
-    STOPPED,
-];
+/// All places where a run can be: its lifelines but the run itself, and where nothing works.
+fn places() -> impl Iterator<Item = &'static str> {
+    JOURNAL_LIFELINES.into_iter().filter(|lifeline| *lifeline != "run").chain([DONE, STOPPED])
+}
 
 /// What a routing decision is made on: the fields `on.…` of the formulas, and of `routed` in the journal.
 #[derive(Debug, Clone, Copy)]
@@ -280,7 +272,7 @@ impl On<'_> {
         "on.best_inconclusive",
     ];
 
-    /// Where the run is, one of [`PLACES`].
+    /// Where the run is, one of [`places`].
     fn at(&self) -> &'static str {
         match self.state.position {
             Position::At(station) => station.name(),
@@ -413,7 +405,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let guard = |row: Row| (row, formulas.parse(row.guard()).expect("a row's formula is written in this file"));
     let all: Vec<(Row, Formula)> = Row::ALL.into_iter().map(guard).collect();
     let at = |place| (place, all.iter().copied().filter(|(row, _)| row.owners().contains(&place)).collect());
-    Table { at: PLACES.into_iter().map(at).collect(), formulas }
+    Table { at: places().map(at).collect(), formulas }
 });
 
 /// The row that is taken.
