@@ -159,8 +159,16 @@ impl Bench {
         Done::of(&command.output().unwrap())
     }
 
-    /// The events of a run.
+    /// The events of a run, which keep the laws that every run keeps.
     pub fn journal(&self, folder: &str) -> Vec<Value> {
+        let audit = self.run(&["audit", folder, "--policy", "default"]);
+        let nothing_to_ask = audit.stderr.contains("no decision was made yet");
+        assert!(audit.status == Some(0) || nothing_to_ask, "{}\n{}", audit.stdout, audit.stderr);
+        self.events(folder)
+    }
+
+    /// The events of a run, whatever was done to it.
+    pub fn events(&self, folder: &str) -> Vec<Value> {
         self.read(&format!("{folder}/journal.jsonl")).lines().map(|l| serde_json::from_str(l).unwrap()).collect()
     }
 }
