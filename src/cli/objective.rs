@@ -46,7 +46,9 @@ fn wrong(path: &Path, error: &GoalError) -> Failure {
             if METRICS.iter().any(|m| m.name == name) { failure.hint(format!("such as {name} > 0")) } else { failure }
         }
         GoalError::Config(ConfigError::Reward { .. } | ConfigError::Objective(ObjectiveError::Predicate { .. }))
-        | GoalError::Constant { .. } => failure.hint("a predicate compares metrics with finite numbers: states < 10000"),
+        | GoalError::Constant { .. } => {
+            failure.hint("a predicate compares metrics with finite numbers: states < 10000")
+        }
         GoalError::Unreachable { .. } => failure.hint("look at it: tlaforge formula 'GOAL' --dfa table"),
         GoalError::Trivial { .. } => failure.hint("leave --objective out, or ask for what not every run gives"),
         GoalError::Config(_) => failure.hint("the format is described in docs/objectives.md"),

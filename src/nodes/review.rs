@@ -50,7 +50,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data = json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?, "objective": objective(view)});
+    let data =
+        json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?, "objective": objective(view)});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
     let again = view.open_for(Station::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;

@@ -137,7 +137,10 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) 
     let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
     group.extend(evaluated.map(|data| here(Kind::Choice, "guard_evaluated", data)));
     let to = destination(&t);
-    let why = with_checker(lost.filter(|_| t.row == Row::ObjectiveLost).unwrap_or_else(|| why(&t, product, &after, judgement.as_ref())), after.fresh_check());
+    let why = with_checker(
+        lost.filter(|_| t.row == Row::ObjectiveLost).unwrap_or_else(|| why(&t, product, &after, judgement.as_ref())),
+        after.fresh_check(),
+    );
     let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
     group.push(here(
         Kind::Choice,
