@@ -106,6 +106,8 @@ fn an_objective_that_cannot_be_reached_any_more_ends_the_run_with_that_reason() 
     );
     assert!(bench.read("specs/Spec.cfg").contains("Max = 2"));
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them broken"]);
+    // One major is not fewer than one.
+    assert_eq!(steps(&journal)[0]["predicates"]["settled"], json!({"holds": false, "robustness": 0.0}));
     let ended = answers(&journal);
 
     // The same without an early end, and without an objective: the whole run is paid for.
@@ -244,7 +246,7 @@ fn a_run_that_began_without_an_objective_takes_one_when_it_is_branched() {
 }
 
 /// The objective, what is said, and the flags that the run has besides.
-const WRONG: [(&str, &str, &[&str], &[&str]); 24] = [
+const WRONG: [(&str, &str, &[&str], &[&str]); 25] = [
     ("o.toml", "goal = \"F (\"", &["goal: ", "column"], &[]),
     ("o.toml", "goal = \"F good\"\n[predicates\n", &["o.toml", "line 2"], &[]),
     ("o.json", "{\"goal\": \"F holds\",}", &["o.json", "line 1"], &[]),
@@ -275,6 +277,12 @@ const WRONG: [(&str, &str, &[&str], &[&str]); 24] = [
         &[],
     ),
     ("o.toml", "goal = \"F (holds & !holds)\"\n", &["can never be reached"], &[]),
+    (
+        "o.toml",
+        "goal = \"F good\"\n[predicates]\ngood = \"states < 5 & states > 9\"\n",
+        &["`F good`", "can never be reached"],
+        &[],
+    ),
     ("o.toml", "goal = \"F (holds | !holds)\"\n", &["whatever the revisions are like"], &[]),
     (
         "o.toml",

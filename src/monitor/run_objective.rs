@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::objective_config::{ConfigError, Format, RewardSettings};
+use super::reachable::least_revisions;
 use crate::temporal::{
     Atom, Dfa, Formulas, Judged, Letter, Limits, Objective, ObjectiveError, Owed, Predicate, Progression, Record,
     Robustness, RobustnessError, Stepped, Value,
@@ -42,7 +43,7 @@ pub enum GoalError {
         /// Its formula.
         text: String,
     },
-    /// Nothing satisfies the goal.
+    /// Nothing satisfies the goal, as far as its form and its thresholds tell.
     #[error("the goal `{goal}` can never be reached: no revisions satisfy it, whatever they are like")]
     Unreachable {
         /// The goal.
@@ -67,8 +68,21 @@ impl From<ObjectiveError> for GoalError {
 pub struct Known {
     /// Its name.
     pub name: &'static str,
-    /// Whether it is a truth value: a goal may name it without a predicate.
-    pub truth: bool,
+    /// Which values it may have. A goal may name a truth value without a predicate.
+    pub range: Range,
+}
+
+/// Which values a quantity may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Range {
+    /// Yes or no.
+    Truth,
+    /// Whole numbers from 0.
+    Count,
+    /// Numbers from 0 to 1.
+    Share,
+    /// Numbers from 0.
+    Amount,
 }
 
 /// What a document says.
@@ -77,7 +91,7 @@ pub struct Known {
 pub struct RunObjective {
     /// The goal: a formula of the future over the revisions that a run closes.
     pub goal: String,
-    /// What its names mean, in the order of the document.
+    /// What its names mean.
     #[serde(default, with = "predicates")]
     pub predicates: Vec<Predicate>,
     /// What steps are worth.
@@ -153,7 +167,7 @@ impl RunObjective {
             is_measurable(robustness, known)?;
         }
         let dfa = objective.dfa();
-        if dfa.is_trap(Dfa::INITIAL) {
+        if least_revisions(&objective, known).is_none() {
             return Err(GoalError::Unreachable { goal: this.goal });
         }
         // The empty trace is no run.
@@ -177,8 +191,7 @@ impl RunObjective {
 
     /// The least number of revisions after which the goal is met.
     pub fn least_revisions(&self, known: &[Known]) -> Option<u32> {
-        let objective = self.build(known).ok()?;
-        objective.dfa().distance_to_accepting(Dfa::INITIAL)
+        least_revisions(&self.build(known).ok()?, known)
     }
 
     /// How many revisions it takes at least to reach the goal; see [`GoalStep::distance`].
@@ -188,7 +201,7 @@ impl RunObjective {
 
     fn build(&self, known: &[Known]) -> Result<Objective, ObjectiveError> {
         let mut predicates = self.predicates.clone();
-        predicates.extend(known.iter().filter(|k| k.truth).map(|k| Predicate::new(k.name, k.name)));
+        predicates.extend(known.iter().filter(|k| k.range == Range::Truth).map(|k| Predicate::new(k.name, k.name)));
         Objective::with_limits(&self.goal, &predicates, LIMITS)
     }
 

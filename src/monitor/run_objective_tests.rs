@@ -1,12 +1,13 @@
+//! Objectives of runs: what is read, what is refused, and what a line of revisions comes to.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 use super::*;
 use crate::temporal::Quantities;
 
 const KNOWN: [Known; 3] = [
-    Known { name: "holds", truth: true },
-    Known { name: "states", truth: false },
-    Known { name: "score", truth: false },
+    Known { name: "holds", range: Range::Truth },
+    Known { name: "states", range: Range::Count },
+    Known { name: "score", range: Range::Share },
 ];
 
 fn objective(text: &str) -> Result<RunObjective, GoalError> {
@@ -21,10 +22,9 @@ fn record<const N: usize>(values: [(&str, f64); N]) -> Quantities {
 fn a_document_says_the_same_after_it_was_written() {
     let text = "goal = \"F good & G !large\"\nearly_end = false\n[predicates]\nlarge = \"states > 9\"\ngood = \"score >= 0.5\"\n[rewards]\ndense_reward = true\n";
     let read = objective(text).unwrap();
-    assert_eq!(read.predicates[0].name, "large", "the order is that of the document");
     let json = serde_json::to_string(&read).unwrap();
     assert_eq!(RunObjective::from_text(&json, Format::Json, &KNOWN).unwrap(), read);
-    assert_eq!(read.meanings(), "`large` is `states > 9`, `good` is `score >= 0.5`");
+    assert_eq!(read.meanings(), "`good` is `score >= 0.5`, `large` is `states > 9`");
     assert_eq!(read.quantities(&KNOWN), ["score", "states"]);
     assert!(objective("goal = \"F holds\"\n").unwrap().early_end);
 }
@@ -48,7 +48,9 @@ fn a_line_of_revisions_is_followed_to_the_goal_or_into_the_trap() {
     assert_eq!(steps[1].predicates["good"], Held { holds: false, robustness: None });
     assert_eq!(steps[1].nearness, None);
     assert_eq!(steps[0].nearness, Some(-0.25));
-    // On the border it holds, by nothing.
+    // On the border `<=` holds, by nothing, and `<` does not.
+    let strict = objective("goal = \"F (states < 9)\"\n").unwrap();
+    assert!(!strict.steps(&KNOWN, &trace[2..3])[0].met && strict.steps(&KNOWN, &trace[1..2])[0].met);
     assert_eq!(
         (steps[2].predicates["states <= 9"], steps[2].reward),
         (Held { holds: true, robustness: Some(0.0) }, 0.0)
@@ -91,6 +93,30 @@ fn what_is_wrong_is_told_by_its_kind() {
     let goal = |goal: &str| objective(&format!("goal = \"{goal}\"\n")).unwrap_err();
     assert!(matches!(goal("F (holds & !holds)"), GoalError::Unreachable { .. }));
     assert!(matches!(goal("false"), GoalError::Unreachable { .. }));
+    // No revision is like that.
+    for never in [
+        "F (score > 1.5)",
+        "F (states < 0)",
+        "F (states < 5 & states > 9)",
+        "F (states > 4 & states < 5)",
+        "F (score < 0.2 & holds) & G (score > 0.3)",
+        "F (holds = 0)",
+    ] {
+        assert!(matches!(goal(never), GoalError::Unreachable { .. }), "{never}");
+    }
+    for possible in [
+        "F (score >= 1)",
+        "F (states <= 0)",
+        "F (states > 4 & states < 6)",
+        "F (score > 0.2 & score < 0.3)",
+        "F (states - 5 > score)",
+        "F (states < 5) & F (states > 9)",
+        "F (holds = true)",
+        "F (!(states > 0) & !(states <= 0))",
+    ] {
+        assert!(objective(&format!("goal = \"{possible}\"\n")).is_ok(), "{possible}");
+    }
+    assert_eq!(objective("goal = \"F (states < 5) & F (states > 9)\"\n").unwrap().least_revisions(&KNOWN), Some(2));
     for trivial in ["true", "G holds | F !holds", "F (holds | !holds)"] {
         assert!(matches!(goal(trivial), GoalError::Trivial { .. }), "{trivial}");
     }

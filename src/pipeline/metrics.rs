@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::records::{Revision, Spent};
 use super::station::{Review, ReviewVerdict, Severity};
-use crate::monitor::Known;
+use crate::monitor::{Known, Range};
 use crate::temporal::{Record, Value};
 use crate::tla::Verdict;
 
@@ -47,6 +47,8 @@ pub struct Metric {
     pub name: &'static str,
     /// What one of it is; `yes or no` of a truth value.
     pub unit: &'static str,
+    /// Which values it may have.
+    pub range: Range,
     /// Who says it.
     pub source: Source,
     /// What it is, and when it is undefined.
@@ -90,6 +92,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "revision",
         unit: "number",
+        range: Range::Count,
         source: Source::Run,
         words: "its number in the run; the first is 0",
         of: |m| Some(count(m.revision.revision)),
@@ -97,6 +100,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "approved",
         unit: TRUTH,
+        range: Range::Truth,
         source: Source::Run,
         words: "the run ended approved with it: a review approved, and every clause of the guard held",
         of: |m| Some(Quantity::Truth(m.revision.outcome.starts_with("approved"))),
@@ -104,6 +108,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "parses",
         unit: TRUTH,
+        range: Range::Truth,
         source: Source::Tools,
         words: "module, properties and configuration were accepted together",
         of: |m| Some(Quantity::Truth(m.revision.standing.parses)),
@@ -111,6 +116,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "holds",
         unit: TRUTH,
+        range: Range::Truth,
         source: Source::Tools,
         words: "the check of what stands holds; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Holds)),
@@ -118,6 +124,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "violated",
         unit: TRUTH,
+        range: Range::Truth,
         source: Source::Tools,
         words: "the check of what stands found a violation; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Violated { .. })),
@@ -125,6 +132,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "inconclusive",
         unit: TRUTH,
+        range: Range::Truth,
         source: Source::Tools,
         words: "the check of what stands came to no verdict; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Inconclusive { .. })),
@@ -132,6 +140,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "vacuous",
         unit: TRUTH,
+        range: Range::Truth,
         source: Source::Tools,
         words: "the check shows nothing: no property that can fail and covers a requirement, nothing but initial states, or \
                 a witness that is missing or not reached; undefined without a check",
@@ -140,6 +149,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "states",
         unit: "distinct states",
+        range: Range::Count,
         source: Source::Tools,
         words: "what the check of what stands found; undefined without one",
         of: |m| m.revision.check.as_ref()?.statistics.distinct.map(count),
@@ -147,6 +157,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "depth",
         unit: "states",
+        range: Range::Count,
         source: Source::Tools,
         words: "the longest of the shortest ways to a state in that check; undefined without one that was completed",
         of: |m| m.revision.check.as_ref()?.statistics.depth.map(count),
@@ -154,6 +165,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "seconds",
         unit: "seconds",
+        range: Range::Amount,
         source: Source::Tools,
         words: "how long its main run took; undefined without one",
         of: |m| m.revision.check.as_ref().map(|check| Quantity::Number(check.statistics.seconds)),
@@ -161,6 +173,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "covered",
         unit: "requirements",
+        range: Range::Count,
         source: Source::Tools,
         words: "those that a property covers which the check of what stands decided; undefined without requirements",
         of: |m| m.requirements(true),
@@ -168,6 +181,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "uncovered",
         unit: "requirements",
+        range: Range::Count,
         source: Source::Tools,
         words: "all others; undefined without requirements",
         of: |m| m.requirements(false),
@@ -175,6 +189,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "mutation_score",
         unit: "share, 0 to 1",
+        range: Range::Share,
         source: Source::Mutants,
         words: "mutants noticed of those noticed or surviving, at the end of the revision; undefined where none was judged",
         of: |m| m.revision.strengthened.as_ref()?.after.score.map(Quantity::Number),
@@ -182,6 +197,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "approved_by_review",
         unit: TRUTH,
+        range: Range::Truth,
         source: Source::Review,
         words: "the verdict is to approve, whatever the guard says; undefined without a readable review",
         of: |m| m.review.map(|review| Quantity::Truth(review.verdict == ReviewVerdict::Approved)),
@@ -189,6 +205,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "blockers",
         unit: "issues",
+        range: Range::Count,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Blocker),
@@ -196,6 +213,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "majors",
         unit: "issues",
+        range: Range::Count,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Major),
@@ -203,6 +221,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "minors",
         unit: "issues",
+        range: Range::Count,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Minor),
@@ -210,6 +229,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "cost",
         unit: "US dollars",
+        range: Range::Amount,
         source: Source::Ledger,
         words: "what the run has cost until the revision closed; undefined where the price of a call is not known",
         of: |m| (m.spent.unpriced == 0).then_some(Quantity::Number(m.spent.cost_usd)),
@@ -217,6 +237,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "tokens",
         unit: "tokens",
+        range: Range::Count,
         source: Source::Ledger,
         words: "what the run has used until then; undefined where the provider did not count them",
         of: |m| {
@@ -227,6 +248,7 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "answers",
         unit: "answers",
+        range: Range::Count,
         source: Source::Ledger,
         words: "what the run has received until then",
         of: |m| Some(count(m.spent.answers)),
@@ -236,13 +258,13 @@ pub const METRICS: [Metric; 20] = [
 impl Metric {
     /// Whether it is a truth value.
     pub fn is_truth(&self) -> bool {
-        self.unit == TRUTH
+        self.range == Range::Truth
     }
 }
 
 /// The names that an objective may use.
 pub fn known_metrics() -> [Known; METRICS.len()] {
-    METRICS.map(|metric| Known { name: metric.name, truth: metric.is_truth() })
+    METRICS.map(|metric| Known { name: metric.name, range: metric.range })
 }
 
 /// One value.

@@ -323,12 +323,12 @@ impl Objective {
     }
 
     /// One step on over a record that may lack quantities: a predicate that asks for one is false, and as far from true
-    /// as can be.
+    /// as can be. Comparisons are what they are: of equal numbers, `<` does not hold ([`Robustness::judge_exactly`]).
     pub fn step_on_partial(&mut self, values: &(impl Record + ?Sized), config: &RewardConfig) -> Stepped<'_> {
         let robustness: Vec<Option<f64>> = self
             .measured
             .iter()
-            .map(|m| match m.robustness.judge(values) {
+            .map(|m| match m.robustness.judge_exactly(values) {
                 Ok((0.0, holds)) => Some(if holds { 0.0 } else { -0.0 }),
                 other => other.ok().map(|(value, _)| value),
             })
