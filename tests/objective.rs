@@ -205,6 +205,19 @@ fn killed_and_resumed_in_between_it_comes_to_the_same() {
         assert_eq!(result(&bench.journal(&out)), result(&whole), "{crash}");
         assert_eq!(answers(&bench.journal(&out)), answers(&whole), "{crash}");
     }
+    // Whoever goes on may set another one: the revision that was closed before is measured by it as well.
+    bench.write("grown.toml", "goal = \"F (states > 6)\"\n");
+    let crash = format!("before:{}", at(1) - 1);
+    let args = ["run", "docs", "--recording", "script.jsonl", "--out", "other", "--max-revisions", "2"];
+    let args = [&args[..], &["--objective", "o.toml"]].concat();
+    bench.run_with(&args, &[("TLAFORGE_CRASH", &crash)]);
+    let done = bench.run(&["resume", "other", "--objective", "grown.toml"]).expect(1);
+    done.prints(&[
+        "the limit of 2",
+        "Best revision: rev_1",
+        "rev_0: 1 revision from the goal",
+        "rev_1 (this one): the goal",
+    ]);
 }
 
 #[test]

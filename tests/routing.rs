@@ -150,7 +150,7 @@ fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
 }
 
 /// Whether the objective ends the run.
-fn is_lost(event: &Event) -> bool {
+fn is_lost(event: Event) -> bool {
     matches!(
         event,
         Event::Reviewed(ReviewFacts { objective_lost: true, .. })
@@ -198,9 +198,11 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             if s.position == Position::At(Station::Review) && from.state.on_trial {
                 assert!(s.merged_accepted, "a trial leaves behind what was accepted: {s:?}");
             }
-            if is_lost(event) && s.place > from.state.place {
-                panic!("a revision after the objective was lost: {:?} {event:?}", from.state);
-            }
+            assert!(
+                !is_lost(*event) || s.place == from.state.place,
+                "a revision after the objective was lost: {:?} {event:?}",
+                from.state
+            );
             if let Position::Done(outcome) = s.position {
                 match outcome {
                     Outcome::Approved | Outcome::ApprovedRepaired => {
@@ -213,7 +215,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                         assert!(from.flaw_guard, "a flaw without its guard");
                     }
                     Outcome::NotApproved | Outcome::Undecided => {
-                        let lost = t.row == Row::ObjectiveLost && is_lost(event);
+                        let lost = t.row == Row::ObjectiveLost && is_lost(*event);
                         assert!(lost || s.place == rules.max_revisions, "{s:?} after {event:?}");
                     }
                     Outcome::Stopped => panic!("a stop is resumable"),

@@ -9,7 +9,7 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::{Recorded, Recording};
 use crate::monitor::{ConfigError, Format, GoalError, RunObjective};
-use crate::pipeline::{METRICS, known_metrics};
+use crate::pipeline::{METRICS, Metric, known_metrics};
 use crate::temporal::ObjectiveError;
 
 /// Reads the file, where one is named.
@@ -42,7 +42,7 @@ fn wrong(path: &Path, error: &GoalError) -> Failure {
         GoalError::Config(ConfigError::Objective(ObjectiveError::Unknown { name })) => {
             let failure = failure
                 .hint(format!("define it: {name} = \"…\" in the table [predicates], or write the comparison out"))
-                .hint(format!("truth values need no predicate: {}", metrics(|m| m.is_truth())));
+                .hint(format!("truth values need no predicate: {}", metrics(Metric::is_truth)));
             if METRICS.iter().any(|m| m.name == name) { failure.hint(format!("such as {name} > 0")) } else { failure }
         }
         GoalError::Config(ConfigError::Reward { .. } | ConfigError::Objective(ObjectiveError::Predicate { .. }))
@@ -55,7 +55,7 @@ fn wrong(path: &Path, error: &GoalError) -> Failure {
     }
 }
 
-fn metrics(which: impl Fn(&crate::pipeline::Metric) -> bool) -> String {
+fn metrics(which: fn(&Metric) -> bool) -> String {
     let names: Vec<&str> = METRICS.iter().filter(|m| which(m)).map(|m| m.name).collect();
     format!("a run tells {}", names.join(", "))
 }

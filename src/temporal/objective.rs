@@ -343,15 +343,16 @@ impl Objective {
         let nearness = transitions.iter().filter(|t| wanted(t)).map(|t| t.robustness).reduce(f64::max);
         let (reward, next) = self.rewarded(&known, before, config);
         self.state = next;
-        let judged = |(m, robustness): (_, Option<f64>)| {
-            let m: &Measured = m;
-            Judged {
+        let predicates = self
+            .measured
+            .iter()
+            .zip(robustness)
+            .map(|(m, robustness)| Judged {
                 name: &m.name,
-                holds: robustness.is_some_and(|value| value.is_sign_positive()),
+                holds: robustness.is_some_and(f64::is_sign_positive),
                 robustness: robustness.map(|value| value + 0.0),
-            }
-        };
-        let predicates = self.measured.iter().zip(robustness).map(judged).collect();
+            })
+            .collect();
         Stepped { predicates, reward, nearness: nearness.map(|value| value + 0.0) }
     }
 
