@@ -40,16 +40,25 @@ fn events() -> Vec<Event> {
         .map(Some)
         .chain([None])
         .collect();
-    for best_inconclusive in [false, true] {
+    for (best_inconclusive, objective_lost) in [(false, false), (true, false), (false, true), (true, true)] {
         for agrees in [false, true] {
-            all.push(Event::SecondRead { agrees, best_inconclusive });
+            all.push(Event::SecondRead { agrees, best_inconclusive, objective_lost });
         }
-        for &approval in &approvals {
-            all.push(Event::ReviewUnreadable { approval, best_inconclusive });
+        // Where the objective is lost no station follows, so that a row sees only whether the guard failed.
+        let clauses = if objective_lost { 2 } else { approvals.len() };
+        for &approval in approvals.iter().rev().take(clauses) {
+            all.push(Event::ReviewUnreadable { approval, best_inconclusive, objective_lost });
             for verdict in [ReviewVerdict::Approved, ReviewVerdict::Revise, ReviewVerdict::Flaw] {
                 for &earliest in &stations {
                     for &flaw in &flaws {
-                        all.push(Event::Reviewed(ReviewFacts { verdict, earliest, approval, flaw, best_inconclusive }));
+                        all.push(Event::Reviewed(ReviewFacts {
+                            verdict,
+                            earliest,
+                            approval,
+                            flaw,
+                            best_inconclusive,
+                            objective_lost,
+                        }));
                     }
                 }
             }
@@ -140,6 +149,16 @@ fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
     seen
 }
 
+/// Whether the objective ends the run.
+fn is_lost(event: Event) -> bool {
+    matches!(
+        event,
+        Event::Reviewed(ReviewFacts { objective_lost: true, .. })
+            | Event::ReviewUnreadable { objective_lost: true, .. }
+            | Event::SecondRead { objective_lost: true, .. }
+    )
+}
+
 fn explore(rules: Rules) -> (usize, HashSet<Row>) {
     let events = events();
     let mut rows = HashSet::new();
@@ -179,6 +198,11 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             if s.position == Position::At(Station::Review) && from.state.on_trial {
                 assert!(s.merged_accepted, "a trial leaves behind what was accepted: {s:?}");
             }
+            assert!(
+                !is_lost(*event) || s.place == from.state.place,
+                "a revision after the objective was lost: {:?} {event:?}",
+                from.state
+            );
             if let Position::Done(outcome) = s.position {
                 match outcome {
                     Outcome::Approved | Outcome::ApprovedRepaired => {
@@ -190,7 +214,10 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                         assert!(matches!(event, Event::SecondRead { agrees: true, .. }));
                         assert!(from.flaw_guard, "a flaw without its guard");
                     }
-                    Outcome::NotApproved | Outcome::Undecided => assert_eq!(s.place, rules.max_revisions),
+                    Outcome::NotApproved | Outcome::Undecided => {
+                        let lost = t.row == Row::ObjectiveLost && is_lost(*event);
+                        assert!(lost || s.place == rules.max_revisions, "{s:?} after {event:?}");
+                    }
                     Outcome::Stopped => panic!("a stop is resumable"),
                 }
             }
@@ -311,6 +338,7 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
             approval: Some(ApprovalClause::ModuleAccepted),
             flaw: Some(FlawClause::Described),
             best_inconclusive: false,
+            objective_lost: false,
         };
         state = transition(&rules, &state, &Event::Reviewed(review)).state;
     }

@@ -138,6 +138,11 @@ pub(super) struct ForgeArgs {
     /// at most so often in a revision; what notices no more, or does not hold, is dropped [without a number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = rounds)]
     pub strengthen: Option<u32>,
+    /// What the run's revisions are measured by: a goal over what is known of them (states, seconds, mutation score,
+    /// requirements, issues, cost), in a .toml or .json file; it ranks them, tells the reviewer what is still owed, and ends
+    /// a run that cannot reach it any more. It approves nothing. A run that goes on keeps its own.
+    #[arg(long, value_name = "FILE")]
+    pub objective: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How events are printed.
@@ -239,6 +244,9 @@ pub(super) struct DemoArgs {
     /// The run folder; it must not hold a run yet [default: demo-specs, or the next free demo-specs-N].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// What the run's revisions are measured by, in a .toml or .json file.
+    #[arg(long, value_name = "FILE")]
+    pub objective: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How events are printed.

@@ -6,6 +6,7 @@ use super::args::DemoArgs;
 use super::doctor;
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, settings};
+use super::objective;
 use super::progress::advice;
 use super::run::{Docs, NewRun, begin};
 use super::surroundings::{discover, tool_failure};
@@ -28,6 +29,7 @@ const RECORDING: &str = include_str!("../../evals/uniswap_swap/recording/run.jso
 pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     // A file of settings may ask for more than the recording holds.
     let flags = Layer { provider: Some("replay".into()), strengthen: Some(0), ..args.tools.layer() };
+    let objective = objective::read(args.objective.as_deref())?;
     let mut settings = settings(flags)?;
     make_absolute(&mut settings);
     let out = match args.out {
@@ -51,6 +53,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         docs: Docs::Read(Documents { files, skipped: Vec::new() }),
         interface: Checklist::parse(CHECKLIST).fails(Exit::Defect)?.interface,
         answers: Answers::Built(recording()?),
+        objective,
     };
     begin(job, settings, args.format).await
 }

@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::Format;
 use super::provider::without_secrets;
 use crate::journal::Event;
-use crate::pipeline::{Judged, Station};
-use crate::report::{counted, mutants_sentence};
+use crate::pipeline::{Judged, ObjectiveStep, Station};
+use crate::report::{counted, mutants_sentence, step_words};
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -195,7 +195,11 @@ impl Display {
                 let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
                 format!("{station}-> {}{why}", text("to"))
             }
-            "revision_closed" => format!("{:<20}rev_{} written to history/", "run", event.rev),
+            "revision_closed" => {
+                let step = serde_json::from_value::<ObjectiveStep>(data["objective"].clone());
+                let step = step.map_or_else(|_| String::new(), |s| format!("; objective: {}", step_words(&s.step)));
+                format!("{:<20}rev_{} written to history/{step}", "run", event.rev)
+            }
             "run_finished" if data["outcome"] == "stopped" => format!("{:<20}stopped: {}", "run", text("why")),
             _ => return None,
         })

@@ -298,14 +298,25 @@ fn budget(settings: &Settings, provider: &str, models: &Models, prices: &Prices)
         if !limit.is_finite() || limit <= 0.0 {
             return Err(Failure::usage(format!("--max-cost is {limit}; it must be a number of US dollars above 0")));
         }
-        let mut asked: Vec<&String> = models.all.model.iter().collect();
-        asked.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
-        if let Some(unknown) = asked.into_iter().find(|model| prices.of(model).is_none()) {
+        if let Some(unknown) = without_price(models, prices) {
             return Err(Failure::usage(format!("--max-cost cannot be kept: the price of {unknown} is not known"))
                 .hint("give it in a table of your own (--prices FILE), or use --max-tokens"));
         }
     }
     Ok(Budget { cost_usd: given.max_cost, tokens: given.max_tokens.map(NonZeroU64::get) })
+}
+
+/// A model that may be asked and has no price.
+fn without_price<'a>(models: &'a Models, prices: &Prices) -> Option<&'a String> {
+    let mut asked: Vec<&String> = models.all.model.iter().collect();
+    asked.extend(models.nodes.values().filter_map(|n| n.model.as_ref()).chain(&models.fallback));
+    asked.into_iter().find(|model| prices.of(model).is_none())
+}
+
+/// The same of these settings, by name.
+pub(super) fn unpriced(settings: &Settings, provider: &str) -> Result<Option<String>, Failure> {
+    let prices = Prices::load(settings.given.prices.as_deref()).fails(Exit::Usage)?;
+    Ok(without_price(&models(settings, provider)?, &prices).cloned())
 }
 
 /// Time as it passes.

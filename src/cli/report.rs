@@ -71,6 +71,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "spent": view.spent,
                 "spent_total": view.spent_total(),
                 "flaw": view.review.as_ref().and_then(|r| r.flaw.as_ref()),
+                "objective": report::objective_json(&view),
                 "documents": view.settings.docs,
                 "skipped": view.settings.skipped,
             });

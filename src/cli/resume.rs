@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::forge::{
     Answers, Equipment, desk, environment, forge, open, prompts_in_use, run_failure, show_files, status,
 };
+use super::objective;
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::cancel_on_signals;
@@ -34,23 +35,27 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{} holds a run that never began", args.folder.display()))
             .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
     }
+    let objective = objective::read(args.forge.objective.as_deref())?;
     let (recorded, flags) = (recorded(&view.settings.surroundings)?, args.forge.layer());
     let mut settings = settings_of(&recorded, &flags)?;
     make_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
-    let changed = |equipment: &Equipment| {
+    let changed = |equipment: &Equipment| -> Result<_, Failure> {
+        if let Some(objective) = objective.as_ref().or(view.objective()) {
+            objective::refuse_impossible(objective, &settings, equipment.desk.caller.name())?;
+        }
         let prompts = prompts_in_use(&equipment.desk.prompts);
         let surroundings = surroundings(&settings, equipment);
-        let changed = view.settings.changed(rules, settings.draft, surroundings, prompts);
+        let changed = view.settings.changed(rules, settings.draft, objective.clone(), surroundings, prompts);
         say_of_prompts(&view.settings.prompts, &changed.prompts, &display);
-        changed
+        Ok(changed)
     };
     if let Some(from) = &args.from {
         trust_journal(&recorded, &flags, &settings)?;
         let answers = answers(&settings, &view.settings.surroundings)?;
         let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
-        let changed = changed(&equipment);
+        let changed = changed(&equipment)?;
         let is_straight = branch::begin(&run, &equipment.desk, from, args.at.as_deref(), changed).await?;
         if let Some(path) = equipment.desk.record.as_ref().filter(|_| !is_straight) {
             display.note(&format!(
@@ -76,7 +81,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     trust_journal(&recorded, &flags, &settings)?;
     let answers = answers(&settings, &view.settings.surroundings)?;
     let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
-    pipeline::resume(&run, &changed(&equipment)).map_err(|e| run_failure(&e))?;
+    pipeline::resume(&run, &changed(&equipment)?).map_err(|e| run_failure(&e))?;
     forge(&run, equipment, &display, format).await
 }
 

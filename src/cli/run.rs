@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::args::{Format, RunArgs};
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, Equipment, desk, forge, open, prompts_in_use, run_failure, settings};
+use super::objective;
 use super::progress::Display;
 use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
@@ -16,6 +17,7 @@ use crate::config::{Layer, Settings};
 use crate::eval::Checklist;
 use crate::exit::Exit;
 use crate::journal::RunLock;
+use crate::monitor::RunObjective;
 use crate::pipeline::{self, Interface, Outcome, Rules, Run, RunView};
 use crate::process::Cancel;
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
@@ -47,10 +49,11 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         (None, None) => return Err(Failure::usage("nothing to read: give a document or a folder")),
     };
     let concern = args.concern.clone().or(concern);
+    let objective = objective::read(args.forge.objective.as_deref())?;
     let flags = Layer { exemplars: args.exemplars.clone(), concern, ..args.forge.layer() };
     let mut settings = settings(flags)?;
     make_absolute(&mut settings);
-    let job = NewRun { out: args.out, docs: Docs::At(docs), interface, answers: Answers::AsSet };
+    let job = NewRun { out: args.out, docs: Docs::At(docs), interface, answers: Answers::AsSet, objective };
     begin(job, settings, args.forge.format()).await
 }
 
@@ -68,6 +71,7 @@ pub(super) struct NewRun {
     pub docs: Docs,
     pub interface: Interface,
     pub answers: Answers,
+    pub objective: Option<RunObjective>,
 }
 
 /// Makes a run and drives it to its end.
@@ -112,6 +116,10 @@ pub(super) async fn set_up(
     refuse_secrets("the interface of the case", &serde_json::to_string(&job.interface).unwrap_or_default())?;
     let equipment = desk(settings, job.answers, &job.out, display, cancel).await?;
     let desk = &equipment.desk;
+    if let Some(objective) = &job.objective {
+        objective::refuse_impossible(objective, settings, desk.caller.name())?;
+        objective::refuse_too_far(objective, settings)?;
+    }
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);
     }
@@ -133,6 +141,7 @@ pub(super) async fn set_up(
             ..Rules::default()
         },
         draft: settings.draft,
+        objective: job.objective,
         concern: settings.given.concern.clone(),
         interface: job.interface.words(),
         interface_names: job.interface,

@@ -62,6 +62,20 @@ pub enum Format {
     Json,
 }
 
+impl Format {
+    /// That of a file, by its name.
+    ///
+    /// # Errors
+    /// A name that ends in neither `.toml` nor `.json`.
+    pub fn of(path: &Path) -> Result<Self, ConfigError> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("toml") => Ok(Self::Toml),
+            Some("json") => Ok(Self::Json),
+            _ => Err(ConfigError::Format { path: path.to_owned() }),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NamedPredicate {
@@ -107,6 +121,25 @@ impl Default for RewardSettings {
         let RewardConfig { terminal_state_reward, state_trans_reward_scale, dense_reward, dense_reward_scale } =
             RewardConfig::default();
         Self { terminal_state_reward, state_trans_reward_scale, dense_reward, dense_reward_scale }
+    }
+}
+
+impl RewardSettings {
+    /// These, where all of them are finite.
+    ///
+    /// # Errors
+    /// The one that is not.
+    pub(super) fn finite(self) -> Result<Self, ConfigError> {
+        for (key, value) in [
+            ("terminal_state_reward", self.terminal_state_reward),
+            ("state_trans_reward_scale", self.state_trans_reward_scale),
+            ("dense_reward_scale", self.dense_reward_scale),
+        ] {
+            if !value.is_finite() {
+                return Err(ConfigError::Reward { key });
+            }
+        }
+        Ok(self)
     }
 }
 
@@ -166,17 +199,7 @@ impl ObjectiveConfig {
             Format::Toml => toml::from_str(text)?,
             Format::Json => serde_json::from_str(text)?,
         };
-        let RewardSettings { terminal_state_reward, state_trans_reward_scale, dense_reward_scale, .. } =
-            config.reward_config;
-        for (key, value) in [
-            ("terminal_state_reward", terminal_state_reward),
-            ("state_trans_reward_scale", state_trans_reward_scale),
-            ("dense_reward_scale", dense_reward_scale),
-        ] {
-            if !value.is_finite() {
-                return Err(ConfigError::Reward { key });
-            }
-        }
+        config.reward_config.finite()?;
         Ok(config)
     }
 
@@ -185,11 +208,7 @@ impl ObjectiveConfig {
     /// # Errors
     /// As [`ObjectiveConfig::from_text`]; a file that cannot be read, or of another name.
     pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
-        let format = match path.extension().and_then(|e| e.to_str()) {
-            Some("toml") => Format::Toml,
-            Some("json") => Format::Json,
-            _ => return Err(ConfigError::Format { path: path.to_owned() }),
-        };
+        let format = Format::of(path)?;
         let text =
             std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Self::from_text(&text, format)

@@ -50,7 +50,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         ("Spec.cfg".to_owned(), shown_cfg.clone()),
         ("check.md".to_owned(), check_text),
     ];
-    let data = json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?});
+    let data =
+        json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?, "objective": objective(view)});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
     let again = view.open_for(Station::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
@@ -89,6 +90,19 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     }
 }
 
+/// What the revision under review is to come nearer to; null where the run has no objective.
+fn objective(view: &RunView) -> serde_json::Value {
+    let (Some(objective), Some(owed)) = (view.objective(), view.owed_after(view.parent)) else { return json!(null) };
+    let before = view.parent.and_then(|n| Some((n, view.objective_step(n)?)));
+    json!({
+        "goal": objective.goal,
+        "meanings": objective.meanings(),
+        "owed": owed,
+        "distance": view.distance_after(view.parent),
+        "last": before.map(|(n, step)| format!("rev_{n}, {}", view.predicates_words(n, &step.step))),
+    })
+}
+
 /// Whether the check of the best revision so far, this one included, is inconclusive.
 fn best_inconclusive(view: &RunView, here: Standing) -> bool {
     view.best(Some(here)).is_some_and(|(_, best)| best.inconclusive)
@@ -113,6 +127,7 @@ fn judge(
         approval: judgement.approval(),
         flaw: flaw_facts.as_ref().and_then(|_| judgement.flaw()),
         best_inconclusive: best_inconclusive(subject.view, standing),
+        objective_lost: false,
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {
@@ -168,7 +183,7 @@ fn unreadable(
     };
     let best_inconclusive = best_inconclusive(subject.view, standing);
     Ok(Product {
-        event: Event::ReviewUnreadable { approval: clause, best_inconclusive },
+        event: Event::ReviewUnreadable { approval: clause, best_inconclusive, objective_lost: false },
         artifacts,
         feedback,
         facts: Facts::ReviewUnreadable { approval: Box::new(facts), standing },

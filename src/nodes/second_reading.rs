@@ -94,7 +94,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         }]
     };
     Ok(Product {
-        event: Event::SecondRead { agrees: opinion.agrees, best_inconclusive },
+        event: Event::SecondRead { agrees: opinion.agrees, best_inconclusive, objective_lost: false },
         artifacts,
         feedback,
         facts: Facts::SecondRead { agrees: opinion.agrees, why: opinion.why },

@@ -10,6 +10,7 @@ use super::folder;
 use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
 use super::knowledge::Judgement;
 use super::machine::{Effect, Outcome, Position, StopReason, Transition, transition};
+use super::objective::ends_with_its_best;
 use super::records::{Changed, Facts, Finished, Product, Revision, Spent};
 use super::routes::{On, Row};
 use super::run::{Attempt, Run, RunError, record, restorations, to_value};
@@ -101,7 +102,7 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
         let attempt = Attempt::begin(run, job.lifeline())?;
         let result = stations.perform(job, &view, &attempt).await;
         match result {
-            Ok(product) => finish_attempt(run, job, &attempt, &product)?,
+            Ok(product) => finish_attempt(run, job, &attempt, product)?,
             Err(StationError::Halt(halt)) => stop(run, &halt)?,
             Err(StationError::Run(e)) => return Err(e),
         }
@@ -118,10 +119,12 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
 
 /// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
 /// it ends.
-fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product) -> Result<(), RunError> {
+fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) -> Result<(), RunError> {
     let before = run.view();
-    let t = transition(&before.settings.rules, &before.state, &product.event);
     let after = before.with(product.clone());
+    let (product, lost) = after.steered(product, || closed(&before, &after));
+    let product = &product;
+    let t = transition(&before.settings.rules, &before.state, &product.event);
     let lifeline = job.lifeline();
     let here = |kind, name, data| record(lifeline, kind, name, before.rev, attempt.attempt, data);
 
@@ -134,7 +137,10 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
     let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
     group.extend(evaluated.map(|data| here(Kind::Choice, "guard_evaluated", data)));
     let to = destination(&t);
-    let why = with_checker(why(&t, product, &after, judgement.as_ref()), after.fresh_check());
+    let why = with_checker(
+        lost.filter(|_| t.row == Row::ObjectiveLost).unwrap_or_else(|| why(&t, product, &after, judgement.as_ref())),
+        after.fresh_check(),
+    );
     let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
     group.push(here(
         Kind::Choice,
@@ -148,17 +154,18 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
         group.extend(restorations(&moved));
     }
     if t.effects.contains(&Effect::CloseRevision) {
-        let meta = close(&before, &after, &t, &why);
+        let mut meta = close(&before, &after, &t, &why);
         let finish = t.effects.iter().find_map(|e| match e {
             Effect::Finish(outcome) => Some(*outcome),
             _ => None,
         });
         let mut with_this = after.clone();
-        with_this.revisions.push(meta.clone());
+        with_this.take_closed(meta.clone());
+        meta.objective = with_this.objective_step(meta.revision);
         group.push(here(Kind::Act, "revision_closed", to_value(&meta)));
         if let Some(outcome) = finish {
             let best = match outcome {
-                Outcome::NotApproved | Outcome::Undecided => with_this.best(None).map(|(rev, _)| rev),
+                outcome if ends_with_its_best(outcome) => with_this.best(None).map(|(rev, _)| rev),
                 _ => Some(before.rev),
             };
             let finished = Finished { outcome, reason: None, why, best };
@@ -272,16 +279,18 @@ fn unreadable_words(clause: Option<String>) -> String {
     format!("two answers in a row were no review that could be read, so nothing was reviewed{clause}")
 }
 
-/// What a revision leaves behind.
+/// What a revision leaves behind, with where the run goes.
 fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revision {
-    let outcome = match t.state.position {
-        Position::Done(outcome) => outcome.name().to_owned(),
-        _ => "revised".to_owned(),
-    };
-    let routed_to = match t.state.position {
-        Position::At(station) => Some(station),
-        _ => None,
-    };
+    let closed = Revision { why: why.to_owned(), ..closed(before, after) };
+    match t.state.position {
+        Position::Done(outcome) => Revision { outcome: outcome.name().to_owned(), ..closed },
+        Position::At(station) => Revision { routed_to: Some(station), ..closed },
+        _ => closed,
+    }
+}
+
+/// What it leaves behind if it is to be revised.
+fn closed(before: &RunView, after: &RunView) -> Revision {
     let attempts = before
         .attempts
         .iter()
@@ -292,9 +301,9 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
         revision: before.rev,
         parent: before.parent,
         place: before.state.place,
-        outcome,
-        routed_to,
-        why: why.to_owned(),
+        outcome: "revised".to_owned(),
+        routed_to: None,
+        why: String::new(),
         requirements: after.covered_requirements(),
         check: after.fresh_check().cloned(),
         standing: after.standing,
@@ -307,6 +316,7 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
         hashes: after.current.clone(),
         repaired: before.state.repaired,
         strengthened: after.strengthened(),
+        objective: None,
     }
 }
 

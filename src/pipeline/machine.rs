@@ -219,6 +219,9 @@ pub struct ReviewFacts {
     pub flaw: Option<FlawClause>,
     /// Whether the check of the best revision so far is inconclusive.
     pub best_inconclusive: bool,
+    /// Whether the objective ends the run if the revision closes now: it cannot be reached any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub objective_lost: bool,
 }
 
 /// What happened.
@@ -250,6 +253,9 @@ pub enum Event {
         approval: Option<ApprovalClause>,
         /// Whether the check of the best revision so far is inconclusive.
         best_inconclusive: bool,
+        /// As of [`ReviewFacts`].
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        objective_lost: bool,
     },
     /// The second reader has spoken.
     SecondRead {
@@ -257,6 +263,9 @@ pub enum Event {
         agrees: bool,
         /// Whether the check of the best revision so far is inconclusive.
         best_inconclusive: bool,
+        /// As of [`ReviewFacts`].
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        objective_lost: bool,
     },
     /// Ended from outside.
     Stop(StopReason),
@@ -272,6 +281,16 @@ impl Event {
             | Event::ReviewUnreadable { best_inconclusive, .. }
             | Event::SecondRead { best_inconclusive, .. } => best_inconclusive,
             _ => false,
+        }
+    }
+
+    /// Whether the objective cannot be reached any more, and the run is to end then; `None` where that is not asked.
+    pub(super) fn objective_lost(self) -> Option<bool> {
+        match self {
+            Event::Reviewed(ReviewFacts { objective_lost, .. })
+            | Event::ReviewUnreadable { objective_lost, .. }
+            | Event::SecondRead { objective_lost, .. } => Some(objective_lost),
+            _ => None,
         }
     }
 
@@ -387,7 +406,7 @@ fn take(rules: &Rules, s: State, event: Event, row: Row) -> Transition {
         Row::FlawClaimed => perform(State { position: Position::SecondReading, unreadable: false, ..s }, row),
         Row::FlawRepaired => next_revision(State { repaired: true, ..s }, InformalSpec, row),
         Row::FlawFound => finish(s, Outcome::FlawFound, row),
-        Row::RevisionLimit => {
+        Row::ObjectiveLost | Row::RevisionLimit => {
             let outcome = if event.best_inconclusive() { Outcome::Undecided } else { Outcome::NotApproved };
             finish(s, outcome, row)
         }

@@ -9,6 +9,8 @@ mod interface;
 mod knowledge;
 mod laws;
 mod machine;
+mod metrics;
+mod objective;
 mod records;
 mod routes;
 mod run;
@@ -27,6 +29,8 @@ pub use machine::{
     Acceptance, Carried, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Rules, State, StopReason,
     Transition, transition,
 };
+pub use metrics::{METRICS, Metric, Metrics, Quantity, Source, known_metrics};
+pub use objective::ObjectiveStep;
 pub use records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
     InFlight, Product, PromptInUse, Quotes, Revision, Settings, Spent, Standing, Stored, file,

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::interface::Interface;
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
+use super::objective::ObjectiveStep;
 use super::station::{Review, Station};
 use super::strengthen::Strengthened;
 use crate::config::Draft;
 use crate::journal::{Event, Sha};
+use crate::monitor::RunObjective;
 use crate::prompt::{Requirement, Skipped};
 use crate::tla::{ASSERTION, CheckOutcome, Diagnostic, Verdict};
 
@@ -53,6 +55,9 @@ pub struct Settings {
     /// How the first pass is drafted.
     #[serde(default)]
     pub draft: Draft,
+    /// What its revisions are measured by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<RunObjective>,
     /// The single concern, where the user fixes it.
     pub concern: Option<String>,
     /// Variables and constants that the specification must expose, in words.
@@ -366,6 +371,9 @@ pub struct Revision {
     /// What became of its mutants, where the run strengthens its properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strengthened: Option<Strengthened>,
+    /// What it came to under the objective, where the run has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<ObjectiveStep>,
 }
 
 /// A requirement and what covers it.
@@ -456,6 +464,9 @@ pub struct Changed {
     /// How the first pass is drafted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
+    /// What revisions are measured by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<RunObjective>,
     /// What the command line needs to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surroundings: Option<serde_json::Value>,
@@ -470,6 +481,7 @@ impl Settings {
         &self,
         rules: Rules,
         draft: Draft,
+        objective: Option<RunObjective>,
         surroundings: serde_json::Value,
         mut prompts: BTreeMap<String, PromptInUse>,
     ) -> Changed {
@@ -477,6 +489,7 @@ impl Settings {
         Changed {
             rules: (rules != self.rules).then_some(rules),
             draft: (draft != self.draft).then_some(draft),
+            objective: objective.filter(|new| self.objective.as_ref() != Some(new)),
             surroundings: (surroundings != self.surroundings).then_some(surroundings),
             prompts,
         }

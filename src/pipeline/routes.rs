@@ -62,6 +62,8 @@ pub enum Row {
     FlawFound,
     /// The second reader agrees, and the protocol is to be repaired.
     FlawRepaired,
+    /// The objective cannot be reached any more.
+    ObjectiveLost,
     /// The limit of revisions.
     RevisionLimit,
     /// Approved, but the guard fails.
@@ -78,7 +80,7 @@ pub enum Row {
 
 impl Row {
     /// Every row that a run can take, in the order in which they are looked at.
-    pub const ALL: [Row; 27] = [
+    pub const ALL: [Row; 28] = [
         Row::Stopped,
         Row::Resumed,
         Row::InformalAnswered,
@@ -101,6 +103,7 @@ impl Row {
         Row::FlawClaimed,
         Row::FlawRepaired,
         Row::FlawFound,
+        Row::ObjectiveLost,
         Row::RevisionLimit,
         Row::ApprovalRefused,
         Row::FlawRefused,
@@ -150,9 +153,12 @@ impl Row {
             }
             Row::FlawClaimed => r#"on.at = "review" & on.event = "reviewed" & on.verdict = "flaw" & on.flaw"#,
             Row::FlawRepaired => {
-                r#"on.at = "second_reading" & on.event = "second_read" & on.agrees & on.repair & on.place < on.last_place"#
+                r#"on.at = "second_reading" & on.event = "second_read" & on.agrees & on.repair & on.place < on.last_place & !on.objective_lost"#
             }
             Row::FlawFound => r#"on.at = "second_reading" & on.event = "second_read" & on.agrees"#,
+            Row::ObjectiveLost => {
+                r#"on.objective_lost & (on.at = "review" & (on.event = "reviewed" | on.event = "review_unreadable") | on.at = "second_reading" & on.event = "second_read")"#
+            }
             Row::RevisionLimit => {
                 r#"on.place >= on.last_place & (on.at = "review" & (on.event = "reviewed" | on.event = "review_unreadable") | on.at = "second_reading" & on.event = "second_read")"#
             }
@@ -203,6 +209,9 @@ impl Row {
                 "the second reader agrees, and the protocol is to be repaired: the smallest change of it"
             }
             Row::FlawFound => "the second reader agrees: the flaw is found",
+            Row::ObjectiveLost => {
+                "something is left to mend and the objective cannot be reached any more: the run ends with its best revision"
+            }
             Row::RevisionLimit => "something is left to mend and no revision is left: the run ends with its best one",
             Row::ApprovalRefused => "approved, but a clause of the guard fails: to the station of the first that does",
             Row::FlawRefused => "a clause of the flaw guard fails, or the second reader disagrees: formalize anew",
@@ -247,7 +256,7 @@ pub(super) struct On<'a> {
 
 impl On<'_> {
     /// Every field that may have a value.
-    pub(super) const FIELDS: [&'static str; 22] = [
+    pub(super) const FIELDS: [&'static str; 23] = [
         "on.at",
         "on.event",
         "on.working",
@@ -270,6 +279,7 @@ impl On<'_> {
         "on.repair",
         "on.earliest",
         "on.best_inconclusive",
+        "on.objective_lost",
     ];
 
     /// Where the run is, one of [`places`].
@@ -389,6 +399,7 @@ impl Record for On<'_> {
                 }
                 _ => None,
             },
+            "on.objective_lost" => flag(self.event.objective_lost()?),
             _ => None,
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::machine::{Effect, Event as Step, Position, State, Transition, transition};
+use super::metrics::Metrics;
 use super::records::file;
 use super::records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
@@ -64,6 +65,8 @@ pub struct RunView {
     pub standing: Standing,
     /// Closed revisions.
     pub revisions: Vec<Revision>,
+    /// What was measured of them.
+    pub metrics: BTreeMap<u32, Metrics>,
     /// Attempts begun, by revision and lifeline.
     pub attempts: BTreeMap<(u32, String), u32>,
     /// Models that answered in this revision.
@@ -109,6 +112,7 @@ impl Default for RunView {
             second_reading: None,
             standing: Standing::default(),
             revisions: Vec::new(),
+            metrics: BTreeMap::new(),
             attempts: BTreeMap::new(),
             models: Vec::new(),
             spent: BTreeMap::new(),
@@ -308,17 +312,6 @@ impl RunView {
         line
     }
 
-    /// The best closed revision, an approved one before all others, the later one of equals; `here` stands for the
-    /// revision in work.
-    pub fn best(&self, here: Option<Standing>) -> Option<(u32, Standing)> {
-        self.revisions
-            .iter()
-            .map(|r| (r.outcome.starts_with("approved"), r.revision, r.standing))
-            .chain(here.map(|s| (false, self.rev, s)))
-            .max_by(|(p, a, x), (q, b, y)| p.cmp(q).then(x.rank().cmp(&y.rank())).then(a.cmp(b)))
-            .map(|(_, revision, standing)| (revision, standing))
-    }
-
     /// Folds one event.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         self.events += 1;
@@ -348,12 +341,7 @@ impl RunView {
                 self.end_trial(&t, why);
                 self.move_on(&t);
             }
-            "revision_closed" => {
-                let revision = Revision::deserialize(&event.data)?;
-                self.left.insert(revision.revision, (self.baseline.clone(), self.first_violated.clone()));
-                self.made_by.insert(revision.revision, self.made);
-                self.revisions.push(revision);
-            }
+            "revision_closed" => self.take_closed(Revision::deserialize(&event.data)?),
             "run_finished" => {
                 let finished = Finished::deserialize(&event.data)?;
                 if let Some(reason) = finished.reason {
@@ -439,6 +427,9 @@ impl RunView {
     fn set(&mut self, changed: Changed) {
         self.settings.rules = changed.rules.unwrap_or(self.settings.rules);
         self.settings.draft = changed.draft.unwrap_or(self.settings.draft);
+        if changed.objective.is_some() {
+            self.settings.objective = changed.objective;
+        }
         if let Some(surroundings) = changed.surroundings {
             self.settings.surroundings = surroundings;
         }

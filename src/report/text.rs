@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::objective::objective_text;
 use super::strengthen::{strengthened_line, strengthened_text};
 use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView, Spent};
 use crate::prompt::Skipped;
@@ -76,10 +77,11 @@ pub fn summary(view: &RunView, width: usize) -> String {
         if matches!(finished.outcome, Outcome::NotApproved | Outcome::Undecided)
             && let Some(best) = finished.best
         {
+            let objective = if view.objective().is_some() { "nearer to the objective, " } else { "" };
             let _ = writeln!(
                 text,
-                "Best revision: rev_{best}, whose files stand at the top of the folder (order: parses, not vacuous, \
-                 holds, requirements covered, fewer blockers, fewer majors; the later of equals; an approved one before all others)"
+                "Best revision: rev_{best}, whose files stand at the top of the folder (order: {objective}parses, not \
+                 vacuous, holds, requirements covered, fewer blockers, fewer majors; the later of equals; an approved one before all others)"
             );
         }
     }
@@ -91,6 +93,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
                 view.rev, revision.revision
             );
         }
+        text.push_str(&objective_text(view, revision.revision));
         check(&mut text, revision);
         if let Some(strengthened) = &revision.strengthened {
             text.push_str(&strengthened_text(strengthened));

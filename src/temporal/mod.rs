@@ -32,7 +32,7 @@ pub use file_name::{file_name, replace_special_characters};
 pub use finite::{Claim, Column, Decided, Explanation, Labels, Reason, TraceCheck, check_trace, eval_all_positions};
 pub use formula::{AtomId, Binary, Causal, Formula, Formulas, Node, Unary};
 pub use letter::Letter;
-pub use objective::{Objective, ObjectiveError, Predicate, Quantities, RewardConfig, Ties};
+pub use objective::{Judged, Objective, ObjectiveError, Predicate, Quantities, RewardConfig, Stepped, Ties};
 pub use parse::{MAX_DEPTH, ParseError};
 pub use progression::{Debt, Ending, Owed, Progression, Standing};
 pub use readings::{Reading, Refused, Schema};

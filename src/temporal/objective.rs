@@ -139,6 +139,29 @@ struct Measured {
     robustness: Robustness,
 }
 
+/// A predicate at one record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged<'a> {
+    /// Its name, or the comparison itself.
+    pub name: &'a str,
+    /// Whether it counts as satisfied.
+    pub holds: bool,
+    /// By how much; `None` where the record lacks what it asks for, which makes it false.
+    pub robustness: Option<f64>,
+}
+
+/// What a step over a record came to that may lack quantities.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stepped<'a> {
+    /// The predicates that decided it.
+    pub predicates: Vec<Judged<'a>>,
+    /// What it was worth.
+    pub reward: f64,
+    /// How near the step came to progress, or to staying in a goal: of the transitions that are that, the robustness of
+    /// the easiest. Positive where it was made. `None` where there is no such transition.
+    pub nearness: Option<f64>,
+}
+
 /// An automaton over predicates, in some state.
 #[derive(Debug, Clone)]
 pub struct Objective {
@@ -297,6 +320,40 @@ impl Objective {
         let (reward, next) = self.rewarded(&robustness, self.state, config);
         self.state = next;
         Ok((reward, next))
+    }
+
+    /// One step on over a record that may lack quantities: a predicate that asks for one is false, and as far from true
+    /// as can be. Comparisons are what they are: of equal numbers, `<` does not hold ([`Robustness::judge_exactly`]).
+    pub fn step_on_partial(&mut self, values: &(impl Record + ?Sized), config: &RewardConfig) -> Stepped<'_> {
+        let robustness: Vec<Option<f64>> = self
+            .measured
+            .iter()
+            .map(|m| match m.robustness.judge_exactly(values) {
+                Ok((0.0, holds)) => Some(if holds { 0.0 } else { -0.0 }),
+                other => other.ok().map(|(value, _)| value),
+            })
+            .collect();
+        let known: Vec<f64> = robustness.iter().map(|value| value.unwrap_or(f64::NEG_INFINITY)).collect();
+        let before = self.state;
+        let wanted = |t: &Transition| {
+            !self.dfa.is_trap(t.next)
+                && (self.is_progress(before, t.next) || self.dfa.is_goal(before) && self.dfa.is_goal(t.next))
+        };
+        let transitions = self.transitions(&known, before);
+        let nearness = transitions.iter().filter(|t| wanted(t)).map(|t| t.robustness).reduce(f64::max);
+        let (reward, next) = self.rewarded(&known, before, config);
+        self.state = next;
+        let predicates = self
+            .measured
+            .iter()
+            .zip(robustness)
+            .map(|(m, robustness)| Judged {
+                name: &m.name,
+                holds: robustness.is_some_and(f64::is_sign_positive),
+                robustness: robustness.map(|value| value + 0.0),
+            })
+            .collect();
+        Stepped { predicates, reward, nearness: nearness.map(|value| value + 0.0) }
     }
 
     /// The reward of a step from any state, and where it leads; the current state stays.

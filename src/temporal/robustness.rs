@@ -210,6 +210,18 @@ impl Robustness {
     /// # Errors
     /// As [`Robustness::of`].
     pub fn judge(&self, record: &(impl Record + ?Sized)) -> Result<(f64, bool), RobustnessError> {
+        self.judged(record, Border::Satisfied)
+    }
+
+    /// The same, but that on the border too a comparison is what it is: `1 < 1` does not hold.
+    ///
+    /// # Errors
+    /// As [`Robustness::of`].
+    pub fn judge_exactly(&self, record: &(impl Record + ?Sized)) -> Result<(f64, bool), RobustnessError> {
+        self.judged(record, Border::Exact)
+    }
+
+    fn judged(&self, record: &(impl Record + ?Sized), border: Border) -> Result<(f64, bool), RobustnessError> {
         let read = |name: &String| match record.field(name) {
             None => Err(RobustnessError::Unknown { name: name.clone() }),
             Some(Value::Number(number)) if !number.is_nan() => Ok(number),
@@ -232,7 +244,9 @@ impl Robustness {
                 Part::Arithmetic(operator, a, b) => quantity(operator.apply(slots[*a].0, slots[*b].0)),
                 Part::Compare(comparison, a, b) => {
                     let value = comparison.robustness(slots[*a].0, slots[*b].0);
-                    (value, value > 0.0 || (value == 0.0 && *comparison != Comparison::NotEqual))
+                    let strict = matches!(comparison, Comparison::Less | Comparison::Greater);
+                    let border = *comparison != Comparison::NotEqual && !(strict && border == Border::Exact);
+                    (value, value > 0.0 || (value == 0.0 && border))
                 }
                 Part::Least(all) => all.iter().map(|a| slots[*a]).fold((f64::INFINITY, true), and),
                 Part::Greatest(all) => all.iter().map(|a| slots[*a]).fold((f64::NEG_INFINITY, false), or),
@@ -246,6 +260,15 @@ impl Robustness {
         }
         Ok(*slots.last().expect("a predicate has a part"))
     }
+}
+
+/// What an order of equal numbers counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Border {
+    /// Satisfied, strict or not.
+    Satisfied,
+    /// What it is.
+    Exact,
 }
 
 impl Comparison {

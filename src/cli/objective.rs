@@ -1,0 +1,116 @@
+//! `--objective FILE`: what a run's revisions are measured by. All that can be wrong with it is found out before a folder
+//! is made or a model is asked.
+
+use std::path::Path;
+
+use super::failure::{Fails, Failure};
+use super::provider::{refuse_secrets, unpriced};
+use crate::config::Settings;
+use crate::exit::Exit;
+use crate::llm::{Recorded, Recording};
+use crate::monitor::{ConfigError, Format, GoalError, RunObjective};
+use crate::pipeline::{METRICS, Metric, known_metrics};
+use crate::temporal::ObjectiveError;
+
+/// Reads the file, where one is named.
+pub(super) fn read(path: Option<&Path>) -> Result<Option<RunObjective>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let shown = path.display();
+    let format = Format::of(path).map_err(|_| {
+        Failure::usage(format!("the objective {shown} is neither .toml nor .json"))
+            .hint("--objective takes a file whose name ends in one of them")
+    })?;
+    let text = std::fs::read_to_string(path).map_err(|e| {
+        Failure::usage(format!("cannot read the objective {shown}: {e}"))
+            .hint("--objective takes a TOML or JSON file: see docs/objectives.md")
+    })?;
+    refuse_secrets(&format!("the objective {shown}"), &text)?;
+    RunObjective::from_text(&text, format, &known_metrics()).map(Some).map_err(|e| wrong(path, &e))
+}
+
+fn wrong(path: &Path, error: &GoalError) -> Failure {
+    let what = match error {
+        GoalError::Config(ConfigError::Toml(e)) => e.to_string(),
+        GoalError::Config(ConfigError::Json(e)) => e.to_string(),
+        GoalError::Config(ConfigError::Objective(ObjectiveError::Specification(e))) => format!("goal: {e}"),
+        GoalError::Config(ConfigError::Objective(ObjectiveError::Automaton(e))) => format!("goal: {e}"),
+        other => other.to_string(),
+    };
+    let failure = Failure::usage(format!("the objective {}: {}", path.display(), what.trim_end()));
+    match error {
+        GoalError::Metric { .. } | GoalError::Shadows { .. } => failure.hint(metrics(|_| true)),
+        GoalError::Config(ConfigError::Objective(ObjectiveError::Unknown { name })) => {
+            let failure = failure
+                .hint(format!("define it: {name} = \"…\" in the table [predicates], or write the comparison out"))
+                .hint(format!("truth values need no predicate: {}", metrics(Metric::is_truth)));
+            if METRICS.iter().any(|m| m.name == name) { failure.hint(format!("such as {name} > 0")) } else { failure }
+        }
+        GoalError::Config(ConfigError::Reward { .. } | ConfigError::Objective(ObjectiveError::Predicate { .. }))
+        | GoalError::Constant { .. } => {
+            failure.hint("a predicate compares metrics with finite numbers: states < 10000")
+        }
+        GoalError::Unreachable { .. } => failure.hint("look at it: tlaforge formula 'GOAL' --dfa table"),
+        GoalError::Trivial { .. } => failure.hint("leave --objective out, or ask for what not every run gives"),
+        GoalError::Config(_) => failure.hint("the format is described in docs/objectives.md"),
+    }
+}
+
+fn metrics(which: fn(&Metric) -> bool) -> String {
+    let names: Vec<&str> = METRICS.iter().filter(|m| which(m)).map(|m| m.name).collect();
+    format!("a run tells {}", names.join(", "))
+}
+
+/// Refuses an objective that asks for what a run with these settings never has. `provider` is the one that answers.
+pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, provider: &str) -> Result<(), Failure> {
+    let never = |name: &str, why: String| Failure::usage(format!("the objective asks for `{name}`: {why}"));
+    for name in objective.quantities(&known_metrics()) {
+        match name.as_str() {
+            "mutation_score" if settings.strengthen == 0 => {
+                return Err(never(&name, "this run judges no mutants, so it has none".to_owned())
+                    .hint("add --strengthen, or leave that predicate out"));
+            }
+            "cost" | "tokens" if provider == "handoff" => {
+                return Err(never(&name, "what answers by handoff take is not known".to_owned())
+                    .hint("leave that predicate out, or count answers"));
+            }
+            "cost" | "tokens" if provider == "replay" => {
+                let tells = |r: &Recorded| r.usage.is_some() || (name == "cost" && r.cost_usd.is_some());
+                if !recording(settings)?.answers.iter().any(tells) {
+                    return Err(never(&name, "the recording does not tell what its answers took".to_owned())
+                        .hint("leave that predicate out, or count answers"));
+                }
+            }
+            "cost" => {
+                if let Some(model) = unpriced(settings, provider)? {
+                    return Err(never(&name, format!("the price of {model} is not known"))
+                        .hint("give it in a table of your own (--prices FILE), or count tokens"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an objective that a new run has too few revisions for.
+pub(super) fn refuse_too_far(objective: &RunObjective, settings: &Settings) -> Result<(), Failure> {
+    let least = objective.least_revisions(&known_metrics()).unwrap_or(u32::MAX);
+    let there_are = settings.max_revisions.saturating_add(1);
+    if least > there_are {
+        return Err(Failure::usage(format!(
+            "the objective `{}` can never be reached: it takes at least {least} revisions, and this run closes at most \
+             {there_are}",
+            objective.goal
+        ))
+        .hint(format!("add --max-revisions {}, or ask for less", least - 1)));
+    }
+    Ok(())
+}
+
+/// Where `replay` answers from; the demo's is built in.
+fn recording(settings: &Settings) -> Result<Recording, Failure> {
+    match &settings.given.recording {
+        Some(path) => Recording::load(path).fails(Exit::Usage),
+        None => super::demo::recording(),
+    }
+}

@@ -1,0 +1,159 @@
+//! The objective of a run: what its closed revisions come to under it, which of them is the best, and whether it can
+//! still be reached. All of it is computed from the metrics in the journal, so that a run that is resumed, branched or
+//! replayed comes to the same.
+
+use serde::{Deserialize, Serialize};
+
+use super::machine::{Event, Outcome};
+use super::metrics::{Metrics, known_metrics};
+use super::records::{Product, Revision, Standing};
+use super::view::RunView;
+use crate::monitor::{GoalStep, RunObjective};
+
+/// What a closed revision came to under the objective (`objective` in `revision_closed`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ObjectiveStep {
+    /// What was measured of it.
+    pub metrics: Metrics,
+    /// What the automaton made of that.
+    #[serde(flatten)]
+    pub step: GoalStep,
+}
+
+impl RunView {
+    /// The objective of the run.
+    pub fn objective(&self) -> Option<&RunObjective> {
+        self.settings.objective.as_ref()
+    }
+
+    /// The metrics of a closed revision: as it was closed with, or as they are told by a journal that has none.
+    fn measure(&self, revision: &Revision) -> Metrics {
+        match &revision.objective {
+            Some(step) => step.metrics.clone(),
+            None => {
+                let review = self.reviews.get(&revision.revision).and_then(|all| all.last());
+                Metrics::of(revision, review.map(|(review, _)| review), &self.spent_total())
+            }
+        }
+    }
+
+    /// Takes in a closed revision.
+    pub(super) fn take_closed(&mut self, revision: Revision) {
+        self.left.insert(revision.revision, (self.baseline.clone(), self.first_violated.clone()));
+        self.made_by.insert(revision.revision, self.made);
+        self.metrics.insert(revision.revision, self.measure(&revision));
+        self.revisions.push(revision);
+    }
+
+    /// The steps of the objective over the line of closed revisions that ends in this one.
+    pub fn objective_line(&self, revision: u32) -> Vec<(u32, GoalStep)> {
+        let Some(objective) = self.objective() else { return Vec::new() };
+        let line: Vec<u32> = self.line_of(revision).into_iter().map(|r| r.revision).collect();
+        let trace = line.iter().filter_map(|n| self.metrics.get(n));
+        let steps = objective.steps(&known_metrics(), trace);
+        line.into_iter().zip(steps).collect()
+    }
+
+    /// What a closed revision came to.
+    pub fn objective_step(&self, revision: u32) -> Option<ObjectiveStep> {
+        let (_, step) = self.objective_line(revision).pop()?;
+        Some(ObjectiveStep { metrics: self.metrics.get(&revision)?.clone(), step })
+    }
+
+    /// What is still owed after the line that ends in this revision, or before the first; `None` without an objective.
+    pub fn owed_after(&self, revision: Option<u32>) -> Option<String> {
+        let steps: Vec<GoalStep> =
+            revision.map(|n| self.objective_line(n)).unwrap_or_default().into_iter().map(|(_, step)| step).collect();
+        self.objective().map(|objective| objective.owed(&steps))
+    }
+
+    /// How many revisions it takes at least to reach the goal after that line; `None` where it cannot be reached.
+    pub fn distance_after(&self, revision: Option<u32>) -> Option<u32> {
+        match revision.and_then(|n| self.objective_line(n).pop()) {
+            Some((_, step)) => step.distance,
+            None => self.objective()?.distance_at_start(&known_metrics()),
+        }
+    }
+
+    /// The best closed revision: an approved one before all others; then the one that is nearer to the objective, where
+    /// there is one; then by its standing; then the later one. `here` stands for the revision in work, of which the
+    /// objective knows nothing yet.
+    pub fn best(&self, here: Option<Standing>) -> Option<(u32, Standing)> {
+        let nearer = |a: Option<GoalStep>, b: Option<GoalStep>| match (a, b) {
+            (Some(a), Some(b)) => a.compare(&b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        let step = |revision| self.objective_line(revision).pop().map(|(_, step)| step);
+        self.revisions
+            .iter()
+            .map(|r| (r.outcome.starts_with("approved"), r.revision, r.standing))
+            .chain(here.map(|s| (false, self.rev, s)))
+            .max_by(|(p, a, x), (q, b, y)| {
+                p.cmp(q).then_with(|| nearer(step(*a), step(*b))).then(x.rank().cmp(&y.rank())).then(a.cmp(b))
+            })
+            .map(|(_, revision, standing)| (revision, standing))
+    }
+
+    /// Where the objective was lost on the line that ends in this revision, and why, in words.
+    pub fn lost(&self, revision: u32) -> Option<String> {
+        let objective = self.objective()?;
+        let (at, step) = self.objective_line(revision).into_iter().find(|(_, step)| step.trap)?;
+        let meanings = objective.meanings();
+        let meanings = if meanings.is_empty() { meanings } else { format!(", where {meanings},") };
+        Some(format!(
+            "the objective `{}`{meanings} cannot be reached any more since rev_{at}: {}",
+            objective.goal,
+            self.predicates_words(at, &step)
+        ))
+    }
+
+    /// The predicates at a revision with the values that they saw: `` `small` is false (states is 12) ``.
+    pub fn predicates_words(&self, revision: u32, step: &GoalStep) -> String {
+        let Some(objective) = self.objective() else { return String::new() };
+        let metrics = self.metrics.get(&revision).cloned().unwrap_or_default();
+        let each = step.predicates.iter().map(|(name, held)| {
+            let formula = objective.formula_of(name);
+            let is = if held.holds { "true" } else { "false" };
+            let values: Vec<String> = crate::temporal::Robustness::parse(formula)
+                .map(|r| r.quantities().iter().map(|q| format!("{q} is {}", metrics.words(q))).collect())
+                .unwrap_or_default();
+            format!("`{name}` is {is} ({})", values.join(", "))
+        });
+        each.collect::<Vec<_>>().join("; ")
+    }
+
+    /// What a station made, told what the objective says of the revision if it closes now, and why where that is lost.
+    /// Approvals and flaws are decided before it is looked at.
+    pub(super) fn steered(&self, product: Product, closed: impl Fn() -> Revision) -> (Product, Option<String>) {
+        let Some(objective) = self.objective().filter(|_| product.event.objective_lost().is_some()) else {
+            return (product, None);
+        };
+        let closed = closed();
+        let number = closed.revision;
+        let mut with_this = self.clone();
+        with_this.take_closed(closed);
+        let lost = with_this.lost(number);
+        let best_inconclusive = with_this.best(None).is_some_and(|(_, best)| best.inconclusive);
+        let event = product.event.steered(objective.early_end && lost.is_some(), best_inconclusive);
+        (Product { event, ..product }, lost)
+    }
+}
+
+impl Event {
+    fn steered(mut self, lost: bool, inconclusive: bool) -> Self {
+        match &mut self {
+            Event::Reviewed(super::machine::ReviewFacts { best_inconclusive, objective_lost, .. })
+            | Event::ReviewUnreadable { best_inconclusive, objective_lost, .. }
+            | Event::SecondRead { best_inconclusive, objective_lost, .. } => {
+                (*best_inconclusive, *objective_lost) = (inconclusive, lost);
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+/// Whether a run ended for what its best revision is, and not with an approval or a flaw.
+pub(super) fn ends_with_its_best(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::NotApproved | Outcome::Undecided)
+}
