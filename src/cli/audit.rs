@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -128,7 +129,8 @@ async fn follow(
         advice(&format!("warning: {}: the log has no record", args.log.display()));
     }
     let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
-    let mut follower = Follower::new(&auditor).map_err(|e| failure(&e))?;
+    let auditor = Arc::new(auditor);
+    let mut follower = Follower::new(auditor.clone()).map_err(|e| failure(&e))?;
     while let Some(text) = first.take() {
         match follower.record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),

@@ -1,9 +1,12 @@
 //! A log that is still being written, watched record by record.
 
+use std::sync::Arc;
+
 use super::audit::{AuditError, Auditor};
 use super::causal_audit::CausalAudit;
-use super::log::{LogError, Step};
-use super::trac::{Decision, Monitor, Reset};
+use super::log::{LogError, RecordError, Step};
+use super::policy::PolicyRule;
+use super::trac::{Decision, Monitor, Reset, Witness};
 use crate::temporal::Ending;
 
 /// A verdict that fell.
@@ -21,18 +24,19 @@ pub struct Fallen {
     pub why: Option<String>,
 }
 
-/// Rules on their way through a log that grows.
-pub struct Follower<'a> {
-    auditor: &'a Auditor,
+/// Rules on their way through a log that grows. A copy goes its own way.
+#[derive(Clone)]
+pub struct Follower {
+    auditor: Arc<Auditor>,
     monitor: Monitor,
     causal: Option<CausalAudit>,
     step: Step,
     states: u64,
 }
 
-impl<'a> Follower<'a> {
+impl Follower {
     /// Before the first record. Refused: rules with past operators, which progression does not read.
-    pub fn new(auditor: &'a Auditor) -> Result<Self, AuditError> {
+    pub fn new(auditor: Arc<Auditor>) -> Result<Self, AuditError> {
         Ok(Self {
             monitor: auditor.watched(Reset::Never)?,
             causal: CausalAudit::new(auditor.formulas(), auditor.rules(), auditor.mapping())?,
@@ -47,13 +51,31 @@ impl<'a> Follower<'a> {
         self.states
     }
 
+    /// The rules.
+    pub fn rules(&self) -> &[PolicyRule] {
+        self.auditor.rules()
+    }
+
+    /// A rule's formula as text.
+    pub fn formula(&self, rule: &PolicyRule) -> String {
+        self.auditor.formulas().text(rule.formula)
+    }
+
+    /// What a rule asks for, in words.
+    pub fn words(&self, rule: &PolicyRule) -> String {
+        self.auditor.formulas().words(rule.formula)
+    }
+
     /// Reads the record of a line; the verdicts that fall with it.
     pub fn record(&mut self, json: &[u8], line: u64) -> Result<Vec<Fallen>, AuditError> {
         let is_state = self
             .auditor
             .plan()
             .read(json, &mut self.step)
-            .map_err(|error| LogError::Line { line, message: format!("not a JSON record: {error}") })?;
+            .map_err(|error| match error {
+                RecordError::Json(error) => LogError::Line { line, message: format!("not a JSON record: {error}") },
+                RecordError::Text(message) => LogError::Line { line, message },
+            })?;
         if !is_state {
             return Ok(Vec::new());
         }
@@ -63,7 +85,8 @@ impl<'a> Follower<'a> {
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
         for (rule, report) in names.into_iter().zip(self.monitor.step_record(&self.step)) {
             if let Some(decision) = report.decision {
-                fallen.push(Fallen { rule, decision, state, line, why: None });
+                let why = report.witness.as_ref().and_then(last_step).filter(|_| decision == Decision::Violated);
+                fallen.push(Fallen { rule, decision, state, line, why });
             }
         }
         if let Some(causal) = &mut self.causal {
@@ -91,9 +114,33 @@ impl<'a> Follower<'a> {
         endings
     }
 
+    /// How a rule stands if the log ends here.
+    pub fn holds(&self, rule: &str) -> bool {
+        match self.monitor.ending(rule) {
+            Some(ending) => ending.holds(),
+            None => !self.failed().iter().any(|failed| failed == rule),
+        }
+    }
+
+    /// What a rule about the trace still owes, in words.
+    pub fn owed(&mut self, rule: &str) -> Option<String> {
+        self.monitor.owed_in_words(rule)
+    }
+
     /// The causal rules that have failed.
     pub fn failed(&self) -> Vec<String> {
         let failures = self.causal.iter().flat_map(CausalAudit::failures);
         failures.filter(|(_, count, _)| *count > 0).map(|(rule, ..)| rule.to_owned()).collect()
     }
+}
+
+/// The step that decided, in words. States count from 0.
+fn last_step(witness: &Witness) -> Option<String> {
+    let entry = witness.entries.back()?;
+    let state = entry.step.saturating_sub(1);
+    let held = match entry.labels.as_ref() {
+        [] => "nothing that it speaks of".to_owned(),
+        all => all.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", "),
+    };
+    Some(format!("at state {state}, {held} was true, where `{}` was owed", entry.before))
 }

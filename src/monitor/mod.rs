@@ -5,6 +5,7 @@ mod audit;
 mod causal_audit;
 pub mod causal_json;
 mod causal_witness;
+pub mod consistency;
 mod follow;
 pub mod labels;
 pub mod log;

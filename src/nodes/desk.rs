@@ -102,6 +102,9 @@ struct Received {
     reads: Vec<FileRead>,
 }
 
+/// The one tool of a model.
+const READ: &str = "Read";
+
 /// The provider whose answers come from a recording.
 const REPLAY: &str = "replay";
 
@@ -163,6 +166,7 @@ impl Desk {
                 "purpose": ask.purpose, "candidate": 0, "request": request.seq, "artifact": sha,
                 "provider": self.caller.name(), "model": answer.model, "usage": answer.usage,
                 "cost_usd": answer.cost_usd, "estimated": estimated, "stale": answer.stale, "reads": answer.reads,
+                "told": told(&answer, &sha),
                 "seconds": started.elapsed().as_secs_f64(), "request_ids": answer.request_ids,
             }),
         )?;
@@ -305,6 +309,14 @@ impl Desk {
             }
         }
     }
+}
+
+/// What rules can speak of: the text (by the name of its artifact), the tools that were used, and why the model stopped.
+/// A model's one tool is `Read`, and whatever brought a file before it has read it.
+fn told(answer: &Answer, text: &Sha) -> Value {
+    let read = !answer.reads.is_empty() || !answer.refused_reads.is_empty();
+    let tools: &[&str] = if read { &[READ] } else { &[] };
+    json!({"text": text, "tools": tools, "stop_reason": answer.stop_reason})
 }
 
 /// Journals what the model tried to read outside the workspace.
