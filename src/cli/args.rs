@@ -138,6 +138,10 @@ pub(super) struct ForgeArgs {
     /// at most so often in a revision; what notices no more, or does not hold, is dropped [without a number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = rounds)]
     pub strengthen: Option<u32>,
+    /// A file of rules that the run is watched by: a broken one of severity `error` forbids its approval. docs/policies.md
+    /// has the format.
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How events are printed.
@@ -239,6 +243,9 @@ pub(super) struct DemoArgs {
     /// The run folder; it must not hold a run yet [default: demo-specs, or the next free demo-specs-N].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// A file of rules that the run is watched by, as with `run`.
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How events are printed.

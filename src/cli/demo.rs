@@ -51,6 +51,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         docs: Docs::Read(Documents { files, skipped: Vec::new() }),
         interface: Checklist::parse(CHECKLIST).fails(Exit::Defect)?.interface,
         answers: Answers::Built(recording()?),
+        policy: args.policy,
     };
     begin(job, settings, args.format).await
 }

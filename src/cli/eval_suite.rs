@@ -143,6 +143,7 @@ impl Suite<'_> {
             docs: Docs::At(case.root.join("docs")),
             interface: case.checklist.interface.clone(),
             answers: Answers::Built(Recording::load(recording).fails(Exit::Usage)?),
+            policy: None,
         };
         let display = Arc::new(Display::silent());
         let (run, equipment) = set_up(job, &settings, &display, self.cancel.clone()).await?;

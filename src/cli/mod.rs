@@ -15,6 +15,7 @@ mod failure;
 mod forge;
 mod formula;
 mod mutate;
+mod own_policy;
 mod policy;
 mod program;
 mod progress;

@@ -195,6 +195,14 @@ impl Display {
                 let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
                 format!("{station}-> {}{why}", text("to"))
             }
+            "rule_violated" => format!(
+                "{:<20}rule {} is violated by event {} [{}]: {}",
+                "policy",
+                text("rule"),
+                data["culprit"],
+                text("severity"),
+                one_line(data["description"].as_str().unwrap_or(text("means")))
+            ),
             "revision_closed" => format!("{:<20}rev_{} written to history/", "run", event.rev),
             "run_finished" if data["outcome"] == "stopped" => format!("{:<20}stopped: {}", "run", text("why")),
             _ => return None,

@@ -70,6 +70,8 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "other_concerns": view.other_concerns,
                 "spent": view.spent,
                 "spent_total": view.spent_total(),
+                "policy": view.settings.policy,
+                "violations": view.violations,
                 "flaw": view.review.as_ref().and_then(|r| r.flaw.as_ref()),
                 "documents": view.settings.docs,
                 "skipped": view.settings.skipped,

@@ -103,7 +103,7 @@ pub enum AuditError {
 }
 
 /// Rules that are ready for a log of a certain shape.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Auditor {
     formulas: Formulas,
     rules: Vec<PolicyRule>,

@@ -101,9 +101,8 @@ fn named(formulas: &mut Formulas, event: &str) -> Formula {
 fn field_of(atom: &Atom) -> Option<&str> {
     match atom {
         Atom::Name(name) => Some(name),
-        Atom::Compare(_, Term::Field(name), Term::Literal(_)) | Atom::Compare(_, Term::Literal(_), Term::Field(name)) => {
-            Some(name)
-        }
+        Atom::Compare(_, Term::Field(name), Term::Literal(_))
+        | Atom::Compare(_, Term::Literal(_), Term::Field(name)) => Some(name),
         Atom::Call(call, terms) if matches!(&**call, "defined" | "one_of") => match terms.split_first()? {
             (Term::Field(name), rest) if rest.iter().all(|t| matches!(t, Term::Literal(_))) => Some(name),
             _ => None,
@@ -204,7 +203,7 @@ pub fn moment(from: &Formulas, formula: Formula, owner: &str, into: &mut Formula
 
 /// How a field of a lifeline is called where all of them are looked at together. That of the event itself, by which a
 /// rule says when it is asked, keeps its name.
-pub fn field_at(lifeline: &str, field: &str) -> String {
+fn field_at(lifeline: &str, field: &str) -> String {
     if matches!(field, "name" | "lifeline") { field.to_owned() } else { format!("{field} of {lifeline}") }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::audit::{AuditError, Auditor};
+use super::audit::{AuditError, Auditor, Verdict};
 use super::causal_audit::CausalAudit;
-use super::log::{LogError, RecordError, Step};
+use super::log::{KeptTexts, LogError, RecordError, Step};
 use super::policy::PolicyRule;
 use super::trac::{Decision, Monitor, Reset, Witness};
 use crate::temporal::Ending;
@@ -68,14 +68,10 @@ impl Follower {
 
     /// Reads the record of a line; the verdicts that fall with it.
     pub fn record(&mut self, json: &[u8], line: u64) -> Result<Vec<Fallen>, AuditError> {
-        let is_state = self
-            .auditor
-            .plan()
-            .read(json, &mut self.step)
-            .map_err(|error| match error {
-                RecordError::Json(error) => LogError::Line { line, message: format!("not a JSON record: {error}") },
-                RecordError::Text(message) => LogError::Line { line, message },
-            })?;
+        let is_state = self.auditor.plan().read(json, &mut self.step).map_err(|error| match error {
+            RecordError::Json(error) => LogError::Line { line, message: format!("not a JSON record: {error}") },
+            RecordError::Text(message) => LogError::Line { line, message },
+        })?;
         if !is_state {
             return Ok(Vec::new());
         }
@@ -115,11 +111,21 @@ impl Follower {
     }
 
     /// How a rule stands if the log ends here.
-    pub fn holds(&self, rule: &str) -> bool {
+    pub fn verdict(&self, rule: &str) -> Verdict {
         match self.monitor.ending(rule) {
-            Some(ending) => ending.holds(),
-            None => !self.failed().iter().any(|failed| failed == rule),
+            Some(Ending::Satisfied) => Verdict::Satisfied,
+            Some(Ending::Violated) => Verdict::Violated,
+            Some(Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
+            Some(Ending::PresumablyViolated) => Verdict::PresumablyViolated,
+            None if self.failed().iter().any(|failed| failed == rule) => Verdict::Violated,
+            None => Verdict::PresumablySatisfied,
         }
+    }
+
+    /// The same, for a log beside which texts are kept.
+    #[must_use]
+    pub fn with_texts(self, kept: KeptTexts) -> Self {
+        Self { auditor: Arc::new((*self.auditor).clone().with_texts(kept)), ..self }
     }
 
     /// What a rule about the trace still owes, in words.

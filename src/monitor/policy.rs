@@ -18,6 +18,12 @@
 //! when = 'name = "approved"'          # the events at which it is evaluated; all, where nothing is said
 //! formula = '@model_check.spec = spec'
 //!
+//! [[rule]]
+//! id = "asked-in-words"
+//! words = "every request is answered"                  # a rule in plain words is watched by the formula that a model
+//! formula = 'G (name = "request_sent" -> F name = "answer_received")' # made of it (`tlaforge policy formulate`),
+//! confirmed = true                                     # and only where somebody has confirmed that
+//!
 //! [log]                               # where records keep what rules speak of; only what differs from the shape's own
 //! shape = "jsonl"
 //! tool_call = ["call.tool"]
@@ -39,7 +45,8 @@ use super::rules::{Parameter, Rule, RuleError, formula_for};
 use crate::temporal::{Formula, Formulas, Reading};
 
 /// The keys of a rule.
-const KEYS: [&str; 8] = ["id", "kind", "params", "formula", "owner", "when", "severity", "description"];
+const KEYS: [&str; 10] =
+    ["id", "kind", "params", "formula", "owner", "when", "severity", "description", "words", "confirmed"];
 
 /// How much a violation of a rule weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -239,6 +246,7 @@ impl RuleReader<'_> {
             let message = format!("unknown key `{}` (known: {})", key.get_ref(), KEYS.join(", "));
             return Err(PolicyError::Rule { line: line(self.text, &key.span()), rule: self.rule, message });
         }
+        self.confirmed()?;
         let severity = match self.string("severity")?.as_deref() {
             None | Some("error") => Severity::Error,
             Some("warning") => Severity::Warning,
@@ -254,6 +262,33 @@ impl RuleReader<'_> {
         };
         let description = self.string("description")?;
         Ok(PolicyRule { id, description, severity, scope, formula, line: self.line })
+    }
+
+    /// That a rule which was said in words has a formula, and that somebody has confirmed it.
+    fn confirmed(&self) -> Result<(), PolicyError> {
+        let confirmed = match self.keys.get("confirmed").map(toml::Spanned::get_ref) {
+            None => None,
+            Some(DeValue::Boolean(confirmed)) => Some(*confirmed),
+            Some(other) => {
+                let message = format!("`confirmed` must be a truth value, not {}", type_name(other));
+                return Err(self.wrong(Some("confirmed"), &message));
+            }
+        };
+        match (self.string("words")?, confirmed) {
+            (None, None) => Ok(()),
+            (None, Some(_)) => Err(self.wrong(Some("confirmed"), "`confirmed` belongs to a rule that has `words`")),
+            (Some(_), _) if !self.keys.contains_key("formula") => Err(self.wrong(
+                Some("words"),
+                "it has only `words`, by which nothing is watched: `tlaforge policy formulate FILE` asks a model for its \
+                 formula, which you confirm",
+            )),
+            (Some(_), Some(true)) => Ok(()),
+            (Some(_), _) => Err(self.wrong(
+                Some("words"),
+                "nobody has confirmed that its formula says what its `words` say: `tlaforge policy formulate FILE` shows \
+                 both; or write `confirmed = true`",
+            )),
+        }
     }
 
     fn causal(&self, owner: String, formulas: &mut Formulas) -> Result<(Scope, Formula), PolicyError> {

@@ -113,6 +113,8 @@ fn judge(
         approval: judgement.approval(),
         flaw: flaw_facts.as_ref().and_then(|_| judgement.flaw()),
         best_inconclusive: best_inconclusive(subject.view, standing),
+        // That is asked where the approval is about to be journaled.
+        broken: false,
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {

@@ -144,8 +144,8 @@ const TIES: [(&str, &str, &str, &str, &str); 7] = [
         "journal/not_approved",
         "run",
         r#"name = "run_finished" & (outcome = "not_approved" | outcome = "undecided")"#,
-        r#"@review.row = "revision_limit" | @second_reading.row = "revision_limit""#,
-        "a run that ended not approved had no revision left",
+        r#"@review.row = "revision_limit" | @review.row = "policy_violated" | @second_reading.row = "revision_limit""#,
+        "a run that ended not approved had no revision left, or a policy that forbade its approval",
     ),
     (
         "journal/outcome",

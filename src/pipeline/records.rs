@@ -9,6 +9,7 @@ use super::interface::Interface;
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
 use super::station::{Review, Station};
 use super::strengthen::Strengthened;
+use super::watch::RuleEnd;
 use crate::config::Draft;
 use crate::journal::{Event, Sha};
 use crate::prompt::{Requirement, Skipped};
@@ -69,6 +70,9 @@ pub struct Settings {
     /// The prompt templates, by name.
     #[serde(default)]
     pub prompts: BTreeMap<String, PromptInUse>,
+    /// The user's own policy, as it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Stored>,
     /// What the command line needs to go on: provider, model, limits.
     pub surroundings: serde_json::Value,
 }
@@ -412,6 +416,9 @@ pub struct Finished {
     /// The revision whose files stand at the top.
     #[serde(default)]
     pub best: Option<u32>,
+    /// How the rules of the user's policy stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleEnd>,
 }
 
 /// An attempt that has begun and not ended, with the events that belong to it.
@@ -462,6 +469,9 @@ pub struct Changed {
     /// Prompt templates that are no longer as the run has used them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, PromptInUse>,
+    /// The user's own policy, where it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Stored>,
 }
 
 impl Settings {
@@ -479,6 +489,7 @@ impl Settings {
             draft: (draft != self.draft).then_some(draft),
             surroundings: (surroundings != self.surroundings).then_some(surroundings),
             prompts,
+            policy: None,
         }
     }
 }

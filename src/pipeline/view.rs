@@ -13,6 +13,7 @@ use super::records::{
 use super::routes::Row;
 use super::station::{Review, Station};
 use super::strengthen::{Judged, Strengthening};
+use super::watch::Violation;
 use crate::journal::{Event, Sha};
 use crate::prompt::Requirement;
 use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict, covers_key};
@@ -78,6 +79,8 @@ pub struct RunView {
     pub strengthening: Option<Strengthening>,
     /// The attempt in work.
     pub in_flight: Option<InFlight>,
+    /// Rules of the user's policy that were violated.
+    pub violations: Vec<Violation>,
     /// How it ended.
     pub finished: Option<Finished>,
     /// Events folded.
@@ -116,6 +119,7 @@ impl Default for RunView {
             edited: Vec::new(),
             strengthening: None,
             in_flight: None,
+            violations: Vec::new(),
             finished: None,
             events: 0,
         }
@@ -348,6 +352,7 @@ impl RunView {
                 self.end_trial(&t, why);
                 self.move_on(&t);
             }
+            "rule_violated" => self.violations.push(Violation::deserialize(&event.data)?),
             "revision_closed" => {
                 let revision = Revision::deserialize(&event.data)?;
                 self.left.insert(revision.revision, (self.baseline.clone(), self.first_violated.clone()));
@@ -443,6 +448,7 @@ impl RunView {
             self.settings.surroundings = surroundings;
         }
         self.settings.prompts.extend(changed.prompts);
+        self.settings.policy = changed.policy.or(self.settings.policy.take());
     }
 
     pub(super) fn branch(&mut self, branch: Branch, rev: u32) {

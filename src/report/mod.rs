@@ -5,6 +5,7 @@ mod chart;
 mod eval;
 mod junit;
 mod mutation;
+mod policy;
 mod strengthen;
 mod text;
 

@@ -54,15 +54,19 @@ const EVENTS: [(&str, &[&str]); 26] = [
     ),
     (
         "branch_started",
-        &["artifacts.* covers.* draft edited feedback from policy.bytes policy.path policy.sha prompts.* requirements \
+        &[
+            "artifacts.* covers.* draft edited feedback from policy.bytes policy.path policy.sha prompts.* requirements \
            rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries state.* \
-           surroundings.*"],
+           surroundings.*",
+        ],
     ),
     ("attempt_started", &[]),
     (
         "request_sent",
-        &["candidate choice choice.effort choice.max_output choice.model choice.temperature key.attempt key.candidate \
-           key.node key.place key.purpose offered prompt prompt_start provider purpose wording"],
+        &[
+            "candidate choice choice.effort choice.max_output choice.model choice.temperature key.attempt key.candidate \
+           key.node key.place key.purpose offered prompt prompt_start provider purpose wording",
+        ],
     ),
     (
         "answer_received",
@@ -73,10 +77,7 @@ const EVENTS: [(&str, &[&str]); 26] = [
         ],
     ),
     ("answer_taken", &["artifact candidate purpose rule", TOLD]),
-    (
-        "intervened",
-        &["calls candidate cost_usd owed prevented purpose rule steps tokens violated which"],
-    ),
+    ("intervened", &["calls candidate cost_usd owed prevented purpose rule steps tokens violated which"]),
     ("answer_normalised", &["what"]),
     ("part_taken", &["artifact of"]),
     ("part_missing", &["of why"]),
@@ -91,18 +92,8 @@ const EVENTS: [(&str, &[&str]); 26] = [
     ("unreadable", &["why"]),
     ("tool_finished", &["accepted added diagnostics module replaced tool"]),
     ("check_finished", &["cfg checked.* asserting module output outcome.*"]),
-    (
-        "mutants_judged",
-        &["counts.* late made mutants seed tally.killed tally.score tally.survived unfit"],
-    ),
-    (
-        "attempt_finished",
-        &[
-            "artifacts.* facts facts.* feedback",
-            STEP,
-            SAYS,
-        ],
-    ),
+    ("mutants_judged", &["counts.* late made mutants seed tally.killed tally.score tally.survived unfit"]),
+    ("attempt_finished", &["artifacts.* facts facts.* feedback", STEP, SAYS]),
     ("guard_evaluated", &["clause facts.* formula guard holds values values.* why"]),
     (
         "routed",

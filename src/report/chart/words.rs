@@ -54,6 +54,7 @@ pub(super) fn of(event: &Event) -> String {
         },
         "guard_evaluated" => guard(data),
         "routed" => because(row(event), text(data, "why")),
+        "rule_violated" => format!("rule {} is violated by event {}", text(data, "rule"), data["culprit"]),
         "revision_closed" => format!("rev_{} ends: {}", event.rev, text(data, "outcome")),
         "run_finished" => format!("ends: {}", because(text(data, "outcome"), text(data, "why"))),
         other => other.to_owned(),

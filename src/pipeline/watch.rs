@@ -1,0 +1,213 @@
+//! A policy of the user's own, watched over the journal as it grows. What it finds is journaled in the same group as the
+//! event that broke a rule, so that the journal tells it whatever happens to the process.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::admission::{AdmissionError, follower};
+use super::records::Stored;
+use super::run::{record, to_value};
+use crate::journal::{ArtifactStore, Draft, Event, Kind, Record, Sha};
+use crate::monitor::log::KeptTexts;
+use crate::monitor::trac::Decision;
+use crate::monitor::{AuditError, Follower, PolicyRule, Severity, Verdict};
+
+/// A rule that was violated (`rule_violated`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Violation {
+    /// The rule.
+    pub rule: String,
+    /// `info`, `warning` or `error`.
+    pub severity: String,
+    /// Its formula.
+    pub formula: String,
+    /// What it asks for, in words.
+    pub means: String,
+    /// What it is for, in the words of whoever wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The number of the event that decided it.
+    pub culprit: u64,
+    /// What was true there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The policy that the rule is of.
+    pub policy: Sha,
+}
+
+/// How a rule stands where a run has ended (`rules` of `run_finished`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleEnd {
+    /// The rule.
+    pub rule: String,
+    /// `info`, `warning` or `error`.
+    pub severity: String,
+    /// `satisfied`, `violated`, `presumably_satisfied` or `presumably_violated`, as an audit of the journal says it.
+    pub verdict: String,
+    /// What it asks for, in words.
+    pub means: String,
+    /// What would still have to come, in words, where the journal ends before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owed: Option<String>,
+}
+
+impl RuleEnd {
+    /// Whether the journal breaks the rule as it ends.
+    pub fn is_broken(&self) -> bool {
+        self.verdict.ends_with("violated")
+    }
+
+    /// Whether that forbids an approval.
+    pub(super) fn forbids(&self) -> bool {
+        self.is_broken() && self.severity == Severity::Error.name()
+    }
+
+    /// Why, in words.
+    pub fn words(&self) -> String {
+        let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; still owed: {owed}"));
+        format!("rule `{}` is broken: {}{owed}", self.rule, self.means)
+    }
+}
+
+/// The rules of a policy on their way through the journal.
+#[derive(Clone)]
+pub(super) struct Watch {
+    follower: Follower,
+    policy: Sha,
+    /// The rules whose violation is journaled.
+    told: BTreeSet<String>,
+    /// Those whose violation is not journaled yet.
+    open: Vec<Violation>,
+}
+
+impl Watch {
+    /// A policy that the run was put under, before the first event of the journal.
+    pub(super) fn of(stored: &Stored, store: &ArtifactStore) -> Result<Self, WatchError> {
+        let policy = follower(&store.text(&stored.sha)?)?;
+        Ok(Self::new(policy, stored.sha.clone(), store))
+    }
+
+    pub(super) fn new(follower: Follower, policy: Sha, store: &ArtifactStore) -> Self {
+        let follower = follower.with_texts(kept_texts(store.clone()));
+        Self { follower, policy, told: BTreeSet::new(), open: Vec::new() }
+    }
+
+    /// Takes the next event of the journal.
+    pub(super) fn follow(&mut self, event: &Event) -> Result<(), AuditError> {
+        if event.name == "rule_violated"
+            && let Ok(violation) = Violation::deserialize(&event.data)
+            && violation.policy == self.policy
+        {
+            self.open.retain(|open| open.rule != violation.rule);
+            self.told.insert(violation.rule);
+        }
+        let line = serde_json::to_vec(event).expect("an event has string keys only");
+        let fallen = self.follower.record(&line, event.seq)?;
+        for fallen in fallen.into_iter().filter(|fallen| fallen.decision == Decision::Violated) {
+            let rule = self.follower.rules().iter().find(|rule| rule.id == fallen.rule);
+            let rule = rule.expect("what falls is one of the rules");
+            if !self.told.contains(&fallen.rule) {
+                self.open.push(self.violation(rule, event.seq, fallen.why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what the journal holds already.
+    pub(super) fn catch_up(&mut self, events: &[Event]) -> Result<(), WatchError> {
+        events.iter().try_for_each(|event| self.follow(event).map_err(|error| (event.seq, error).into()))
+    }
+
+    /// Takes the events of a group that is to be written, and puts behind them what they break.
+    pub(super) fn extend(&mut self, draft: &mut Draft) -> Result<(), (u64, AuditError)> {
+        let mut at = 0;
+        loop {
+            while let Some(event) = draft.events().get(at) {
+                self.follow(event).map_err(|error| (event.seq, error))?;
+                at += 1;
+            }
+            if self.open.is_empty() {
+                return Ok(());
+            }
+            let rev = draft.events().last().map_or(0, |event| event.rev);
+            let found = self
+                .open
+                .iter()
+                .map(|violation| record("run", Kind::Act, "rule_violated", rev, 0, to_value(violation)).after_all());
+            draft.extend(found.collect());
+        }
+    }
+
+    /// How each rule would stand if the journal ended behind these records.
+    pub(super) fn ends(&self, mut draft: Draft, records: &[Record]) -> Result<Vec<RuleEnd>, (u64, AuditError)> {
+        let mut ahead = self.clone();
+        draft.extend(records.to_vec());
+        ahead.extend(&mut draft)?;
+        let rules = ahead.follower.rules().to_vec();
+        let end = |rule: &PolicyRule| {
+            let verdict = ahead.follower.verdict(&rule.id);
+            let owed = if verdict == Verdict::PresumablyViolated { ahead.follower.owed(&rule.id) } else { None };
+            RuleEnd {
+                rule: rule.id.clone(),
+                severity: rule.severity.name().to_owned(),
+                verdict: verdict.name().to_owned(),
+                means: self.means(rule),
+                owed,
+            }
+        };
+        Ok(rules.iter().map(end).collect())
+    }
+
+    fn means(&self, rule: &PolicyRule) -> String {
+        rule.description.clone().unwrap_or_else(|| self.follower.words(rule))
+    }
+
+    fn violation(&self, rule: &PolicyRule, culprit: u64, why: Option<String>) -> Violation {
+        Violation {
+            rule: rule.id.clone(),
+            severity: rule.severity.name().to_owned(),
+            formula: self.follower.formula(rule),
+            means: self.follower.words(rule),
+            description: rule.description.clone(),
+            culprit,
+            why,
+            policy: self.policy.clone(),
+        }
+    }
+}
+
+/// Why a run cannot be watched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WatchError {
+    /// The policy cannot be read any more.
+    #[error("the policy of the run: {0}")]
+    Policy(#[from] AdmissionError),
+    /// Its text is not to be had.
+    #[error(transparent)]
+    Store(#[from] crate::journal::StoreError),
+    /// An event cannot be followed.
+    #[error("event {seq} cannot be held against the policy: {source}")]
+    Event {
+        /// Its number.
+        seq: u64,
+        /// Why not.
+        source: AuditError,
+    },
+}
+
+impl From<(u64, AuditError)> for WatchError {
+    fn from((seq, source): (u64, AuditError)) -> Self {
+        Self::Event { seq, source }
+    }
+}
+
+/// The texts that a run keeps: answers of models, by the names that the journal gives them.
+pub fn kept_texts(store: ArtifactStore) -> KeptTexts {
+    KeptTexts::new(move |name| {
+        let sha = Sha::deserialize(json!(name)).map_err(|e| e.to_string())?;
+        store.text(&sha).map_err(|e| e.to_string())
+    })
+}
