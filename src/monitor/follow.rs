@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::audit::{AuditError, Auditor, Verdict};
 use super::causal_audit::CausalAudit;
 use super::log::{KeptTexts, LogError, RecordError, Step};
-use super::policy::PolicyRule;
+use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, Reset, Witness};
 use crate::temporal::Ending;
 
@@ -62,8 +62,22 @@ impl Follower {
     }
 
     /// What a rule asks for, in words.
-    pub fn words(&self, rule: &PolicyRule) -> String {
-        self.auditor.formulas().words(rule.formula)
+    pub fn means(&self, rule: &PolicyRule) -> String {
+        let formulas = self.auditor.formulas();
+        match &rule.scope {
+            Scope::Trace(_) => formulas.words(rule.formula),
+            // A guard speaks of a moment and of what came before it, and is told best as it is written.
+            Scope::Causal { owner, when } => {
+                let at = when.map_or_else(String::new, |when| format!(" where `{}`", formulas.text(when)));
+                format!("at each event of {owner}{at}: `{}`", formulas.text(rule.formula))
+            }
+        }
+    }
+
+    /// Of a causal rule that has failed, what was false where it failed first.
+    pub fn why(&self, rule: &str) -> Option<String> {
+        let mut failures = self.causal.iter().flat_map(CausalAudit::failures);
+        failures.find(|(id, ..)| *id == rule)?.2.map(str::to_owned)
     }
 
     /// Reads the record of a line; the verdicts that fall with it.

@@ -127,7 +127,8 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: &Product)
     if row == Row::Approved && !forbidding.is_empty() {
         let product = Product { event: product.event.broken(), ..product.clone() };
         group = self::group(run, job, attempt, &product, Some(&forbidding.join("; ")))?.1;
-        rules = run.rules_at_end(&group)?;
+        let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
+        rules = run.rules_at_end(&group)?.into_iter().map(|rule| RuleEnd { forbade: forbade(&rule), ..rule }).collect();
     }
     if let Some(end) = group.iter_mut().find(|record| record.name == "run_finished").filter(|_| !rules.is_empty()) {
         end.data["rules"] = to_value(&rules);

@@ -51,6 +51,12 @@ pub struct RuleEnd {
     /// What would still have to come, in words, where the journal ends before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owed: Option<String>,
+    /// Of a causal rule, what was false where it failed first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// It would have been broken by the approval, which it has forbidden.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forbade: bool,
 }
 
 impl RuleEnd {
@@ -67,7 +73,8 @@ impl RuleEnd {
     /// Why, in words.
     pub fn words(&self) -> String {
         let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; still owed: {owed}"));
-        format!("rule `{}` is broken: {}{owed}", self.rule, self.means)
+        let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+        format!("rule `{}` is broken: {}{owed}{why}", self.rule, self.means)
     }
 }
 
@@ -155,13 +162,15 @@ impl Watch {
                 verdict: verdict.name().to_owned(),
                 means: self.means(rule),
                 owed,
+                why: ahead.follower.why(&rule.id),
+                forbade: false,
             }
         };
         Ok(rules.iter().map(end).collect())
     }
 
     fn means(&self, rule: &PolicyRule) -> String {
-        rule.description.clone().unwrap_or_else(|| self.follower.words(rule))
+        rule.description.clone().unwrap_or_else(|| self.follower.means(rule))
     }
 
     fn violation(&self, rule: &PolicyRule, culprit: u64, why: Option<String>) -> Violation {
@@ -169,7 +178,7 @@ impl Watch {
             rule: rule.id.clone(),
             severity: rule.severity.name().to_owned(),
             formula: self.follower.formula(rule),
-            means: self.follower.words(rule),
+            means: self.follower.means(rule),
             description: rule.description.clone(),
             culprit,
             why,

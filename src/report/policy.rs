@@ -25,6 +25,9 @@ pub(super) fn policy_text(view: &RunView) -> String {
             let _ = writeln!(text, "      still owed: {owed}");
         }
     }
+    for end in ends.iter().filter(|end| end.forbade && !end.is_broken()) {
+        let _ = writeln!(text, "  {} [{}]: forbade the approval: {}", end.rule, end.severity, end.means);
+    }
     if ends.is_empty() && now.is_empty() {
         text.push_str("  no rule is violated so far\n");
     } else if !ends.is_empty() {
