@@ -46,7 +46,7 @@ pub(super) enum Command {
     Eval(EvalArgs),
     /// Check a run's journal, or the log of any agent, against the rules of a policy.
     Audit(AuditArgs),
-    /// Show the laws of a run: the guards that its decisions rest on, as formulas.
+    /// Show the laws of a run: the guards that its decisions rest on, as formulas. Or formulate rules of your own.
     Policy(PolicyArgs),
     /// Try a formula: what it says, on a trace, and as an automaton.
     Formula(FormulaArgs),
@@ -462,6 +462,40 @@ pub(super) enum PolicyCommand {
         #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json|toml")]
         format: PolicyFormat,
     },
+    /// Ask a model for the formulas of rules that are said in plain words (`words = "…"`), show each with what it says,
+    /// and write it into the file. No run takes a rule that nobody has confirmed.
+    Formulate(FormulateArgs),
+}
+
+/// Flags of `policy formulate`.
+#[derive(Debug, ClapArgs)]
+pub(super) struct FormulateArgs {
+    /// The policy file. The formulas are written into it.
+    pub file: PathBuf,
+    /// Take each formula as confirmed, without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`].
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// The model's name.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the server of `openai` or `anthropic` is.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// US dollars that it may cost.
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    pub max_cost: Option<f64>,
+    /// The recording that `--provider replay` answers from.
+    #[arg(long, value_name = "FILE")]
+    pub recording: Option<PathBuf>,
+    /// Record every answer into this file.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// The folder of requests and answers of `handoff`, and of the empty workspace [default: formulate].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// How a policy is printed.

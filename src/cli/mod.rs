@@ -14,6 +14,7 @@ mod eval_suite;
 mod failure;
 mod forge;
 mod formula;
+mod formulate;
 mod mutate;
 mod own_policy;
 mod policy;

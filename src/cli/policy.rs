@@ -5,18 +5,23 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::args::{PolicyArgs, PolicyCommand, PolicyFormat};
+use super::failure::Failure;
+use super::formulate::formulate;
 use super::progress::{json_line, result};
 use crate::exit::Exit;
 use crate::pipeline::{Law, default_policy, laws};
 
-pub(super) fn policy(args: &PolicyArgs) -> Exit {
-    let PolicyCommand::Show { format } = &args.command;
+pub(super) async fn policy(args: &PolicyArgs) -> Result<Exit, Failure> {
+    let format = match &args.command {
+        PolicyCommand::Show { format } => format,
+        PolicyCommand::Formulate(args) => return formulate(args).await,
+    };
     match format {
         PolicyFormat::Text => result(&text(&laws())),
         PolicyFormat::Json => json_line(&json!({"schema": 1, "laws": laws().iter().map(object).collect::<Vec<_>>()})),
         PolicyFormat::Toml => result(&default_policy()),
     }
-    Exit::Ok
+    Ok(Exit::Ok)
 }
 
 fn object(law: &Law) -> Value {

@@ -32,6 +32,8 @@ templates![
     "review/second_reading_role",
     "review/second_reading",
     "review/second_reading_repair",
+    "policy/role",
+    "policy/formulate",
 ];
 
 /// What a template may ask for: once with something in it, and once with as little as there can be. A template is
@@ -73,6 +75,12 @@ fn samples(name: &str) -> [Value; 2] {
         "review/second_reading" | "review/second_reading_repair" => {
             (json!({"index": "docs/INDEX.md", "changed": true}), json!({"index": "docs/INDEX.md", "changed": false}))
         }
+        "policy/formulate" => (
+            json!({"words": "w", "owner": "review", "when": "f", "nodes": "n", "events": "e", "formula": "f",
+                   "problem": "p"}),
+            json!({"words": "w", "owner": null, "when": null, "nodes": "n", "events": "e", "formula": null,
+                   "problem": null}),
+        ),
         _ => (json!({}), json!({})),
     };
     [full, least]

@@ -1,6 +1,8 @@
 //! What a run's journal holds, so that a rule that speaks of something else is told so before it is false for ever: the
 //! names of its events, and the fields that each carries. `tests/watch.rs` holds this list against journals.
 
+use std::fmt::Write as _;
+
 /// Whose events a run's journal holds: the run itself, its stations, the second reader, and the judging of mutants.
 pub const JOURNAL_LIFELINES: [&str; 9] = [
     "run",
@@ -130,6 +132,25 @@ pub fn journal_fields() -> impl Iterator<Item = String> {
         .filter(|field| !matches!(*field, "outcome.*" | "check.*"))
         .map(str::to_owned)
         .chain(of_checks.map(|(at, field)| format!("{at}.{field}")))
+}
+
+/// The events with their fields, for people and models: a line of Markdown each.
+pub fn journal_vocabulary() -> String {
+    let mut text = String::new();
+    for (name, groups) in EVENTS {
+        let own = groups.iter().flat_map(|group| group.split_whitespace());
+        let checked = |at: &'static str| CHECK.split_whitespace().map(move |field| format!("{at}.{field}"));
+        let fields = own.flat_map(|field| match field {
+            "outcome.*" => checked("outcome").collect(),
+            // Those of a closed revision are named as those of the check itself are.
+            "check.*" => vec!["check.*".to_owned()],
+            field => vec![field.to_owned()],
+        });
+        let fields: Vec<String> = fields.collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- `{name}`{}{}", if fields.is_empty() { "" } else { ": " }, fields.join(" "));
+    }
+    text
 }
 
 /// Whether an event of a run has a field of this name.

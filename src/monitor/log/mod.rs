@@ -7,7 +7,9 @@ mod plan;
 mod source;
 mod step;
 
-pub use journal::{JOURNAL_LIFELINES, carriers, is_journal_field, journal_events, journal_fields, near};
+pub use journal::{
+    JOURNAL_LIFELINES, carriers, is_journal_field, journal_events, journal_fields, journal_vocabulary, near,
+};
 pub use mapping::{Mapping, Shape};
 pub use plan::{KeptTexts, Plan, RecordError};
 pub use source::{Found, LONGEST_LINE, LogError, Manner, Places, scan_lines, scan_list, shape_of};
