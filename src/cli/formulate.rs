@@ -89,9 +89,14 @@ fn written(path: &Path, text: &str) -> Result<String, Failure> {
         Failure::usage(format!("{}: {e}", path.display()))
             .hint("a rule is written under a [[rule]] of its own, so that its formula can be put there")
     })?;
-    write_atomically(path, text.as_bytes())
+    write_atomically(&whole(path)?, text.as_bytes())
         .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     Ok(text.to_owned())
+}
+
+/// What is written beside a file needs the file's folder.
+fn whole(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).fails(Exit::Usage)
 }
 
 /// Words, formula, and the formula in words: what a person has to compare.
@@ -234,7 +239,7 @@ impl Model {
             provider: self.caller.name().to_owned(),
             answer: answer.text.clone(),
         });
-        write_atomically(path, self.recording.render().as_bytes())
+        write_atomically(&whole(path)?, self.recording.render().as_bytes())
             .map_err(|e| Failure::usage(format!("cannot write the recording {}: {e}", path.display())))
     }
 }
