@@ -318,7 +318,7 @@ fn every_field_and_event_of_a_journal_is_one_that_a_rule_may_speak_of() {
     fn walk(path: &str, value: &Value, check: &mut impl FnMut(&str)) {
         match value {
             Value::Object(fields) => {
-                fields.iter().for_each(|(key, value)| walk(&format!("{path}.{key}"), value, check))
+                fields.iter().for_each(|(key, value)| walk(&format!("{path}.{key}"), value, check));
             }
             _ => check(path.trim_start_matches('.')),
         }

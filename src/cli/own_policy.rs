@@ -12,7 +12,8 @@ use crate::pipeline::{AdmissionError, Run, Stored, admit};
 pub(super) struct OwnPolicy {
     name: String,
     text: String,
-    rules: Follower,
+    /// On the heap: the commands hold it while they wait.
+    rules: Box<Follower>,
 }
 
 impl OwnPolicy {
@@ -23,13 +24,13 @@ impl OwnPolicy {
         let text = std::fs::read_to_string(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
         refuse_secrets(&name, &text)?;
         let rules = admit(&text).map_err(|e| cannot(&e).hint(advice(&e)))?;
-        Ok(Self { name, text, rules })
+        Ok(Self { name, text, rules: Box::new(rules) })
     }
 
     /// Puts a run under it; how it is kept, for the journal.
     pub(super) fn govern(self, run: &Run) -> Result<Stored, Failure> {
         let stored = run.keep(&self.name, &self.text).map_err(|e| run_failure(&e))?;
-        run.put_under(&stored, self.rules).map_err(|e| run_failure(&e))?;
+        run.put_under(&stored, *self.rules).map_err(|e| run_failure(&e))?;
         Ok(stored)
     }
 }

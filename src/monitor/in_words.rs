@@ -95,7 +95,7 @@ impl InWords {
 
 /// A text as TOML: as it is between single quotes, where it can be.
 fn quoted(text: &str) -> String {
-    let plain = !text.contains('\'') && !text.chars().any(|c| c.is_control());
+    let plain = !text.contains('\'') && !text.chars().any(char::is_control);
     if plain { format!("'{text}'") } else { toml::Value::String(text.to_owned()).to_string() }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -29,11 +30,15 @@ enum Take {
 
 /// Fetches a text that is kept beside a log, by the name that the log gives it; or says why it cannot.
 #[derive(Clone)]
-pub struct KeptTexts(Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>);
+pub struct KeptTexts(Arc<Fetch>);
+
+type Fetch = dyn Fn(&str) -> Result<String, String> + Send + Sync + UnwindSafe + RefUnwindSafe;
 
 impl KeptTexts {
     /// Fetched in this way.
-    pub fn new(fetch: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static) -> Self {
+    pub fn new(
+        fetch: impl Fn(&str) -> Result<String, String> + Send + Sync + UnwindSafe + RefUnwindSafe + 'static,
+    ) -> Self {
         Self(Arc::new(fetch))
     }
 }
