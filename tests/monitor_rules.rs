@@ -177,7 +177,7 @@ fn the_example_in_the_documentation_of_the_file_is_a_policy() {
     let inside = source.split("```toml").nth(1).unwrap().split("```").next().unwrap();
     let example: String = inside.lines().map(|line| line.trim_start_matches("//!").to_owned() + "\n").collect();
     let policy = Policy::read(&example, &mut Formulas::new()).unwrap();
-    assert_eq!(policy.rules.len(), 3);
+    assert_eq!(policy.rules.len(), 4);
 }
 
 #[test]

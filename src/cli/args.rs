@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::policy::PolicyArgs;
 use super::report::ReportArgs;
 use crate::config::{CheckerChoice, Draft, Layer};
 use crate::exit::Exit;
@@ -446,67 +447,6 @@ pub(super) struct AuditArgs {
     /// `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(super) struct PolicyArgs {
-    #[command(subcommand)]
-    pub command: PolicyCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum PolicyCommand {
-    /// Print the default policy: every clause and row with its owner, its formula and what it says in words.
-    Show {
-        /// `toml` prints a file that `audit --policy` takes, `json` one object.
-        #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json|toml")]
-        format: PolicyFormat,
-    },
-    /// Ask a model for the formulas of rules that are said in plain words (`words = "…"`), show each with what it says,
-    /// and write it into the file. No run takes a rule that nobody has confirmed.
-    Formulate(FormulateArgs),
-}
-
-/// Flags of `policy formulate`.
-#[derive(Debug, ClapArgs)]
-pub(super) struct FormulateArgs {
-    /// The policy file. The formulas are written into it.
-    pub file: PathBuf,
-    /// Take each formula as confirmed, without asking.
-    #[arg(long)]
-    pub yes: bool,
-    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`].
-    #[arg(long, value_name = "NAME")]
-    pub provider: Option<String>,
-    /// The model's name.
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// Where the server of `openai` or `anthropic` is.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// US dollars that it may cost.
-    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
-    pub max_cost: Option<f64>,
-    /// The recording that `--provider replay` answers from.
-    #[arg(long, value_name = "FILE")]
-    pub recording: Option<PathBuf>,
-    /// Record every answer into this file.
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-    /// The folder of requests and answers of `handoff`, and of the empty workspace [default: formulate].
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-/// How a policy is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum PolicyFormat {
-    /// For a person.
-    Text,
-    /// One object.
-    Json,
-    /// A policy file.
-    Toml,
 }
 
 /// The shapes of logs.

@@ -286,6 +286,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
             severity: Severity::Error,
             scope: Scope::Trace(Rule::LtlFormula { formula: text.clone() }),
             formula,
+            intervention: None,
             line: 0,
         });
     }

@@ -4,9 +4,9 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
-use super::args::FormulateArgs;
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, settings};
 use super::progress::{advice, result};
@@ -26,6 +26,37 @@ use crate::temporal::Formulas;
 
 /// The node in the keys of requests.
 const NODE: &str = "policy";
+
+/// Flags of `policy formulate`.
+#[derive(Debug, ClapArgs)]
+pub(super) struct FormulateArgs {
+    /// The policy file. The formulas are written into it.
+    pub file: PathBuf,
+    /// Take each formula as confirmed, without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`].
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// The model's name.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the server of `openai` or `anthropic` is.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// US dollars that it may cost.
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    pub max_cost: Option<f64>,
+    /// The recording that `--provider replay` answers from.
+    #[arg(long, value_name = "FILE")]
+    pub recording: Option<PathBuf>,
+    /// Record every answer into this file.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// The folder of requests and answers of `handoff`, and of the empty workspace [default: formulate].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
 
 pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     let shown = args.file.display();

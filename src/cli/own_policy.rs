@@ -5,15 +5,14 @@ use std::path::Path;
 use super::failure::Failure;
 use super::forge::run_failure;
 use super::provider::refuse_secrets;
-use crate::monitor::Follower;
-use crate::pipeline::{AdmissionError, Run, Stored, admit};
+use crate::pipeline::{AdmissionError, Admitted, Run, Stored, admit};
 
 /// A policy that can govern a run.
 pub(super) struct OwnPolicy {
     name: String,
     text: String,
     /// On the heap: the commands hold it while they wait.
-    rules: Box<Follower>,
+    rules: Box<Admitted>,
 }
 
 impl OwnPolicy {

@@ -7,7 +7,7 @@ use super::causal_audit::CausalAudit;
 use super::log::{KeptTexts, LogError, RecordError, Step};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, Reset, Witness};
-use crate::temporal::Ending;
+use crate::temporal::{Debt, Ending};
 
 /// A verdict that fell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,6 +145,12 @@ impl Follower {
     /// What a rule about the trace still owes, in words.
     pub fn owed(&mut self, rule: &str) -> Option<String> {
         self.monitor.owed_in_words(rule)
+    }
+
+    /// What the rules about the trace owe together: how many are violated, and what the others owe at most. Less is
+    /// better.
+    pub fn debt(&mut self) -> (usize, Debt) {
+        self.monitor.debt()
     }
 
     /// The causal rules that have failed.

@@ -22,5 +22,5 @@ pub use causal_audit::Misfit;
 pub use follow::{Fallen, Follower};
 pub use in_words::{InWords, in_words};
 pub use objective_config::{ConfigError, Format, MakeVariables, ObjectiveConfig, RewardSettings};
-pub use policy::{Policy, PolicyError, PolicyRule, Scope, Severity};
+pub use policy::{Intervening, Intervention, Policy, PolicyError, PolicyRule, Scope, Severity};
 pub use rules::{KINDS, Parameter, Rule, RuleError};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::laws::{Law, laws};
 use crate::monitor::consistency::{Over, moment, possible};
 use crate::monitor::log::{JOURNAL_LIFELINES, Mapping, Shape, is_journal_field, journal_events, journal_fields, near};
-use crate::monitor::{AuditError, Auditor, Follower, Policy, PolicyError, PolicyRule, Scope, Severity};
+use crate::monitor::{AuditError, Auditor, Follower, Intervening, Policy, PolicyError, PolicyRule, Scope, Severity};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Reading, Term, Unary};
 
 /// Why a policy cannot govern a run.
@@ -79,15 +79,24 @@ fn told_near(near: &[String]) -> String {
 
 /// Rules ready to follow a journal from its beginning, with nothing asked but that they can be read and followed: a run
 /// that has begun under them goes on under them.
-pub(super) fn follower(policy: &str) -> Result<Follower, AdmissionError> {
+pub(super) fn admitted(policy: &str) -> Result<Admitted, AdmissionError> {
     let mut formulas = Formulas::new();
-    let policy = Policy::read(policy, &mut formulas)?;
-    let auditor = Auditor::new(formulas, policy.rules, policy.log.over(Shape::Journal))?;
-    Ok(Follower::new(Arc::new(auditor))?)
+    let Policy { rules, log, intervening } = Policy::read(policy, &mut formulas)?;
+    let auditor = Auditor::new(formulas, rules, log.over(Shape::Journal))?;
+    Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening })
+}
+
+/// A policy that a run can be put under.
+#[derive(Clone)]
+pub struct Admitted {
+    /// Its rules, before the first event.
+    pub(super) follower: Follower,
+    /// How its interventions go.
+    pub(super) intervening: Intervening,
 }
 
 /// The same, where all of them can govern a run.
-pub fn admit(text: &str) -> Result<Follower, AdmissionError> {
+pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
     let mut formulas = Formulas::new();
     let policy = Policy::read(text, &mut formulas)?;
     let bare = Mapping { shape: policy.log.shape.filter(|shape| *shape == Shape::Journal), ..Mapping::default() };
@@ -98,14 +107,14 @@ pub fn admit(text: &str) -> Result<Follower, AdmissionError> {
         known(&formulas, rule)?;
     }
     // Whether each can be followed is told before what follows from it.
-    let follower = follower(text)?;
+    let admitted = admitted(text)?;
     for rule in &policy.rules {
         match &rule.scope {
             Scope::Trace(_) => of_trace(&formulas, rule)?,
             Scope::Causal { owner, when } => of_moments(&formulas, rule, owner, *when)?,
         }
     }
-    Ok(follower)
+    Ok(admitted)
 }
 
 /// That every name is one that a journal knows.

@@ -9,17 +9,18 @@ use std::time::SystemTime;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::admission::Admitted;
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::knowledge::{Judgement, Knowledge};
 use super::records::{Branch, Settings, Stored};
 use super::said::{restored, reviewed};
 use super::view::{FoldError, RunView};
-use super::watch::{RuleEnd, Watch, WatchError};
+use super::watch::{Forecast, RuleEnd, Watch, WatchError};
 use crate::journal::{
     ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Past, Record, Recovery,
     RunLock, Sha, StoreError,
 };
-use crate::monitor::Follower;
+use crate::monitor::Intervening;
 use crate::temporal::causal::CausalError;
 
 /// Why a run cannot go on.
@@ -229,12 +230,24 @@ impl Run {
 
     /// Puts the run under a policy whose text is kept: what its journal holds already counts, and is told with the next
     /// event.
-    pub fn put_under(&self, policy: &Stored, rules: Follower) -> Result<(), RunError> {
+    pub fn put_under(&self, policy: &Stored, rules: Admitted) -> Result<(), RunError> {
         let mut ledger = self.ledger();
         let mut watch = Watch::new(rules, policy.sha.clone(), &self.store);
         watch.catch_up(ledger.journal.events())?;
         ledger.watch = Some(watch);
         Ok(())
+    }
+
+    /// How answers that would violate a rule are met; `None` where no rule asks for that.
+    pub fn intervening(&self) -> Option<Intervening> {
+        self.ledger().watch.as_ref().and_then(Watch::intervening)
+    }
+
+    /// What the run's policy would come to with this event next.
+    pub fn forecast(&self, record: Record) -> Result<Forecast, RunError> {
+        let ledger = self.ledger();
+        let Some(watch) = &ledger.watch else { return Ok(Forecast::default()) };
+        Ok(watch.forecast(ledger.journal.draft(), record).map_err(WatchError::from)?)
     }
 
     /// How the rules of the run's policy would stand if its journal ended behind these records.
@@ -336,6 +349,11 @@ impl<'a> Attempt<'a> {
     /// A durable event of this attempt from before a crash.
     pub fn recall(&self, name: &str, matches: impl Fn(&Value) -> bool) -> Option<&Event> {
         self.recalled.iter().rev().find(|e| e.name == name && matches(&e.data))
+    }
+
+    /// An event of this attempt, to be.
+    pub fn event(&self, kind: Kind, name: &'static str, data: Value) -> Record {
+        record(self.lifeline, kind, name, self.rev, self.attempt, data)
     }
 
     /// Records an event of this attempt.

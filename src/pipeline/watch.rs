@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::admission::{AdmissionError, follower};
+use super::admission::{AdmissionError, Admitted, admitted};
 use super::records::Stored;
 use super::run::{record, to_value};
 use crate::journal::{ArtifactStore, Draft, Event, Kind, Record, Sha};
 use crate::monitor::log::KeptTexts;
 use crate::monitor::trac::Decision;
-use crate::monitor::{AuditError, Follower, PolicyRule, Severity, Verdict};
+use crate::monitor::{AuditError, Follower, Intervening, Intervention, PolicyRule, Severity, Verdict};
+use crate::temporal::Debt;
 
 /// A rule that was violated (`rule_violated`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,10 +79,33 @@ impl RuleEnd {
     }
 }
 
+/// What an event would come to, if it came next.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forecast {
+    /// The rules that it would violate, in the policy's order.
+    pub violated: Vec<Foreseen>,
+    /// What all rules would owe after it: how many are violated, and what the others owe at most. Less is better.
+    pub debt: (usize, Debt),
+}
+
+/// A rule that would be violated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreseen {
+    /// The rule.
+    pub rule: String,
+    /// How that is met.
+    pub intervention: Option<Intervention>,
+    /// What it asks for, in words.
+    pub means: String,
+    /// What it owes before, in words.
+    pub owed: String,
+}
+
 /// The rules of a policy on their way through the journal.
 #[derive(Clone)]
 pub(super) struct Watch {
     follower: Follower,
+    intervening: Intervening,
     policy: Sha,
     /// The rules whose violation is journaled.
     told: BTreeSet<String>,
@@ -92,13 +116,36 @@ pub(super) struct Watch {
 impl Watch {
     /// A policy that the run was put under, before the first event of the journal.
     pub(super) fn of(stored: &Stored, store: &ArtifactStore) -> Result<Self, WatchError> {
-        let policy = follower(&store.text(&stored.sha)?)?;
+        let policy = admitted(&store.text(&stored.sha)?)?;
         Ok(Self::new(policy, stored.sha.clone(), store))
     }
 
-    pub(super) fn new(follower: Follower, policy: Sha, store: &ArtifactStore) -> Self {
-        let follower = follower.with_texts(kept_texts(store.clone()));
-        Self { follower, policy, told: BTreeSet::new(), open: Vec::new() }
+    pub(super) fn new(policy: Admitted, sha: Sha, store: &ArtifactStore) -> Self {
+        let follower = policy.follower.with_texts(kept_texts(store.clone()));
+        Self { follower, intervening: policy.intervening, policy: sha, told: BTreeSet::new(), open: Vec::new() }
+    }
+
+    /// How answers that would violate a rule are met, where some rule asks for that.
+    pub(super) fn intervening(&self) -> Option<Intervening> {
+        let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
+        asks.then(|| self.intervening.clone())
+    }
+
+    /// What this event would come to, if it came next.
+    pub(super) fn forecast(&self, mut draft: Draft, record: Record) -> Result<Forecast, (u64, AuditError)> {
+        let mut ahead = self.clone();
+        draft.extend(vec![record]);
+        ahead.extend(&mut draft)?;
+        let kept_now = |rule: &&PolicyRule| self.follower.verdict(&rule.id) != Verdict::Violated;
+        let rules = self.follower.rules().iter().filter(kept_now);
+        let violated =
+            rules.filter(|rule| ahead.follower.verdict(&rule.id) == Verdict::Violated).map(|rule| Foreseen {
+                rule: rule.id.clone(),
+                intervention: rule.intervention,
+                means: self.means(rule),
+                owed: self.clone().follower.owed(&rule.id).unwrap_or_default(),
+            });
+        Ok(Forecast { violated: violated.collect(), debt: ahead.follower.debt() })
     }
 
     /// Takes the next event of the journal.
