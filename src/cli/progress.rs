@@ -11,7 +11,7 @@ use super::args::Format;
 use super::provider::without_secrets;
 use crate::journal::Event;
 use crate::pipeline::{Judged, Station};
-use crate::report::{counted, mutants_sentence};
+use crate::report::{counted, intervened_words, mutants_sentence};
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -195,6 +195,10 @@ impl Display {
                 let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
                 format!("{station}-> {}{why}", text("to"))
             }
+            "intervened" => match serde_json::from_value(data.clone()) {
+                Ok(intervened) => format!("{station}{}", one_line(&intervened_words(&intervened))),
+                Err(_) => return None,
+            },
             "rule_violated" => format!(
                 "{:<20}rule {} is violated by event {} [{}]: {}",
                 "policy",

@@ -72,6 +72,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "spent_total": view.spent_total(),
                 "policy": view.settings.policy,
                 "violations": view.violations,
+                "interventions": view.interventions,
                 "flaw": view.review.as_ref().and_then(|r| r.flaw.as_ref()),
                 "documents": view.settings.docs,
                 "skipped": view.settings.skipped,

@@ -243,6 +243,11 @@ impl Run {
         self.ledger().watch.as_ref().and_then(Watch::intervening)
     }
 
+    /// What the rules about the whole journal ask for, in words.
+    pub fn rules_in_words(&self) -> Vec<String> {
+        self.ledger().watch.as_ref().map(Watch::in_words).unwrap_or_default()
+    }
+
     /// What the run's policy would come to with this event next.
     pub fn forecast(&self, record: Record) -> Result<Forecast, RunError> {
         let ledger = self.ledger();

@@ -13,7 +13,7 @@ use super::records::{
 use super::routes::Row;
 use super::station::{Review, Station};
 use super::strengthen::{Judged, Strengthening};
-use super::watch::Violation;
+use super::watch::{Intervened, Violation};
 use crate::journal::{Event, Sha};
 use crate::prompt::Requirement;
 use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict, covers_key};
@@ -81,6 +81,8 @@ pub struct RunView {
     pub in_flight: Option<InFlight>,
     /// Rules of the user's policy that were violated.
     pub violations: Vec<Violation>,
+    /// Answers that would have violated one, by the lifeline that asked.
+    pub interventions: Vec<(String, Intervened)>,
     /// How it ended.
     pub finished: Option<Finished>,
     /// Events folded.
@@ -120,6 +122,7 @@ impl Default for RunView {
             strengthening: None,
             in_flight: None,
             violations: Vec::new(),
+            interventions: Vec::new(),
             finished: None,
             events: 0,
         }
@@ -386,6 +389,9 @@ impl RunView {
                     {
                         self.first_violated.entry(name).or_insert(now);
                     }
+                }
+                if name == "intervened" {
+                    self.interventions.push((event.lifeline.clone(), Intervened::deserialize(&event.data)?));
                 }
                 if name == "mutants_judged" {
                     self.take_judged(Judged::deserialize(&event.data)?);

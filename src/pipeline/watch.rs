@@ -12,7 +12,7 @@ use super::run::{record, to_value};
 use crate::journal::{ArtifactStore, Draft, Event, Kind, Record, Sha};
 use crate::monitor::log::KeptTexts;
 use crate::monitor::trac::Decision;
-use crate::monitor::{AuditError, Follower, Intervening, Intervention, PolicyRule, Severity, Verdict};
+use crate::monitor::{AuditError, Follower, Intervening, Intervention, PolicyRule, Scope, Severity, Verdict};
 use crate::temporal::Debt;
 
 /// A rule that was violated (`rule_violated`).
@@ -36,6 +36,29 @@ pub struct Violation {
     pub why: Option<String>,
     /// The policy that the rule is of.
     pub policy: Sha,
+}
+
+/// An answer that would have violated a rule was met (`intervened`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Intervened {
+    /// The rule that asked for it.
+    pub rule: String,
+    /// How.
+    pub which: Intervention,
+    /// What was asked for.
+    pub purpose: String,
+    /// Further answers.
+    pub calls: u32,
+    /// The one that was taken; 0 is the first.
+    pub candidate: u32,
+    /// The rules that the first answer would have violated and the taken one did not.
+    pub prevented: Vec<String>,
+    /// The rules that the taken one violated.
+    pub violated: Vec<String>,
+    /// US dollars of the further answers, where all their prices are known.
+    pub cost_usd: Option<f64>,
+    /// Their tokens.
+    pub tokens: u64,
 }
 
 /// How a rule stands where a run has ended (`rules` of `run_finished`).
@@ -129,6 +152,12 @@ impl Watch {
     pub(super) fn intervening(&self) -> Option<Intervening> {
         let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
         asks.then(|| self.intervening.clone())
+    }
+
+    /// What the rules about the whole journal ask for, in words.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        let of_all = |rule: &&PolicyRule| matches!(rule.scope, Scope::Trace(_));
+        self.follower.rules().iter().filter(of_all).map(|rule| self.means(rule)).collect()
     }
 
     /// What this event would come to, if it came next.

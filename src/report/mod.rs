@@ -14,5 +14,6 @@ pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
+pub use policy::intervened_words;
 pub use strengthen::mutants_sentence;
 pub use text::{counted, heading, report, skipped_lines, summary};

@@ -76,10 +76,11 @@ const EVENTS: [(&str, &[&str]); 26] = [
             "artifact candidate cost_usd estimated estimated.cost_usd estimated.usage.* model provider purpose reads \
            request request_ids seconds stale usage usage.cache_read usage.cache_write usage.input usage.output",
             TOLD,
+            "held.stop_reason held.text held.tools",
         ],
     ),
-    ("answer_taken", &["artifact candidate purpose rule", TOLD]),
-    ("intervened", &["calls candidate cost_usd owed prevented purpose rule steps tokens violated which"]),
+    ("answer_taken", &["artifact candidate provider purpose reads", TOLD]),
+    ("intervened", &["calls candidate cost_usd owed prevented purpose rule tokens violated which"]),
     ("answer_normalised", &["what"]),
     ("part_taken", &["artifact of"]),
     ("part_missing", &["of why"]),
