@@ -69,10 +69,10 @@ impl Desk {
             }
         }
         let told = Told { rule: &rule, which, before: &before, purpose: &request.key.purpose };
-        let all = tried.iter().skip(1).map(|tried| tried.sample.event.data.clone()).collect();
+        let all: Vec<Value> = tried.iter().skip(1).map(|tried| tried.sample.event.data.clone()).collect();
         let best = tried.into_iter().min_by_key(Tried::owes).unwrap_or_else(|| unreachable!("the first one is there"));
         // The answer comes first: it was foreseen as the next event.
-        let group = vec![taken(&best.sample, attempt), told.event(&best, all, attempt)];
+        let group = vec![taken(&best.sample, attempt), told.event(&best, &all, attempt)];
         attempt.run.append(group)?;
         Ok(best.sample.reply)
     }
@@ -131,7 +131,7 @@ struct Told<'a> {
 
 impl Told<'_> {
     /// What it cost, and what it prevented. `further` are the events of the further answers.
-    fn event(&self, best: &Tried, further: Vec<Value>, attempt: &Attempt<'_>) -> Record {
+    fn event(&self, best: &Tried, further: &[Value], attempt: &Attempt<'_>) -> Record {
         let before: Vec<&str> = self.before.iter().map(|violated| violated.rule.as_str()).collect();
         let prevented: Vec<&str> = before.iter().copied().filter(|rule| !best.violates(rule)).collect();
         let violated: Vec<&str> = best.forecast.violated.iter().map(|violated| violated.rule.as_str()).collect();
