@@ -211,7 +211,7 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     // The verdict comes while the log is still open.
     let mut told = String::new();
     output.read_line(&mut told).unwrap();
-    assert_eq!(told, "formula-1: violated at state 1 (line 2)\n");
+    assert_eq!(told, "formula-1: violated at state 1 (line 2): at state 1, `bad` was true, where `G !bad` was owed\n");
     drop(input);
     output.read_to_string(&mut told).unwrap();
     assert!(told.contains("formula-2: not satisfied as the log ends; still owed: "), "{told}");

@@ -177,7 +177,7 @@ fn the_example_in_the_documentation_of_the_file_is_a_policy() {
     let inside = source.split("```toml").nth(1).unwrap().split("```").next().unwrap();
     let example: String = inside.lines().map(|line| line.trim_start_matches("//!").to_owned() + "\n").collect();
     let policy = Policy::read(&example, &mut Formulas::new()).unwrap();
-    assert_eq!(policy.rules.len(), 3);
+    assert_eq!(policy.rules.len(), 4);
 }
 
 #[test]
@@ -237,6 +237,7 @@ fn a_wrong_policy_is_refused_with_its_line() {
             PolicyError::Log { line, .. }
             | PolicyError::Syntax { line, .. }
             | PolicyError::Key { line, .. }
+            | PolicyError::Intervening { line, .. }
             | PolicyError::Duplicate { line, .. }
             | PolicyError::Rule { line, .. }
             | PolicyError::Parameter { line, .. } => Some(line),

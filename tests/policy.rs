@@ -33,7 +33,7 @@ fn the_laws_are_shown_for_people_for_programs_and_as_a_policy() {
     let laws: Value = serde_json::from_str(&shown.stdout).unwrap();
     let laws = laws["laws"].as_array().unwrap();
     let of = |guard: &str| laws.iter().filter(|law| law["guard"] == guard).count();
-    assert_eq!((of("approval"), of("flaw"), of("routing")), (20, 10, 28));
+    assert_eq!((of("approval"), of("flaw"), of("routing")), (20, 10, 29));
     bench.run(&["policy", "show", "--format", "yaml"]).expect(2);
     bench.run(&["policy"]).expect(2);
 }

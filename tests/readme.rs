@@ -22,6 +22,7 @@ fn help() -> String {
     {
         all += &bench.run(&[command, "--help"]).expect(0).stdout;
     }
+    all += &bench.run(&["policy", "formulate", "--help"]).expect(0).stdout;
     all
 }
 
@@ -36,6 +37,7 @@ fn every_flag_that_the_documents_name_exists() {
         "docs/architecture.md",
         "docs/mutation.md",
         "docs/formulas.md",
+        "docs/policies.md",
         "CHANGELOG.md",
     ] {
         let text = std::fs::read_to_string(project().join(file)).unwrap();

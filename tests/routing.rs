@@ -51,14 +51,17 @@ fn events() -> Vec<Event> {
             for verdict in [ReviewVerdict::Approved, ReviewVerdict::Revise, ReviewVerdict::Flaw] {
                 for &earliest in &stations {
                     for &flaw in &flaws {
-                        all.push(Event::Reviewed(ReviewFacts {
-                            verdict,
-                            earliest,
-                            approval,
-                            flaw,
-                            best_inconclusive,
-                            objective_lost,
-                        }));
+                        for broken in [false, true] {
+                            all.push(Event::Reviewed(ReviewFacts {
+                                verdict,
+                                earliest,
+                                approval,
+                                flaw,
+                                best_inconclusive,
+                                objective_lost,
+                                broken,
+                            }));
+                        }
                     }
                 }
             }
@@ -208,11 +211,16 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                     Outcome::Approved | Outcome::ApprovedRepaired => {
                         let Event::Reviewed(r) = event else { panic!("approved by {event:?}") };
                         assert!(r.verdict == ReviewVerdict::Approved && r.approval.is_none() && r.earliest.is_none());
+                        assert!(!r.broken, "approved against a policy");
                         assert_eq!(outcome == Outcome::ApprovedRepaired, from.repaired, "repaired is never forgotten");
                     }
                     Outcome::FlawFound => {
                         assert!(matches!(event, Event::SecondRead { agrees: true, .. }));
                         assert!(from.flaw_guard, "a flaw without its guard");
+                    }
+                    Outcome::NotApproved if t.row == Row::PolicyViolated => {
+                        let Event::Reviewed(r) = event else { panic!("forbidden at {event:?}") };
+                        assert!(r.broken && r.approval.is_none() && r.verdict == ReviewVerdict::Approved);
                     }
                     Outcome::NotApproved | Outcome::Undecided => {
                         let lost = t.row == Row::ObjectiveLost && is_lost(*event);
@@ -339,6 +347,7 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
             flaw: Some(FlawClause::Described),
             best_inconclusive: false,
             objective_lost: false,
+            broken: false,
         };
         state = transition(&rules, &state, &Event::Reviewed(review)).state;
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::policy::PolicyArgs;
 use super::report::ReportArgs;
 use crate::config::{CheckerChoice, Draft, Layer};
 use crate::exit::Exit;
@@ -46,7 +47,7 @@ pub(super) enum Command {
     Eval(EvalArgs),
     /// Check a run's journal, or the log of any agent, against the rules of a policy.
     Audit(AuditArgs),
-    /// Show the laws of a run: the guards that its decisions rest on, as formulas.
+    /// Show the laws of a run: the guards that its decisions rest on, as formulas. Or formulate rules of your own.
     Policy(PolicyArgs),
     /// Try a formula: what it says, on a trace, and as an automaton.
     Formula(FormulaArgs),
@@ -143,6 +144,10 @@ pub(super) struct ForgeArgs {
     /// a run that cannot reach it any more. It approves nothing. A run that goes on keeps its own.
     #[arg(long, value_name = "FILE")]
     pub objective: Option<PathBuf>,
+    /// A file of rules that the run is watched by: a broken one of severity `error` forbids its approval. docs/policies.md
+    /// has the format.
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How events are printed.
@@ -247,6 +252,9 @@ pub(super) struct DemoArgs {
     /// What the run's revisions are measured by, in a .toml or .json file.
     #[arg(long, value_name = "FILE")]
     pub objective: Option<PathBuf>,
+    /// A file of rules that the run is watched by, as with `run`.
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How events are printed.
@@ -447,33 +455,6 @@ pub(super) struct AuditArgs {
     /// `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(super) struct PolicyArgs {
-    #[command(subcommand)]
-    pub command: PolicyCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum PolicyCommand {
-    /// Print the default policy: every clause and row with its owner, its formula and what it says in words.
-    Show {
-        /// `toml` prints a file that `audit --policy` takes, `json` one object.
-        #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json|toml")]
-        format: PolicyFormat,
-    },
-}
-
-/// How a policy is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum PolicyFormat {
-    /// For a person.
-    Text,
-    /// One object.
-    Json,
-    /// A policy file.
-    Toml,
 }
 
 /// The shapes of logs.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -13,10 +14,11 @@ use super::formula::around;
 use super::progress::{advice, json_line, result};
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
+use crate::journal::ArtifactStore;
 use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{AuditError, Audited, Auditor, Fallen, Follower, Policy, PolicyRule, Rule, Scope, Severity};
-use crate::pipeline::default_policy;
+use crate::pipeline::{default_policy, kept_texts};
 use crate::process::Cancel;
 use crate::report::{audit_json, audit_text, laws_text};
 use crate::temporal::{Ending, Formulas, Refused};
@@ -46,7 +48,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
             .hint("give a run folder, or a policy of your own"));
     }
-    let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
+    let auditor = auditor(&args.log, formulas, rules, mapping, shape)?;
     let manner = Manner {
         skip_invalid: args.skip_invalid,
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -65,6 +67,22 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     }
     let broken = audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
+}
+
+/// The rules for a log of this shape. The texts that a run's journal names are kept in its folder.
+fn auditor(
+    log: &Path,
+    formulas: Formulas,
+    rules: Vec<PolicyRule>,
+    mapping: Mapping,
+    shape: Shape,
+) -> Result<Auditor, Failure> {
+    let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
+    let folder = if log.is_dir() { Some(log) } else { log.parent() };
+    let kept = folder.map(|folder| folder.join("artifacts")).filter(|dir| shape == Shape::Journal && dir.is_dir());
+    let Some(kept) = kept else { return Ok(auditor) };
+    let store = ArtifactStore::open(&kept).map_err(|e| Failure::usage(e.to_string()))?;
+    Ok(auditor.with_texts(kept_texts(store)))
 }
 
 fn is_default(args: &AuditArgs) -> bool {
@@ -127,8 +145,9 @@ async fn follow(
     if first.is_none() {
         advice(&format!("warning: {}: the log has no record", args.log.display()));
     }
-    let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
-    let mut follower = Follower::new(&auditor).map_err(|e| failure(&e))?;
+    let auditor = auditor(&args.log, formulas, rules, mapping, shape)?;
+    let auditor = Arc::new(auditor);
+    let mut follower = Follower::new(auditor.clone()).map_err(|e| failure(&e))?;
     while let Some(text) = first.take() {
         match follower.record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
@@ -267,6 +286,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
             severity: Severity::Error,
             scope: Scope::Trace(Rule::LtlFormula { formula: text.clone() }),
             formula,
+            intervention: None,
             line: 0,
         });
     }

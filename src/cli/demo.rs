@@ -54,6 +54,7 @@ pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         interface: Checklist::parse(CHECKLIST).fails(Exit::Defect)?.interface,
         answers: Answers::Built(recording()?),
         objective,
+        policy: args.policy,
     };
     begin(job, settings, args.format).await
 }

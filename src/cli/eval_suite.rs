@@ -144,6 +144,7 @@ impl Suite<'_> {
             interface: case.checklist.interface.clone(),
             answers: Answers::Built(Recording::load(recording).fails(Exit::Usage)?),
             objective: None,
+            policy: None,
         };
         let display = Arc::new(Display::silent());
         let (run, equipment) = set_up(job, &settings, &display, self.cancel.clone()).await?;

@@ -2,21 +2,56 @@
 
 use std::fmt::Write as _;
 
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::args::{PolicyArgs, PolicyCommand, PolicyFormat};
+use super::failure::Failure;
+use super::formulate::{FormulateArgs, formulate};
 use super::progress::{json_line, result};
 use crate::exit::Exit;
 use crate::pipeline::{Law, default_policy, laws};
 
-pub(super) fn policy(args: &PolicyArgs) -> Exit {
-    let PolicyCommand::Show { format } = &args.command;
+#[derive(Debug, ClapArgs)]
+pub(super) struct PolicyArgs {
+    #[command(subcommand)]
+    pub command: PolicyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PolicyCommand {
+    /// Print the default policy: every clause and row with its owner, its formula and what it says in words.
+    Show {
+        /// `toml` prints a file that `audit --policy` takes, `json` one object.
+        #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json|toml")]
+        format: PolicyFormat,
+    },
+    /// Ask a model for the formulas of rules that are said in plain words (`words = "…"`), show each with what it says,
+    /// and write it into the file. No run takes a rule that nobody has confirmed.
+    Formulate(FormulateArgs),
+}
+
+/// How a policy is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PolicyFormat {
+    /// For a person.
+    Text,
+    /// One object.
+    Json,
+    /// A policy file.
+    Toml,
+}
+
+pub(super) async fn policy(args: &PolicyArgs) -> Result<Exit, Failure> {
+    let format = match &args.command {
+        PolicyCommand::Show { format } => format,
+        PolicyCommand::Formulate(args) => return formulate(args).await,
+    };
     match format {
         PolicyFormat::Text => result(&text(&laws())),
         PolicyFormat::Json => json_line(&json!({"schema": 1, "laws": laws().iter().map(object).collect::<Vec<_>>()})),
         PolicyFormat::Toml => result(&default_policy()),
     }
-    Exit::Ok
+    Ok(Exit::Ok)
 }
 
 fn object(law: &Law) -> Value {

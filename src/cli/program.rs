@@ -58,7 +58,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
             Command::Mutate(args) => mutate::mutate(args).await,
             Command::Eval(args) => eval::eval(args).await,
             Command::Audit(args) => audit::audit(&args).await,
-            Command::Policy(args) => Ok(policy::policy(&args)),
+            Command::Policy(args) => policy::policy(&args).await,
             Command::Formula(args) => formula::formula(&args),
             Command::Report(args) => report::report(&args),
             Command::Doctor(args) => doctor::doctor(args).await,

@@ -11,7 +11,7 @@ use super::args::Format;
 use super::provider::without_secrets;
 use crate::journal::Event;
 use crate::pipeline::{Judged, ObjectiveStep, Station};
-use crate::report::{counted, mutants_sentence, step_words};
+use crate::report::{counted, intervened_words, mutants_sentence, step_words};
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -195,6 +195,18 @@ impl Display {
                 let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
                 format!("{station}-> {}{why}", text("to"))
             }
+            "intervened" => match serde_json::from_value(data.clone()) {
+                Ok(intervened) => format!("{station}{}", one_line(&intervened_words(&intervened))),
+                Err(_) => return None,
+            },
+            "rule_violated" => format!(
+                "{:<20}rule {} is violated by event {} [{}]: {}",
+                "policy",
+                text("rule"),
+                data["culprit"],
+                text("severity"),
+                one_line(data["description"].as_str().unwrap_or(text("means")))
+            ),
             "revision_closed" => {
                 let step = serde_json::from_value::<ObjectiveStep>(data["objective"].clone());
                 let step = step.map_or_else(|_| String::new(), |s| format!("; objective: {}", step_words(&s.step)));

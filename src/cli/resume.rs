@@ -13,6 +13,7 @@ use super::forge::{
     Answers, Equipment, desk, environment, forge, open, prompts_in_use, run_failure, show_files, status,
 };
 use super::objective;
+use super::own_policy::OwnPolicy;
 use super::progress::{Display, json_line, result};
 use super::run::surroundings;
 use super::surroundings::cancel_on_signals;
@@ -41,6 +42,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     make_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
+    let policy = args.forge.policy.as_deref().map(OwnPolicy::read).transpose()?;
     let changed = |equipment: &Equipment| -> Result<_, Failure> {
         if let Some(objective) = objective.as_ref().or(view.objective()) {
             objective::refuse_impossible(objective, &settings, equipment.desk.caller.name())?;
@@ -55,7 +57,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         trust_journal(&recorded, &flags, &settings)?;
         let answers = answers(&settings, &view.settings.surroundings)?;
         let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
-        let changed = changed(&equipment)?;
+        let mut changed = changed(&equipment)?;
+        changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
         let is_straight = branch::begin(&run, &equipment.desk, from, args.at.as_deref(), changed).await?;
         if let Some(path) = equipment.desk.record.as_ref().filter(|_| !is_straight) {
             display.note(&format!(
@@ -70,7 +73,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         show_files(&run, &display)?;
         match format {
             Format::Text => result(&summary(&view, display.width())),
-            Format::Json => run.events().last().into_iter().for_each(json_line),
+            Format::Json => run.events().iter().rfind(|e| e.name == "run_finished").into_iter().for_each(json_line),
         }
         display.note(&format!(
             "the run is finished; branch off with: tlaforge resume {} --from rev_N --at STATION",
@@ -81,7 +84,9 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     trust_journal(&recorded, &flags, &settings)?;
     let answers = answers(&settings, &view.settings.surroundings)?;
     let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
-    pipeline::resume(&run, &changed(&equipment)?).map_err(|e| run_failure(&e))?;
+    let mut changed = changed(&equipment)?;
+    changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
+    pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
     forge(&run, equipment, &display, format).await
 }
 

@@ -9,6 +9,7 @@ use super::args::{Format, RunArgs};
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, Equipment, desk, forge, open, prompts_in_use, run_failure, settings};
 use super::objective;
+use super::own_policy::OwnPolicy;
 use super::progress::Display;
 use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
@@ -53,7 +54,8 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let flags = Layer { exemplars: args.exemplars.clone(), concern, ..args.forge.layer() };
     let mut settings = settings(flags)?;
     make_absolute(&mut settings);
-    let job = NewRun { out: args.out, docs: Docs::At(docs), interface, answers: Answers::AsSet, objective };
+    let policy = args.forge.policy.clone();
+    let job = NewRun { out: args.out, docs: Docs::At(docs), interface, answers: Answers::AsSet, objective, policy };
     begin(job, settings, args.forge.format()).await
 }
 
@@ -72,6 +74,8 @@ pub(super) struct NewRun {
     pub interface: Interface,
     pub answers: Answers,
     pub objective: Option<RunObjective>,
+    /// A policy file of the user's own.
+    pub policy: Option<PathBuf>,
 }
 
 /// Makes a run and drives it to its end.
@@ -89,6 +93,7 @@ pub(super) async fn set_up(
     cancel: Cancel,
 ) -> Result<(Run, Equipment), Failure> {
     refuse_existing(&job.out)?;
+    let policy = job.policy.as_deref().map(OwnPolicy::read).transpose()?;
     let documents = match job.docs {
         Docs::At(path) if is_folder_of(&job.out, &path) => {
             return Err(Failure::usage(format!(
@@ -149,6 +154,7 @@ pub(super) async fn set_up(
         skipped: documents.skipped.clone(),
         exemplars: Vec::new(),
         prompts: prompts_in_use(&desk.prompts),
+        policy: None,
         surroundings: surroundings(settings, &equipment),
     };
     for document in &documents.files {
@@ -157,6 +163,7 @@ pub(super) async fn set_up(
     for (name, text) in &exemplars {
         started.exemplars.push(keep(name, text)?);
     }
+    started.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
     if let Some(path) = &settings.given.record {
         begin_recording(path)?;
     }

@@ -134,34 +134,34 @@ impl Journal {
         self.events.len() as u64 + 1
     }
 
+    /// A group that begins where the journal ends, and nothing in it yet.
+    pub fn draft(&self) -> Draft {
+        Draft { first: self.next_seq(), at: (self.clock)(), clocks: self.clocks.clone(), events: Vec::new() }
+    }
+
     /// Appends records as one group: one write, one flush to the disk. Returns the new events.
     pub fn append(&mut self, records: Vec<Record>) -> Result<&[Event], JournalError> {
+        let mut draft = self.draft();
+        draft.extend(records);
+        self.commit(draft)
+    }
+
+    /// Appends a group that was drafted from the journal as it stands.
+    ///
+    /// # Panics
+    /// Where something was appended since the draft began: its events have the wrong numbers.
+    pub fn commit(&mut self, draft: Draft) -> Result<&[Event], JournalError> {
+        assert_eq!(draft.first, self.next_seq(), "a draft follows the event that it was drafted behind");
         let from = self.events.len();
-        let at = (self.clock)();
-        let count = records.len();
-        let mut fresh = Vec::with_capacity(count);
+        let Draft { clocks, events: mut fresh, .. } = draft;
+        let count = fresh.len();
         let mut bytes = Vec::new();
-        let mut clocks = self.clocks.clone();
-        for (i, record) in records.into_iter().enumerate() {
-            let vc = Some(clocks.tick(&record));
-            let event = Event {
-                v: 1,
-                seq: (from + i) as u64 + 1,
-                at: at.clone(),
-                lifeline: record.lifeline,
-                kind: record.kind,
-                name: record.name.to_owned(),
-                rev: record.rev,
-                attempt: record.attempt,
-                more: u32::try_from(count - 1 - i).unwrap_or(u32::MAX),
-                vc,
-                data: record.data,
-            };
-            let line = serde_json::to_vec(&event).expect("an event has string keys only");
-            self.crash_before(&event, &bytes, &line);
+        for (i, event) in fresh.iter_mut().enumerate() {
+            event.more = u32::try_from(count - 1 - i).unwrap_or(u32::MAX);
+            let line = serde_json::to_vec(event).expect("an event has string keys only");
+            self.crash_before(event, &bytes, &line);
             bytes.extend_from_slice(&line);
             bytes.push(b'\n');
-            fresh.push(event);
         }
         self.write(&bytes)?;
         for event in &fresh {
@@ -203,6 +203,42 @@ impl Journal {
         let _ = self.file.write_all(torn);
         let _ = self.file.sync_data();
         die();
+    }
+}
+
+/// Events of a group that is not written yet: numbered, timed and with their clocks.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    first: u64,
+    at: String,
+    clocks: Clocks,
+    events: Vec<Event>,
+}
+
+impl Draft {
+    /// Adds records behind those before.
+    pub fn extend(&mut self, records: Vec<Record>) {
+        for record in records {
+            let vc = Some(self.clocks.tick(&record));
+            self.events.push(Event {
+                v: 1,
+                seq: self.first + self.events.len() as u64,
+                at: self.at.clone(),
+                lifeline: record.lifeline,
+                kind: record.kind,
+                name: record.name.to_owned(),
+                rev: record.rev,
+                attempt: record.attempt,
+                more: 0,
+                vc,
+                data: record.data,
+            });
+        }
+    }
+
+    /// The events so far; how many of the group follow each is said when it is written.
+    pub fn events(&self) -> &[Event] {
+        &self.events
     }
 }
 

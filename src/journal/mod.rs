@@ -10,5 +10,5 @@ mod store;
 
 pub use event::{Clock, Event, Kind, Past, Record};
 pub use lock::{LockError, RunLock};
-pub use log::{Crash, Journal, JournalError, Observer, Recovery, read};
+pub use log::{Crash, Draft, Journal, JournalError, Observer, Recovery, read};
 pub use store::{ArtifactStore, Sha, StoreError, write_atomically};

@@ -74,6 +74,7 @@ impl Anthropic {
             model: tally.model.map(|m| self.http.scrub(&m)).or_else(|| Some(model_of(request).to_owned())),
             stale: false,
             request_ids: tally.request_ids,
+            stop_reason: tally.stop,
         })
     }
 
@@ -90,6 +91,7 @@ impl Anthropic {
         let mut text = String::new();
         loop {
             let turn = self.turn(request, terms, (&system, &messages), tally).await?;
+            tally.stopped(turn.stop.as_ref());
             text.push_str(&turn.text());
             let calls = turn.calls();
             let failed = |kind, what: &str| {

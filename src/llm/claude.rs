@@ -269,6 +269,7 @@ impl ClaudeCode {
             model: finished.model,
             stale: false,
             request_ids: finished.request_ids,
+            stop_reason: finished.stop_reason,
         })
     }
 

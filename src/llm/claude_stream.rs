@@ -62,6 +62,8 @@ pub(super) struct Finished {
     pub model: Option<String>,
     /// The server's names of the requests.
     pub request_ids: Vec<String>,
+    /// Why the model stopped.
+    pub stop_reason: Option<String>,
 }
 
 impl Transcript {
@@ -288,6 +290,7 @@ impl Transcript {
             usage,
             model: self.model,
             request_ids: self.request_ids,
+            stop_reason: result["stop_reason"].as_str().map(str::to_owned),
         })
     }
 }

@@ -151,6 +151,8 @@ pub struct Answer {
     pub stale: bool,
     /// The server's own names of the requests that it took.
     pub request_ids: Vec<String>,
+    /// Why the model stopped, in its provider's word, where that is told.
+    pub stop_reason: Option<String>,
 }
 
 /// The absence of an answer.

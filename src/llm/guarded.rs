@@ -29,6 +29,7 @@ impl Guarded {
             refused_reads: all(answer.refused_reads),
             model: answer.model.map(|model| self.scrub(&model)),
             request_ids: all(answer.request_ids),
+            stop_reason: answer.stop_reason.map(|reason| self.scrub(&reason)),
             ..answer
         }
     }

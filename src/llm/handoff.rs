@@ -64,6 +64,7 @@ impl Handoff {
             model: None,
             stale: false,
             request_ids: Vec::new(),
+            stop_reason: None,
         })
     }
 }

@@ -348,6 +348,8 @@ pub(super) struct Tally {
     pub usage: Option<Usage>,
     pub request_ids: Vec<String>,
     pub model: Option<String>,
+    /// Why the last turn ended.
+    pub stop: Option<String>,
     /// What nobody counted, by an estimate.
     guessed: Usage,
     /// What the last request took, where it was counted: the next one holds all of it again.
@@ -385,6 +387,11 @@ impl Tally {
             let sum = self.usage.get_or_insert_with(Usage::default);
             *sum = sum.plus(more);
         }
+    }
+
+    /// Takes in why a turn ended; that of the last one is the answer's.
+    pub(super) fn stopped(&mut self, stop: Option<&String>) {
+        self.stop = stop.cloned();
     }
 
     /// Adds the server's name of a request.

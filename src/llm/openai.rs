@@ -90,6 +90,7 @@ impl OpenAi {
             model: tally.model.map(|m| self.http.scrub(&m)).or_else(|| request.choice.model.clone()),
             stale: false,
             request_ids: tally.request_ids,
+            stop_reason: tally.stop,
         })
     }
 
@@ -159,6 +160,7 @@ impl OpenAi {
         messages.push(json!({"role": "user", "content": prompt}));
         loop {
             let turn = self.turn(request, terms, (model, &messages), tally).await?;
+            tally.stopped(turn.finish.as_ref());
             let failed = |kind, what: &str| {
                 let message = self.http.scrub(what);
                 Err(CallFailure { request_id: turn.request_id.clone(), ..CallFailure::new(kind, message) })

@@ -39,6 +39,9 @@ pub struct Recorded {
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Why the model stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
     /// The provider that gave the answer.
     pub provider: String,
     /// The answer.
@@ -161,6 +164,7 @@ mod tests {
             usage: None,
             cost_usd: None,
             model: None,
+            stop_reason: None,
             provider: "handoff".into(),
             answer,
         };

@@ -40,6 +40,7 @@ impl Replay {
             model: found.model.clone(),
             stale,
             request_ids: Vec::new(),
+            stop_reason: found.stop_reason.clone(),
         })
     }
 
@@ -99,6 +100,7 @@ mod tests {
             usage: None,
             cost_usd: None,
             model: None,
+            stop_reason: None,
             provider: "handoff".into(),
             answer: text.into(),
         };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::causal_audit::{CausalAudit, Misfit};
-use super::log::{CALLS, Found, LogError, Manner, Mapping, Plan, Shape, Step, scan_lines, scan_list};
+use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, Shape, Step, scan_lines, scan_list};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, MonitorError, Reset};
 use crate::temporal::{
@@ -103,7 +103,7 @@ pub enum AuditError {
 }
 
 /// Rules that are ready for a log of a certain shape.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Auditor {
     formulas: Formulas,
     rules: Vec<PolicyRule>,
@@ -150,6 +150,12 @@ impl Auditor {
         let besides: Vec<&str> = besides.into_iter().chain(clock.filter(|_| causal)).collect();
         let plan = Plan::new(&mapping, &formulas, &wanted, &besides);
         Ok(Self { formulas, rules, mapping, plan, traced })
+    }
+
+    /// The same, for a log beside which texts are kept.
+    #[must_use]
+    pub fn with_texts(self, kept: KeptTexts) -> Self {
+        Self { plan: self.plan.with_texts(kept), ..self }
     }
 
     /// What is read of each record.

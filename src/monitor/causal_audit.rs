@@ -49,6 +49,7 @@ pub enum Misfit {
 }
 
 /// A rule's guards, by number.
+#[derive(Clone)]
 struct Followed {
     /// The rule's place in the policy.
     number: usize,
@@ -65,6 +66,7 @@ struct Followed {
 }
 
 /// Causal rules on their way through a log.
+#[derive(Clone)]
 pub(super) struct CausalAudit {
     monitor: Monitor,
     rules: Vec<Followed>,

@@ -10,6 +10,7 @@ const VALUES: usize = 8;
 const TEXT: usize = 60;
 
 /// A part of a guard that is told where it is false.
+#[derive(Clone)]
 pub(super) struct Clause {
     text: String,
     owner: String,

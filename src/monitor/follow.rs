@@ -1,10 +1,13 @@
 //! A log that is still being written, watched record by record.
 
-use super::audit::{AuditError, Auditor};
+use std::sync::Arc;
+
+use super::audit::{AuditError, Auditor, Verdict};
 use super::causal_audit::CausalAudit;
-use super::log::{LogError, Step};
-use super::trac::{Decision, Monitor, Reset};
-use crate::temporal::Ending;
+use super::log::{KeptTexts, LogError, RecordError, Step};
+use super::policy::{PolicyRule, Scope};
+use super::trac::{Decision, Monitor, Reset, Witness};
+use crate::temporal::{Debt, Ending};
 
 /// A verdict that fell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,18 +24,19 @@ pub struct Fallen {
     pub why: Option<String>,
 }
 
-/// Rules on their way through a log that grows.
-pub struct Follower<'a> {
-    auditor: &'a Auditor,
+/// Rules on their way through a log that grows. A copy goes its own way.
+#[derive(Clone)]
+pub struct Follower {
+    auditor: Arc<Auditor>,
     monitor: Monitor,
     causal: Option<CausalAudit>,
     step: Step,
     states: u64,
 }
 
-impl<'a> Follower<'a> {
+impl Follower {
     /// Before the first record. Refused: rules with past operators, which progression does not read.
-    pub fn new(auditor: &'a Auditor) -> Result<Self, AuditError> {
+    pub fn new(auditor: Arc<Auditor>) -> Result<Self, AuditError> {
         Ok(Self {
             monitor: auditor.watched(Reset::Never)?,
             causal: CausalAudit::new(auditor.formulas(), auditor.rules(), auditor.mapping())?,
@@ -47,13 +51,41 @@ impl<'a> Follower<'a> {
         self.states
     }
 
+    /// The rules.
+    pub fn rules(&self) -> &[PolicyRule] {
+        self.auditor.rules()
+    }
+
+    /// A rule's formula as text.
+    pub fn formula(&self, rule: &PolicyRule) -> String {
+        self.auditor.formulas().text(rule.formula)
+    }
+
+    /// What a rule asks for, in words.
+    pub fn means(&self, rule: &PolicyRule) -> String {
+        let formulas = self.auditor.formulas();
+        match &rule.scope {
+            Scope::Trace(_) => formulas.words(rule.formula),
+            // A guard speaks of a moment and of what came before it, and is told best as it is written.
+            Scope::Causal { owner, when } => {
+                let at = when.map_or_else(String::new, |when| format!(" where `{}`", formulas.text(when)));
+                format!("at each event of {owner}{at}: `{}`", formulas.text(rule.formula))
+            }
+        }
+    }
+
+    /// Of a causal rule that has failed, what was false where it failed first.
+    pub fn why(&self, rule: &str) -> Option<String> {
+        let mut failures = self.causal.iter().flat_map(CausalAudit::failures);
+        failures.find(|(id, ..)| *id == rule)?.2.map(str::to_owned)
+    }
+
     /// Reads the record of a line; the verdicts that fall with it.
     pub fn record(&mut self, json: &[u8], line: u64) -> Result<Vec<Fallen>, AuditError> {
-        let is_state = self
-            .auditor
-            .plan()
-            .read(json, &mut self.step)
-            .map_err(|error| LogError::Line { line, message: format!("not a JSON record: {error}") })?;
+        let is_state = self.auditor.plan().read(json, &mut self.step).map_err(|error| match error {
+            RecordError::Json(error) => LogError::Line { line, message: format!("not a JSON record: {error}") },
+            RecordError::Text(message) => LogError::Line { line, message },
+        })?;
         if !is_state {
             return Ok(Vec::new());
         }
@@ -63,7 +95,8 @@ impl<'a> Follower<'a> {
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
         for (rule, report) in names.into_iter().zip(self.monitor.step_record(&self.step)) {
             if let Some(decision) = report.decision {
-                fallen.push(Fallen { rule, decision, state, line, why: None });
+                let why = report.witness.as_ref().and_then(last_step).filter(|_| decision == Decision::Violated);
+                fallen.push(Fallen { rule, decision, state, line, why });
             }
         }
         if let Some(causal) = &mut self.causal {
@@ -91,9 +124,49 @@ impl<'a> Follower<'a> {
         endings
     }
 
+    /// How a rule stands if the log ends here.
+    pub fn verdict(&self, rule: &str) -> Verdict {
+        match self.monitor.ending(rule) {
+            Some(Ending::Satisfied) => Verdict::Satisfied,
+            Some(Ending::Violated) => Verdict::Violated,
+            Some(Ending::PresumablySatisfied) => Verdict::PresumablySatisfied,
+            Some(Ending::PresumablyViolated) => Verdict::PresumablyViolated,
+            None if self.failed().iter().any(|failed| failed == rule) => Verdict::Violated,
+            None => Verdict::PresumablySatisfied,
+        }
+    }
+
+    /// The same, for a log beside which texts are kept.
+    #[must_use]
+    pub fn with_texts(self, kept: KeptTexts) -> Self {
+        Self { auditor: Arc::new((*self.auditor).clone().with_texts(kept)), ..self }
+    }
+
+    /// What a rule about the trace still owes, in words.
+    pub fn owed(&mut self, rule: &str) -> Option<String> {
+        self.monitor.owed_in_words(rule)
+    }
+
+    /// What the rules about the trace owe together: how many are violated, and what the others owe at most. Less is
+    /// better.
+    pub fn debt(&mut self) -> (usize, Debt) {
+        self.monitor.debt()
+    }
+
     /// The causal rules that have failed.
     pub fn failed(&self) -> Vec<String> {
         let failures = self.causal.iter().flat_map(CausalAudit::failures);
         failures.filter(|(_, count, _)| *count > 0).map(|(rule, ..)| rule.to_owned()).collect()
     }
+}
+
+/// The step that decided, in words. States count from 0.
+fn last_step(witness: &Witness) -> Option<String> {
+    let entry = witness.entries.back()?;
+    let state = entry.step.saturating_sub(1);
+    let held = match entry.labels.as_ref() {
+        [] => "nothing that it speaks of".to_owned(),
+        all => all.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", "),
+    };
+    Some(format!("at state {state}, {held} was true, where `{}` was owed", entry.before))
 }

@@ -18,6 +18,19 @@
 //! when = 'name = "approved"'          # the events at which it is evaluated; all, where nothing is said
 //! formula = '@model_check.spec = spec'
 //!
+//! [[rule]]
+//! id = "asked-in-words"
+//! words = "every request is answered"                  # a rule in plain words is watched by the formula that a model
+//! formula = 'G (name = "request_sent" -> F name = "answer_received")' # made of it (`tlaforge policy formulate`),
+//! confirmed = true                                     # and only where somebody has confirmed that
+//!
+//! intervention = "resample"                            # an answer that would violate it is met by this
+//!
+//! [intervening]                                        # how; these are the defaults
+//! samples = 5
+//! temperature = 0.8
+//! fallback_model = "another-model"                     # for "switch"; nobody by default
+//!
 //! [log]                               # where records keep what rules speak of; only what differs from the shape's own
 //! shape = "jsonl"
 //! tool_call = ["call.tool"]
@@ -39,7 +52,19 @@ use super::rules::{Parameter, Rule, RuleError, formula_for};
 use crate::temporal::{Formula, Formulas, Reading};
 
 /// The keys of a rule.
-const KEYS: [&str; 8] = ["id", "kind", "params", "formula", "owner", "when", "severity", "description"];
+const KEYS: [&str; 11] = [
+    "id",
+    "kind",
+    "params",
+    "formula",
+    "owner",
+    "when",
+    "severity",
+    "description",
+    "words",
+    "confirmed",
+    "intervention",
+];
 
 /// How much a violation of a rule weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -60,6 +85,75 @@ impl Severity {
             Self::Info => "info",
             Self::Warning => "warning",
             Self::Error => "error",
+        }
+    }
+}
+
+/// How an answer that would violate a rule is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Intervention {
+    /// Further samples of the same request; the one that owes least is taken.
+    Resample,
+    /// The request once more, with what the rules still ask for in words.
+    Inject,
+    /// The request once more, to another model.
+    Switch,
+}
+
+impl Intervention {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Resample, Self::Inject, Self::Switch];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resample => "resample",
+            Self::Inject => "inject",
+            Self::Switch => "switch",
+        }
+    }
+}
+
+/// How interventions go: the `[intervening]` table. The defaults are those of the TRAC paper.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Intervening {
+    /// Samples of one request in all, with `resample`.
+    pub samples: u32,
+    /// The temperature of those after the first.
+    pub temperature: f64,
+    /// Who answers with `switch`; where nobody is named, the same model answers with the rules before it.
+    pub fallback_model: Option<String>,
+}
+
+impl Default for Intervening {
+    fn default() -> Self {
+        Self { samples: 5, temperature: 0.8, fallback_model: None }
+    }
+}
+
+impl Intervening {
+    /// More samples of one request than anybody can want to pay for.
+    const MOST: u32 = 100;
+
+    fn read(text: &str) -> Result<Self, String> {
+        #[derive(serde::Deserialize)]
+        struct File {
+            intervening: Intervening,
+        }
+        let Self { samples, temperature, fallback_model } =
+            toml::from_str(text).map(|file: File| file.intervening).map_err(|e| e.message().to_owned())?;
+        match () {
+            () if !(2..=Self::MOST).contains(&samples) => Err(format!(
+                "`samples` is {samples}; it counts the first answer, too, and must be from 2 to {}",
+                Self::MOST
+            )),
+            () if !(0.0..=2.0).contains(&temperature) => {
+                Err(format!("`temperature` is {temperature}; it must be from 0 to 2"))
+            }
+            () if fallback_model.as_ref().is_some_and(String::is_empty) => Err("`fallback_model` is empty".to_owned()),
+            () => Ok(Self { samples, temperature, fallback_model }),
         }
     }
 }
@@ -91,17 +185,21 @@ pub struct PolicyRule {
     pub scope: Scope,
     /// What has to hold.
     pub formula: Formula,
+    /// How an answer that would violate it is met, in a run that is watched by it.
+    pub intervention: Option<Intervention>,
     /// The line where it begins, from 1.
     pub line: usize,
 }
 
 /// The rules of a policy file, in its order; at least one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     /// The rules.
     pub rules: Vec<PolicyRule>,
     /// What the file says of the log: where its records keep what the rules speak of.
     pub log: Mapping,
+    /// How interventions go.
+    pub intervening: Intervening,
 }
 
 /// What is wrong with a policy, and where.
@@ -133,6 +231,14 @@ pub enum PolicyError {
         line: usize,
         /// The key.
         key: String,
+    },
+    /// The table that says how interventions go is wrong.
+    #[error("line {line}: [intervening]: {message}")]
+    Intervening {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
     },
     /// Two rules have the same name.
     #[error("line {line}: a second rule `{id}` (the first begins in line {first})")]
@@ -176,11 +282,16 @@ impl Policy {
             line: e.span().map_or(1, |span| line(text, &span)),
             message: e.message().to_owned(),
         })?;
-        let mut policy = Self { rules: Vec::new(), log: Mapping::default() };
+        let mut policy = Self { rules: Vec::new(), log: Mapping::default(), intervening: Intervening::default() };
         for (key, value) in file.get_ref() {
             if key.get_ref() == "log" {
                 policy.log =
                     mapping(text).map_err(|message| PolicyError::Log { line: line(text, &key.span()), message })?;
+                continue;
+            }
+            if key.get_ref() == "intervening" {
+                policy.intervening = Intervening::read(text)
+                    .map_err(|message| PolicyError::Intervening { line: line(text, &key.span()), message })?;
                 continue;
             }
             let unknown = || PolicyError::Key { line: line(text, &key.span()), key: key.get_ref().to_string() };
@@ -239,6 +350,7 @@ impl RuleReader<'_> {
             let message = format!("unknown key `{}` (known: {})", key.get_ref(), KEYS.join(", "));
             return Err(PolicyError::Rule { line: line(self.text, &key.span()), rule: self.rule, message });
         }
+        self.confirmed()?;
         let severity = match self.string("severity")?.as_deref() {
             None | Some("error") => Severity::Error,
             Some("warning") => Severity::Warning,
@@ -253,7 +365,49 @@ impl RuleReader<'_> {
             None => self.trace(formulas)?,
         };
         let description = self.string("description")?;
-        Ok(PolicyRule { id, description, severity, scope, formula, line: self.line })
+        let intervention = self.intervention(&scope)?;
+        Ok(PolicyRule { id, description, severity, scope, formula, intervention, line: self.line })
+    }
+
+    fn intervention(&self, scope: &Scope) -> Result<Option<Intervention>, PolicyError> {
+        let Some(name) = self.string("intervention")? else { return Ok(None) };
+        let wrong = |message: &str| Err(self.wrong(Some("intervention"), message));
+        let Some(known) = Intervention::ALL.into_iter().find(|known| known.name() == name) else {
+            return wrong(&format!("unknown intervention `{name}` (known: resample, inject, switch)"));
+        };
+        match scope {
+            Scope::Trace(_) => Ok(Some(known)),
+            Scope::Causal { .. } => {
+                wrong("a causal rule is asked of what has happened, and owes nothing that an answer could still give")
+            }
+        }
+    }
+
+    /// That a rule which was said in words has a formula, and that somebody has confirmed it.
+    fn confirmed(&self) -> Result<(), PolicyError> {
+        let confirmed = match self.keys.get("confirmed").map(toml::Spanned::get_ref) {
+            None => None,
+            Some(DeValue::Boolean(confirmed)) => Some(*confirmed),
+            Some(other) => {
+                let message = format!("`confirmed` must be a truth value, not {}", type_name(other));
+                return Err(self.wrong(Some("confirmed"), &message));
+            }
+        };
+        match (self.string("words")?, confirmed) {
+            (None, None) => Ok(()),
+            (None, Some(_)) => Err(self.wrong(Some("confirmed"), "`confirmed` belongs to a rule that has `words`")),
+            (Some(_), _) if !self.keys.contains_key("formula") => Err(self.wrong(
+                Some("words"),
+                "it has only `words`, by which nothing is watched: `tlaforge policy formulate FILE` asks a model for its \
+                 formula, which you confirm",
+            )),
+            (Some(_), Some(true)) => Ok(()),
+            (Some(_), _) => Err(self.wrong(
+                Some("words"),
+                "nobody has confirmed that its formula says what its `words` say: `tlaforge policy formulate FILE` shows \
+                 both; or write `confirmed = true`",
+            )),
+        }
     }
 
     fn causal(&self, owner: String, formulas: &mut Formulas) -> Result<(Scope, Formula), PolicyError> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::recording::recording_of;
 use super::shelf::Shelf;
-use crate::journal::{Kind, Sha, write_atomically};
+use crate::journal::{Event, Kind, Sha, write_atomically};
 use crate::llm::{Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Request, RequestKey, Usage, Used};
 use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, Station, StationError, StopReason, file};
 use crate::process::Cancel;
@@ -95,12 +95,28 @@ pub(super) struct Reply {
     pub replayed: bool,
 }
 
+/// An answer, and the event that made it durable.
+pub(super) struct Sample {
+    /// The answer.
+    pub reply: Reply,
+    /// `answer_received`, or `answer_taken`.
+    pub event: Event,
+}
+
+/// Where an event says of an answer what rules can speak of.
+pub(super) const TOLD: &str = "told";
+/// Where it stands while nobody knows whether the answer is taken: rules do not see it there.
+pub(super) const HELD: &str = "held";
+
 #[derive(Deserialize)]
 struct Received {
     artifact: Sha,
     provider: String,
     reads: Vec<FileRead>,
 }
+
+/// The one tool of a model.
+const READ: &str = "Read";
 
 /// The provider whose answers come from a recording.
 const REPLAY: &str = "replay";
@@ -109,22 +125,37 @@ impl Desk {
     /// Asks, unless the answer is already in the journal.
     pub(super) async fn ask(&self, view: &RunView, ask: Ask<'_>) -> Result<Reply, StationError> {
         let attempt = ask.attempt;
-        let is_this = |data: &Value| data["purpose"] == ask.purpose && data["candidate"] == 0;
-        if let Some(event) = attempt.recall("answer_received", is_this) {
-            // Killed between the two, the answer is in the journal and not in the recording.
-            self.write_record(attempt)?;
-            let received = Received::deserialize(&event.data).map_err(|e| defect(&e))?;
-            let text = attempt.run.store().text(&received.artifact).map_err(RunError::from)?;
-            let replayed = received.provider == REPLAY;
-            return Ok(Reply { text, sha: received.artifact, reads: received.reads, replayed });
+        let is_this = |data: &Value| data["purpose"] == ask.purpose && data[HELD].is_null();
+        let taken = attempt.recall("answer_taken", is_this);
+        if let Some(event) = taken.or_else(|| attempt.recall("answer_received", is_this)) {
+            return Ok(self.recalled(event, attempt)?.reply);
         }
+        let request = self.request(view, ask)?;
+        match attempt.run.intervening() {
+            None => Ok(self.sample(view, request, attempt, TOLD).await?.reply),
+            Some(intervening) => self.ask_under_policy(view, request, attempt, &intervening).await,
+        }
+    }
+
+    /// An answer of the journal.
+    fn recalled(&self, event: &Event, attempt: &Attempt<'_>) -> Result<Sample, StationError> {
+        // Killed between the two, the answer is in the journal and not in the recording.
+        self.write_record(attempt)?;
+        let received = Received::deserialize(&event.data).map_err(|e| defect(&e))?;
+        let text = attempt.run.store().text(&received.artifact).map_err(RunError::from)?;
+        let replayed = received.provider == REPLAY;
+        let reply = Reply { text, sha: received.artifact, reads: received.reads, replayed };
+        Ok(Sample { reply, event: event.clone() })
+    }
+
+    /// Lays the files out, and words the request.
+    fn request(&self, view: &RunView, ask: Ask<'_>) -> Result<Request, StationError> {
+        let attempt = ask.attempt;
         let offered = Self::lay_out(view, &ask)?;
         let mut data = ask.data.clone();
         if ask.docs {
             data["index"] = json!(index_path(view.settings.docs.iter().map(|d| d.path.as_str())));
         }
-        let role = self.prompts.render(&ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?;
-        let prompt = self.prompts.render(&ask.prompt, &data).map_err(|e| prompt_trouble(&e))?;
         let key = RequestKey {
             node: ask.node.to_owned(),
             place: attempt.place,
@@ -132,16 +163,32 @@ impl Desk {
             purpose: ask.purpose.to_owned(),
             candidate: 0,
         };
-        let mut request = Request {
+        Ok(Request {
             key,
             seq: 0,
-            role,
-            prompt,
+            role: self.prompts.render(&ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?,
+            prompt: self.prompts.render(&ask.prompt, &data).map_err(|e| prompt_trouble(&e))?,
             workspace: attempt.run.workspace(),
             offered,
             choice: self.caller.choice(ask.node),
             schema: ask.schema,
-        };
+        })
+    }
+
+    /// Has a request answered, unless the answer is already in the journal. It says what rules can speak of under
+    /// `tells`: [`TOLD`] where the answer is taken as it comes, [`HELD`] where that is still to be seen.
+    pub(super) async fn sample(
+        &self,
+        view: &RunView,
+        mut request: Request,
+        attempt: &Attempt<'_>,
+        tells: &str,
+    ) -> Result<Sample, StationError> {
+        let RequestKey { purpose, candidate, .. } = request.key.clone();
+        let is_this = |data: &Value| data["purpose"] == purpose && data["candidate"] == candidate;
+        if let Some(event) = attempt.recall("answer_received", is_this) {
+            return self.recalled(event, attempt);
+        }
         let wording = to_json(&request.wording());
         // A request that was sent before a crash and not answered goes on under its number.
         let sent = attempt.recall("request_sent", |data| {
@@ -156,18 +203,20 @@ impl Desk {
         note_refused(attempt, &answer.refused_reads)?;
         let estimated = self.caller.estimate(&request, &answer);
         let sha = attempt.keep(&answer.text)?;
-        attempt.record(
+        let event = attempt.record(
             Kind::Recv,
             "answer_received",
             json!({
-                "purpose": ask.purpose, "candidate": 0, "request": request.seq, "artifact": sha,
+                "purpose": purpose, "candidate": candidate, "request": request.seq, "artifact": sha,
                 "provider": self.caller.name(), "model": answer.model, "usage": answer.usage,
                 "cost_usd": answer.cost_usd, "estimated": estimated, "stale": answer.stale, "reads": answer.reads,
+                tells: told(&answer, &sha),
                 "seconds": started.elapsed().as_secs_f64(), "request_ids": answer.request_ids,
             }),
         )?;
         self.write_record(attempt)?;
-        Ok(Reply { text: answer.text, sha, reads: answer.reads, replayed: self.caller.name() == REPLAY })
+        let replayed = self.caller.name() == REPLAY;
+        Ok(Sample { reply: Reply { text: answer.text, sha, reads: answer.reads, replayed }, event })
     }
 
     /// Calls the model; what fails on the way is journaled before it is tried again.
@@ -305,6 +354,14 @@ impl Desk {
             }
         }
     }
+}
+
+/// What rules can speak of: the text (by the name of its artifact), the tools that were used, and why the model stopped.
+/// A model's one tool is `Read`, and whatever brought a file before it has read it.
+fn told(answer: &Answer, text: &Sha) -> Value {
+    let read = !answer.reads.is_empty() || !answer.refused_reads.is_empty();
+    let tools: &[&str] = if read { &[READ] } else { &[] };
+    json!({"text": text, "tools": tools, "stop_reason": answer.stop_reason})
 }
 
 /// Journals what the model tried to read outside the workspace.
@@ -479,7 +536,7 @@ pub(super) fn defect(error: &serde_json::Error) -> RunError {
     }
 }
 
-fn prompt_trouble(error: &PromptError) -> Halt {
+pub(super) fn prompt_trouble(error: &PromptError) -> Halt {
     Halt { reason: StopReason::Provider, message: format!("{error}; mend the template and resume") }
 }
 

@@ -7,6 +7,7 @@ mod facts;
 mod formalize;
 mod generate_invariants;
 mod informal_spec;
+mod intervene;
 mod model_check;
 mod recording;
 mod review;

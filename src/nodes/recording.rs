@@ -19,8 +19,15 @@ struct Received {
     provider: String,
     reads: Vec<FileRead>,
     model: Option<String>,
+    #[serde(default)]
+    told: Told,
     usage: Option<Usage>,
     cost_usd: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+struct Told {
+    stop_reason: Option<String>,
 }
 
 /// The answers of the line of revisions that led to where the run stands. Each revision of it is one pass, as in a run
@@ -42,6 +49,7 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
             usage: received.usage,
             cost_usd: received.cost_usd,
             model: received.model,
+            stop_reason: received.told.stop_reason,
             provider: received.provider,
             answer: store.text(&received.artifact)?,
         };

@@ -128,6 +128,8 @@ fn judge(
         flaw: flaw_facts.as_ref().and_then(|_| judgement.flaw()),
         best_inconclusive: best_inconclusive(subject.view, standing),
         objective_lost: false,
+        // That is asked where the approval is about to be journaled.
+        broken: false,
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {

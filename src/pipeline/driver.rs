@@ -18,7 +18,8 @@ use super::said::said;
 use super::station::Station;
 use super::strengthen::MUTANTS;
 use super::view::RunView;
-use crate::journal::Kind;
+use super::watch::RuleEnd;
+use crate::journal::{Kind, Record};
 use crate::tla::with_checker;
 
 /// What is to be done next.
@@ -96,6 +97,7 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
                     reason: None,
                     why: "stopped".into(),
                     best: None,
+                    rules: Vec::new(),
                 }));
             }
         };
@@ -111,15 +113,39 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
 }
 
 fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
-    let finished =
-        Finished { outcome: Outcome::Stopped, reason: Some(halt.reason), why: halt.message.clone(), best: None };
+    let (outcome, reason, why) = (Outcome::Stopped, Some(halt.reason), halt.message.clone());
+    let finished = Finished { outcome, reason, why, best: None, rules: Vec::new() };
     let rev = run.view().rev;
     run.append(vec![record("run", Kind::Act, "run_finished", rev, 0, to_value(&finished)).after_all()]).map(|_| ())
 }
 
-/// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
-/// it ends.
+/// Journals what was made and what follows from it. An approval that would leave a rule of the user's policy broken is
+/// none: whether it would is asked of the journal as the approval would leave it.
 fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) -> Result<(), RunError> {
+    let (row, mut group) = group(run, job, attempt, product.clone(), None)?;
+    let mut rules = run.rules_at_end(&group)?;
+    let forbidding: Vec<String> = rules.iter().filter(|rule| rule.forbids()).map(RuleEnd::words).collect();
+    if row == Row::Approved && !forbidding.is_empty() {
+        let product = Product { event: product.event.broken(), ..product };
+        group = self::group(run, job, attempt, product, Some(&forbidding.join("; ")))?.1;
+        let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
+        rules = run.rules_at_end(&group)?.into_iter().map(|rule| RuleEnd { forbade: forbade(&rule), ..rule }).collect();
+    }
+    if let Some(end) = group.iter_mut().find(|record| record.name == "run_finished").filter(|_| !rules.is_empty()) {
+        end.data["rules"] = to_value(&rules);
+    }
+    run.append(group).map(|_| ())
+}
+
+/// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
+/// it ends. `forbidden` says which rules of the user's policy forbid an approval.
+fn group(
+    run: &Run,
+    job: Job,
+    attempt: &Attempt<'_>,
+    product: Product,
+    forbidden: Option<&str>,
+) -> Result<(Row, Vec<Record>), RunError> {
     let before = run.view();
     let after = before.with(product.clone());
     let (product, lost) = after.steered(product, || closed(&before, &after));
@@ -137,10 +163,14 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) 
     let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
     group.extend(evaluated.map(|data| here(Kind::Choice, "guard_evaluated", data)));
     let to = destination(&t);
-    let why = with_checker(
-        lost.filter(|_| t.row == Row::ObjectiveLost).unwrap_or_else(|| why(&t, product, &after, judgement.as_ref())),
-        after.fresh_check(),
-    );
+    let why = match (forbidden, lost.filter(|_| t.row == Row::ObjectiveLost)) {
+        (Some(rules), _) => {
+            format!("approved, and every clause of the guard holds, but the policy forbids it: {rules}")
+        }
+        (None, Some(lost)) => lost,
+        (None, None) => why(&t, product, &after, judgement.as_ref()),
+    };
+    let why = with_checker(why, after.fresh_check());
     let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
     group.push(here(
         Kind::Choice,
@@ -168,11 +198,11 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) 
                 outcome if ends_with_its_best(outcome) => with_this.best(None).map(|(rev, _)| rev),
                 _ => Some(before.rev),
             };
-            let finished = Finished { outcome, reason: None, why, best };
+            let finished = Finished { outcome, reason: None, why, best, rules: Vec::new() };
             group.push(record("run", Kind::Act, "run_finished", before.rev, 0, to_value(&finished)).after_all());
         }
     }
-    run.append(group).map(|_| ())
+    Ok((t.row, group))
 }
 
 fn destination(t: &Transition) -> String {

@@ -144,8 +144,8 @@ const TIES: [(&str, &str, &str, &str, &str); 7] = [
         "journal/not_approved",
         "run",
         r#"name = "run_finished" & (outcome = "not_approved" | outcome = "undecided")"#,
-        r#"@review.row = "revision_limit" | @second_reading.row = "revision_limit" | @review.row = "objective_lost" | @second_reading.row = "objective_lost""#,
-        "a run that ended not approved had no revision left, or an objective that could not be reached any more",
+        r#"@review.row = "revision_limit" | @second_reading.row = "revision_limit" | @review.row = "objective_lost" | @second_reading.row = "objective_lost" | @review.row = "policy_violated""#,
+        "a run that ended not approved had no revision left, an objective that could not be reached any more, or a policy that forbade its approval",
     ),
     (
         "journal/outcome",

@@ -222,6 +222,9 @@ pub struct ReviewFacts {
     /// Whether the objective ends the run if the revision closes now: it cannot be reached any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub objective_lost: bool,
+    /// Whether an approval would leave a rule of the user's policy broken that none may break.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub broken: bool,
 }
 
 /// What happened.
@@ -297,6 +300,15 @@ impl Event {
     /// The earliest station that an issue above minor names.
     fn earliest(self) -> Option<Station> {
         if let Event::Reviewed(review) = self { review.earliest } else { None }
+    }
+
+    /// The same review, whose approval would leave a rule of the user's policy broken.
+    #[must_use]
+    pub fn broken(self) -> Self {
+        match self {
+            Event::Reviewed(review) => Event::Reviewed(ReviewFacts { broken: true, ..review }),
+            other => other,
+        }
     }
 
     /// The first clause of the approval guard that failed at a review.
@@ -403,6 +415,7 @@ fn take(rules: &Rules, s: State, event: Event, row: Row) -> Transition {
             let outcome = if s.repaired { Outcome::ApprovedRepaired } else { Outcome::Approved };
             finish(s, outcome, row)
         }
+        Row::PolicyViolated => finish(s, Outcome::NotApproved, row),
         Row::FlawClaimed => perform(State { position: Position::SecondReading, unreadable: false, ..s }, row),
         Row::FlawRepaired => next_revision(State { repaired: true, ..s }, InformalSpec, row),
         Row::FlawFound => finish(s, Outcome::FlawFound, row),

@@ -2,6 +2,7 @@
 //!
 //! It knows no tool, no provider and no node: stations are names here, and what works at them comes through a trait.
 
+mod admission;
 mod driver;
 mod folder;
 mod guard;
@@ -18,7 +19,9 @@ mod said;
 mod station;
 mod strengthen;
 mod view;
+mod watch;
 
+pub use admission::{AdmissionError, Admitted, admit};
 pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
 pub use folder::{Kept, reconcile};
 pub use guard::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
@@ -40,3 +43,4 @@ pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};
 pub use view::{FoldError, Made, RunView};
+pub use watch::{Forecast, Foreseen, Intervened, RuleEnd, Violation, WatchError, kept_texts};

@@ -10,6 +10,7 @@ use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
 use super::objective::ObjectiveStep;
 use super::station::{Review, Station};
 use super::strengthen::Strengthened;
+use super::watch::RuleEnd;
 use crate::config::Draft;
 use crate::journal::{Event, Sha};
 use crate::monitor::RunObjective;
@@ -74,6 +75,9 @@ pub struct Settings {
     /// The prompt templates, by name.
     #[serde(default)]
     pub prompts: BTreeMap<String, PromptInUse>,
+    /// The user's own policy, as it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Stored>,
     /// What the command line needs to go on: provider, model, limits.
     pub surroundings: serde_json::Value,
 }
@@ -420,6 +424,9 @@ pub struct Finished {
     /// The revision whose files stand at the top.
     #[serde(default)]
     pub best: Option<u32>,
+    /// How the rules of the user's policy stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleEnd>,
 }
 
 /// An attempt that has begun and not ended, with the events that belong to it.
@@ -473,6 +480,9 @@ pub struct Changed {
     /// Prompt templates that are no longer as the run has used them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, PromptInUse>,
+    /// The user's own policy, where it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Stored>,
 }
 
 impl Settings {
@@ -492,6 +502,7 @@ impl Settings {
             objective: objective.filter(|new| self.objective.as_ref() != Some(new)),
             surroundings: (surroundings != self.surroundings).then_some(surroundings),
             prompts,
+            policy: None,
         }
     }
 }

@@ -54,6 +54,8 @@ pub enum Row {
     StrongerKept,
     /// The properties on trial kill no more, do not hold, or did not come so far: those before them stand again.
     StrongerDropped,
+    /// Approved, and the guard holds, but the user's policy forbids it.
+    PolicyViolated,
     /// Approved, and the guard holds.
     Approved,
     /// A flaw whose guard holds: the second reader is asked.
@@ -80,7 +82,7 @@ pub enum Row {
 
 impl Row {
     /// Every row that a run can take, in the order in which they are looked at.
-    pub const ALL: [Row; 28] = [
+    pub const ALL: [Row; 29] = [
         Row::Stopped,
         Row::Resumed,
         Row::InformalAnswered,
@@ -99,6 +101,7 @@ impl Row {
         Row::StrongerKept,
         Row::Strengthen,
         Row::MutantsJudged,
+        Row::PolicyViolated,
         Row::Approved,
         Row::FlawClaimed,
         Row::FlawRepaired,
@@ -148,6 +151,9 @@ impl Row {
             Row::StrongerKept => r#"on.at = "mutants" & on.event = "judged" & on.on_trial"#,
             Row::Strengthen => r#"on.at = "mutants" & on.event = "judged" & on.survivors & on.rounds < on.round_limit"#,
             Row::MutantsJudged => r#"on.at = "mutants" & on.event = "judged""#,
+            Row::PolicyViolated => {
+                r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & on.issues = false & on.approval & on.broken"#
+            }
             Row::Approved => {
                 r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & on.issues = false & on.approval"#
             }
@@ -203,6 +209,9 @@ impl Row {
             Row::StrongerKept => "the properties on trial notice more mutants: they stay",
             Row::Strengthen => "mutants go unnoticed: ask for properties that notice them",
             Row::MutantsJudged => "the mutants are judged: review",
+            Row::PolicyViolated => {
+                "approved, and the guard holds, but a rule of the user's policy of severity `error` would be left broken: not approved"
+            }
             Row::Approved => "approved, no issue above minor, and every clause of the approval guard holds",
             Row::FlawClaimed => "a flaw is claimed and every clause of its guard holds: ask the second reader",
             Row::FlawRepaired => {
@@ -256,7 +265,7 @@ pub(super) struct On<'a> {
 
 impl On<'_> {
     /// Every field that may have a value.
-    pub(super) const FIELDS: [&'static str; 23] = [
+    pub(super) const FIELDS: [&'static str; 24] = [
         "on.at",
         "on.event",
         "on.working",
@@ -272,6 +281,7 @@ impl On<'_> {
         "on.verdict",
         "on.issues",
         "on.approval",
+        "on.broken",
         "on.flaw",
         "on.agrees",
         "on.place",
@@ -379,6 +389,7 @@ impl Record for On<'_> {
                 Event::Reviewed(_) | Event::ReviewUnreadable { .. } => flag(self.event.refused_by().is_none()),
                 _ => None,
             },
+            "on.broken" => review?.broken.then_some(Value::Bool(true)),
             "on.flaw" => match review?.verdict {
                 ReviewVerdict::Flaw => flag(review?.flaw.is_none()),
                 _ => None,

@@ -9,15 +9,18 @@ use std::time::SystemTime;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::admission::Admitted;
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::knowledge::{Judgement, Knowledge};
 use super::records::{Branch, Settings, Stored};
 use super::said::{restored, reviewed};
 use super::view::{FoldError, RunView};
+use super::watch::{Forecast, RuleEnd, Watch, WatchError};
 use crate::journal::{
     ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Past, Record, Recovery,
     RunLock, Sha, StoreError,
 };
+use crate::monitor::Intervening;
 use crate::temporal::causal::CausalError;
 
 /// Why a run cannot go on.
@@ -36,6 +39,9 @@ pub enum RunError {
     /// An event.
     #[error(transparent)]
     Fold(#[from] FoldError),
+    /// The policy that the run is under.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
     /// What an event says it could know of.
     #[error("event {seq}: {source}; the journal was changed after it was written")]
     Clock {
@@ -66,6 +72,7 @@ struct Ledger {
     journal: Journal,
     view: RunView,
     knowledge: Knowledge,
+    watch: Option<Watch>,
 }
 
 impl Ledger {
@@ -135,10 +142,14 @@ impl Run {
         }
         journal.crash_at(surroundings.crash);
         let store = ArtifactStore::open(&root.join("artifacts"))?;
+        let mut watch = view.settings.policy.as_ref().map(|policy| Watch::of(policy, &store)).transpose()?;
+        if let Some(watch) = &mut watch {
+            watch.catch_up(journal.events())?;
+        }
         Ok(Self {
             root,
             store,
-            ledger: Mutex::new(Ledger { journal, view, knowledge }),
+            ledger: Mutex::new(Ledger { journal, view, knowledge, watch }),
             recovery,
             seen: Mutex::default(),
             _lock: lock,
@@ -217,10 +228,50 @@ impl Run {
         ledger.knowledge.judge(&says).map_err(|source| RunError::Clock { seq, source })
     }
 
-    /// Appends a group of events, durably, and follows them.
+    /// Puts the run under a policy whose text is kept: what its journal holds already counts, and is told with the next
+    /// event.
+    pub fn put_under(&self, policy: &Stored, rules: Admitted) -> Result<(), RunError> {
+        let mut ledger = self.ledger();
+        let mut watch = Watch::new(rules, policy.sha.clone(), &self.store);
+        watch.catch_up(ledger.journal.events())?;
+        ledger.watch = Some(watch);
+        Ok(())
+    }
+
+    /// How answers that would violate a rule are met; `None` where no rule asks for that.
+    pub fn intervening(&self) -> Option<Intervening> {
+        self.ledger().watch.as_ref().and_then(Watch::intervening)
+    }
+
+    /// What the rules about the whole journal ask for, in words.
+    pub fn rules_in_words(&self) -> Vec<String> {
+        self.ledger().watch.as_ref().map(Watch::in_words).unwrap_or_default()
+    }
+
+    /// What the run's policy would come to with this event next.
+    pub fn forecast(&self, record: Record) -> Result<Forecast, RunError> {
+        let ledger = self.ledger();
+        let Some(watch) = &ledger.watch else { return Ok(Forecast::default()) };
+        Ok(watch.forecast(ledger.journal.draft(), record).map_err(WatchError::from)?)
+    }
+
+    /// How the rules of the run's policy would stand if its journal ended behind these records.
+    pub(super) fn rules_at_end(&self, records: &[Record]) -> Result<Vec<RuleEnd>, RunError> {
+        let ledger = self.ledger();
+        let Some(watch) = &ledger.watch else { return Ok(Vec::new()) };
+        Ok(watch.ends(ledger.journal.draft(), records).map_err(WatchError::from)?)
+    }
+
+    /// Appends a group of events, durably, and follows them. Where one breaks a rule of the run's policy, that follows
+    /// in the same group.
     pub fn append(&self, records: Vec<Record>) -> Result<Vec<Event>, RunError> {
         let mut ledger = self.ledger();
-        let events = ledger.journal.append(records)?.to_vec();
+        let mut draft = ledger.journal.draft();
+        draft.extend(records);
+        if let Some(watch) = &mut ledger.watch {
+            watch.extend(&mut draft).map_err(WatchError::from)?;
+        }
+        let events = ledger.journal.commit(draft)?.to_vec();
         for event in &events {
             let Ledger { view, knowledge, .. } = &mut *ledger;
             Ledger::follow(view, knowledge, event)?;
@@ -305,10 +356,15 @@ impl<'a> Attempt<'a> {
         self.recalled.iter().rev().find(|e| e.name == name && matches(&e.data))
     }
 
+    /// An event of this attempt, to be.
+    pub fn event(&self, kind: Kind, name: &'static str, data: Value) -> Record {
+        record(self.lifeline, kind, name, self.rev, self.attempt, data)
+    }
+
     /// Records an event of this attempt.
     pub fn record(&self, kind: Kind, name: &'static str, data: Value) -> Result<Event, RunError> {
-        let mut events = self.run.append(vec![record(self.lifeline, kind, name, self.rev, self.attempt, data)])?;
-        Ok(events.pop().expect("one record gives one event"))
+        let events = self.run.append(vec![record(self.lifeline, kind, name, self.rev, self.attempt, data)])?;
+        Ok(events.into_iter().next().expect("a record gives an event"))
     }
 
     /// Keeps a text in the artifact store.

@@ -14,6 +14,7 @@ use super::records::{
 use super::routes::Row;
 use super::station::{Review, Station};
 use super::strengthen::{Judged, Strengthening};
+use super::watch::{Intervened, Violation};
 use crate::journal::{Event, Sha};
 use crate::prompt::Requirement;
 use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict, covers_key};
@@ -81,6 +82,10 @@ pub struct RunView {
     pub strengthening: Option<Strengthening>,
     /// The attempt in work.
     pub in_flight: Option<InFlight>,
+    /// Rules of the user's policy that were violated.
+    pub violations: Vec<Violation>,
+    /// Answers that would have violated one, by the lifeline that asked.
+    pub interventions: Vec<(String, Intervened)>,
     /// How it ended.
     pub finished: Option<Finished>,
     /// Events folded.
@@ -120,6 +125,8 @@ impl Default for RunView {
             edited: Vec::new(),
             strengthening: None,
             in_flight: None,
+            violations: Vec::new(),
+            interventions: Vec::new(),
             finished: None,
             events: 0,
         }
@@ -341,6 +348,7 @@ impl RunView {
                 self.end_trial(&t, why);
                 self.move_on(&t);
             }
+            "rule_violated" => self.violations.push(Violation::deserialize(&event.data)?),
             "revision_closed" => self.take_closed(Revision::deserialize(&event.data)?),
             "run_finished" => {
                 let finished = Finished::deserialize(&event.data)?;
@@ -369,6 +377,9 @@ impl RunView {
                     {
                         self.first_violated.entry(name).or_insert(now);
                     }
+                }
+                if name == "intervened" {
+                    self.interventions.push((event.lifeline.clone(), Intervened::deserialize(&event.data)?));
                 }
                 if name == "mutants_judged" {
                     self.take_judged(Judged::deserialize(&event.data)?);
@@ -434,6 +445,7 @@ impl RunView {
             self.settings.surroundings = surroundings;
         }
         self.settings.prompts.extend(changed.prompts);
+        self.settings.policy = changed.policy.or(self.settings.policy.take());
     }
 
     pub(super) fn branch(&mut self, branch: Branch, rev: u32) {

@@ -32,6 +32,10 @@ templates![
     "review/second_reading_role",
     "review/second_reading",
     "review/second_reading_repair",
+    "policy/role",
+    "policy/formulate",
+    "policy/inject",
+    "policy/constraints",
 ];
 
 /// What a template may ask for: once with something in it, and once with as little as there can be. A template is
@@ -74,6 +78,17 @@ fn samples(name: &str) -> [Value; 2] {
         "review/second_reading" | "review/second_reading_repair" => {
             (json!({"index": "docs/INDEX.md", "changed": true}), json!({"index": "docs/INDEX.md", "changed": false}))
         }
+        "policy/inject" => (
+            json!({"prompt": "p", "rules": [{"means": "m", "owed": "o"}]}),
+            json!({"prompt": "p", "rules": [{"means": "m", "owed": ""}]}),
+        ),
+        "policy/constraints" => (json!({"prompt": "p", "rules": ["m"]}), json!({"prompt": "p", "rules": []})),
+        "policy/formulate" => (
+            json!({"words": "w", "owner": "review", "when": "f", "nodes": "n", "events": "e", "formula": "f",
+                   "problem": "p"}),
+            json!({"words": "w", "owner": null, "when": null, "nodes": "n", "events": "e", "formula": null,
+                   "problem": null}),
+        ),
         _ => (json!({}), json!({})),
     };
     [full, least]

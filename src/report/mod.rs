@@ -6,6 +6,7 @@ mod eval;
 mod junit;
 mod mutation;
 mod objective;
+mod policy;
 mod strengthen;
 mod text;
 
@@ -15,5 +16,6 @@ pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use objective::{objective_json, step_words};
+pub use policy::intervened_words;
 pub use strengthen::mutants_sentence;
 pub use text::{counted, heading, report, skipped_lines, summary};

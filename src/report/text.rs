@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::objective::objective_text;
+use super::policy::policy_text;
 use super::strengthen::{strengthened_line, strengthened_text};
 use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView, Spent};
 use crate::prompt::Skipped;
@@ -100,6 +101,7 @@ pub fn summary(view: &RunView, width: usize) -> String {
         }
         requirements(&mut text, revision);
         rests_on(&mut text, view, revision);
+        text.push_str(&policy_text(view));
         flaw(&mut text, view, revision, width);
     }
     if !view.other_concerns.is_empty() {

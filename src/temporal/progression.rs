@@ -61,7 +61,7 @@ impl Ending {
 }
 
 /// How much is owed; less is better, and what is violated owes most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Debt {
     /// At least so many further steps until the run may end well; [`u32::MAX`] where it cannot any more.
     pub steps: u32,

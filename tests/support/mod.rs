@@ -222,9 +222,15 @@ enum Reads {
 
 impl Script {
     /// `draft` is the purpose of a first answer, `repair` of a later one.
-    pub fn answer(mut self, node: &str, place: u32, attempt: u32, purpose: &str, answer: &str) -> Self {
+    pub fn answer(self, node: &str, place: u32, attempt: u32, purpose: &str, answer: &str) -> Self {
+        self.sample(node, place, attempt, (purpose, 0), answer)
+    }
+
+    /// A further answer to the same request.
+    pub fn sample(mut self, node: &str, place: u32, attempt: u32, of: (&str, u32), answer: &str) -> Self {
+        let (purpose, candidate) = of;
         let line = json!({
-            "v": 1, "node": node, "place": place, "attempt": attempt, "purpose": purpose, "candidate": 0,
+            "v": 1, "node": node, "place": place, "attempt": attempt, "purpose": purpose, "candidate": candidate,
             "wording": "0".repeat(64), "prompt_start": "", "reads": [], "provider": "script", "answer": answer,
         });
         self.lines.retain(|(l, _)| KEY.iter().any(|k| l[k] != line[k]));
@@ -274,7 +280,7 @@ impl Script {
 }
 
 /// What identifies a request.
-const KEY: [&str; 4] = ["node", "place", "attempt", "purpose"];
+const KEY: [&str; 5] = ["node", "place", "attempt", "purpose", "candidate"];
 
 impl Bench {
     /// Forges `docs/` into `specs/` from a script. Where answers have read what they were offered, the run is made

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use super::journal::JOURNAL_LIFELINES;
+
 /// The shapes of logs that are known by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,6 +56,9 @@ pub struct Mapping {
     pub tool_call: Option<Vec<String>>,
     /// Text that was written: a text, or a list of blocks.
     pub text: Option<Vec<String>>,
+    /// The name of the file, among those kept beside the log, that holds the text that was written.
+    #[serde(skip)]
+    pub text_kept: Option<String>,
     /// Why the turn ended.
     pub stop_reason: Option<Vec<String>>,
     /// Whose event it is.
@@ -78,19 +83,6 @@ pub struct Mapping {
     pub fields: Option<Vec<String>>,
 }
 
-/// Whose events a run's journal holds: the run itself, its stations, the second reader, and the judging of mutants.
-pub const JOURNAL_LIFELINES: [&str; 9] = [
-    "run",
-    "informal_spec",
-    "formalize",
-    "validate",
-    "generate_invariants",
-    "model_check",
-    "review",
-    "second_reading",
-    "mutants",
-];
-
 impl Mapping {
     /// The fields that hold the counts of a clock.
     pub fn clock_fields(&self) -> Vec<String> {
@@ -105,6 +97,9 @@ impl Mapping {
         let one = |path: &str| Some(path.to_owned());
         let base = match shape {
             Shape::Journal => Self {
+                tool_call: some(&["data.told.tools"]),
+                text_kept: one("data.told.text"),
+                stop_reason: some(&["data.told.stop_reason"]),
                 lifeline: one("lifeline"),
                 event: one("kind"),
                 clock: one("vc"),
@@ -149,6 +144,7 @@ impl Mapping {
             shape: Some(shape),
             tool_call: self.tool_call.or(base.tool_call),
             text: self.text.or(base.text),
+            text_kept: self.text_kept.or(base.text_kept),
             stop_reason: self.stop_reason.or(base.stop_reason),
             lifeline: self.lifeline.or(base.lifeline),
             event: self.event.or(base.event),
@@ -165,8 +161,13 @@ impl Mapping {
 
     /// What records tell besides fields, and where.
     pub fn told(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        let all = [("tool_call", &self.tool_call), ("text", &self.text), ("stop_reason", &self.stop_reason)];
-        all.into_iter().filter_map(|(kind, paths)| paths.as_deref().map(|paths| (kind, paths)))
+        let kept = self.text_kept.as_ref().map(std::slice::from_ref);
+        let all = [
+            ("tool_call", self.tool_call.as_deref()),
+            ("text", self.text.as_deref().or(kept)),
+            ("stop_reason", self.stop_reason.as_deref()),
+        ];
+        all.into_iter().filter_map(|(kind, paths)| paths.map(|paths| (kind, paths)))
     }
 
     /// Kinds of labels that a formula may use on such a log.
@@ -174,7 +175,7 @@ impl Mapping {
         let has = [
             ("tool_call", self.tool_call.is_some()),
             ("stop_reason", self.stop_reason.is_some()),
-            ("text_contains", self.text.is_some()),
+            ("text_contains", self.text.is_some() || self.text_kept.is_some()),
             ("extra", true),
         ];
         has.into_iter().filter(|(_, has)| *has).map(|(kind, _)| kind)

@@ -1,12 +1,16 @@
 //! Logs of agents as traces: records of any shape become states that formulas read.
 
+mod journal;
 mod json;
 mod mapping;
 mod plan;
 mod source;
 mod step;
 
-pub use mapping::{JOURNAL_LIFELINES, Mapping, Shape};
-pub use plan::Plan;
+pub use journal::{
+    JOURNAL_LIFELINES, carriers, is_journal_field, journal_events, journal_fields, journal_vocabulary, near,
+};
+pub use mapping::{Mapping, Shape};
+pub use plan::{KeptTexts, Plan, RecordError};
 pub use source::{Found, LONGEST_LINE, LogError, Manner, Places, scan_lines, scan_list, shape_of};
 pub use step::{CALLS, Scalar, Step};

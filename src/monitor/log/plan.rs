@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -21,8 +22,42 @@ enum Take {
     Tool,
     /// Text, or blocks with some.
     Text,
+    /// Where the text is kept.
+    TextKept,
     /// Why the turn ended.
     Stop(u8),
+}
+
+/// Fetches a text that is kept beside a log, by the name that the log gives it; or says why it cannot.
+#[derive(Clone)]
+pub struct KeptTexts(Arc<Fetch>);
+
+type Fetch = dyn Fn(&str) -> Result<String, String> + Send + Sync + UnwindSafe + RefUnwindSafe;
+
+impl KeptTexts {
+    /// Fetched in this way.
+    pub fn new(
+        fetch: impl Fn(&str) -> Result<String, String> + Send + Sync + UnwindSafe + RefUnwindSafe + 'static,
+    ) -> Self {
+        Self(Arc::new(fetch))
+    }
+}
+
+impl fmt::Debug for KeptTexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeptTexts")
+    }
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It is no JSON record.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A text that it names is not to be had.
+    #[error("{0}")]
+    Text(String),
 }
 
 /// Where to look in a record.
@@ -64,6 +99,7 @@ pub struct Plan {
     root: Node,
     names: Arc<[String]>,
     only: Option<(usize, Vec<String>)>,
+    kept: Option<KeptTexts>,
 }
 
 impl Plan {
@@ -101,6 +137,11 @@ impl Plan {
         for path in mapping.text.iter().flatten() {
             root.insert(path, Take::Text);
         }
+        let is_text = |atom: &Atom| matches!(atom, Atom::Label { kind, .. } if &**kind == "text_contains");
+        let asks = |formula: &Formula| formulas.atoms_of(*formula).iter().any(|atom| is_text(formulas.atom(*atom)));
+        if let Some(path) = mapping.text_kept.as_ref().filter(|_| wanted.iter().any(asks)) {
+            root.insert(path, Take::TextKept);
+        }
         for (rank, path) in (0..).zip(mapping.stop_reason.iter().flatten()) {
             root.insert(path, Take::Stop(rank));
         }
@@ -108,7 +149,13 @@ impl Plan {
             .only
             .as_ref()
             .and_then(|name| names.iter().position(|n| n == name).map(|number| (number, mapping.values.clone())));
-        Self { root, names, only }
+        Self { root, names, only, kept: None }
+    }
+
+    /// The same, for a log beside which texts are kept. Without it nothing is known of them.
+    #[must_use]
+    pub fn with_texts(self, kept: KeptTexts) -> Self {
+        Self { kept: Some(kept), ..self }
     }
 
     /// A state with nothing in it, to be read into.
@@ -122,15 +169,21 @@ impl Plan {
     }
 
     /// Reads one record; `false` where it is no state.
-    pub fn read(&self, json: &[u8], step: &mut Step) -> Result<bool, serde_json::Error> {
+    pub fn read(&self, json: &[u8], step: &mut Step) -> Result<bool, RecordError> {
         step.clear();
         let mut reader = Reader::new(json);
-        if reader.peek() == Some(b'{')
+        let is_state = if reader.peek() == Some(b'{')
             && (At { node: &self.root, step }).deserialize(&mut reader).and_then(|()| reader.end()).is_ok()
         {
-            return Ok(self.is_state(step));
+            self.is_state(step)
+        } else {
+            self.read_again(json, step)?
+        };
+        if let (Some(kept), Some(name)) = (&self.kept, step.text_kept.take()) {
+            let text = (kept.0)(&name).map_err(RecordError::Text)?;
+            add_line(&mut step.text, &text);
         }
-        self.read_again(json, step)
+        Ok(is_state)
     }
 
     /// What the fast reader gives up on: anything unusual, and everything wrong.
@@ -199,6 +252,7 @@ impl At<'_, '_> {
                 Take::Tool if self.node.takes.contains(&Take::Text) => {}
                 Take::Tool => self.step.tools.push(text.to_owned()),
                 Take::Text => add_line(&mut self.step.text, text),
+                Take::TextKept => self.step.text_kept = Some(text.to_owned()),
                 Take::Stop(rank) => {
                     if self.step.stop.as_ref().is_none_or(|(before, _)| rank <= before) {
                         self.step.stop = Some((*rank, text.to_owned()));

@@ -8,7 +8,7 @@ use std::sync::{Mutex, mpsc};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::mapping::Shape;
-use super::plan::Plan;
+use super::plan::{Plan, RecordError};
 use super::step::{Step, TOLD};
 
 /// How much a thread reads before it looks at the lines in it: little enough to stay near, and memory a small multiple.
@@ -316,8 +316,9 @@ fn scan_block<A: Default>(
                         fold(&mut folded, &step, line);
                     }
                 }
-                Err(error) if *is_last && end.is_none() && error.is_eof() => found.torn = Some(line),
-                Err(error) => {
+                Err(RecordError::Text(message)) => return Err(LogError::Line { line, message }),
+                Err(RecordError::Json(error)) if *is_last && end.is_none() && error.is_eof() => found.torn = Some(line),
+                Err(RecordError::Json(error)) => {
                     let message = explain(&error, text);
                     if !manner.skip_invalid {
                         return Err(LogError::Line { line, message });

@@ -63,6 +63,8 @@ pub struct Step {
     pub(super) compound: Vec<bool>,
     pub(super) tools: Vec<String>,
     pub(super) text: String,
+    /// Where the text is kept, until it is fetched.
+    pub(super) text_kept: Option<String>,
     pub(super) stop: Option<(u8, String)>,
 }
 
@@ -82,6 +84,7 @@ impl Step {
         self.compound.fill(false);
         self.tools.clear();
         self.text.clear();
+        self.text_kept = None;
         self.stop = None;
     }
 

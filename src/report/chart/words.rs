@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::journal::Event;
 use crate::pipeline::Judged;
-use crate::report::{counted, mutants_sentence};
+use crate::report::{counted, intervened_words, mutants_sentence};
 use crate::tla::{CheckOutcome, verdict_sentence};
 
 /// The event in words, of any length.
@@ -54,6 +54,12 @@ pub(super) fn of(event: &Event) -> String {
         },
         "guard_evaluated" => guard(data),
         "routed" => because(row(event), text(data, "why")),
+        "answer_taken" => format!("takes answer {}", data["candidate"].as_u64().unwrap_or(0) + 1),
+        "intervened" => match serde_json::from_value(data.clone()) {
+            Ok(intervened) => intervened_words(&intervened),
+            Err(_) => "intervened".to_owned(),
+        },
+        "rule_violated" => format!("rule {} is violated by event {}", text(data, "rule"), data["culprit"]),
         "revision_closed" => format!("rev_{} ends: {}", event.rev, text(data, "outcome")),
         "run_finished" => format!("ends: {}", because(text(data, "outcome"), text(data, "why"))),
         other => other.to_owned(),

@@ -1,0 +1,285 @@
+//! `tlaforge policy formulate`: a model turns the rules that a policy says in plain words into formulas, and a person
+//! confirms that they say the same.
+
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+use serde_json::{Value, json};
+
+use super::failure::{Fails, Failure};
+use super::forge::{Answers, settings};
+use super::progress::{advice, result};
+use super::provider::{caller, refuse_secrets};
+use super::surroundings::cancel_on_signals;
+use super::trust::{begin_recording, make_absolute, may_record};
+use crate::config::Layer;
+use crate::exit::Exit;
+use crate::journal::write_atomically;
+use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Recording, Request, RequestKey, Used};
+use crate::monitor::log::{JOURNAL_LIFELINES, journal_vocabulary};
+use crate::monitor::{InWords, in_words};
+use crate::pipeline::admit;
+use crate::process::Cancel;
+use crate::prompt::{PromptLibrary, json_object};
+use crate::temporal::Formulas;
+
+/// The node in the keys of requests.
+const NODE: &str = "policy";
+
+/// Flags of `policy formulate`.
+#[derive(Debug, ClapArgs)]
+pub(super) struct FormulateArgs {
+    /// The policy file. The formulas are written into it.
+    pub file: PathBuf,
+    /// Take each formula as confirmed, without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`].
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// The model's name.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the server of `openai` or `anthropic` is.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// US dollars that it may cost.
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    pub max_cost: Option<f64>,
+    /// The recording that `--provider replay` answers from.
+    #[arg(long, value_name = "FILE")]
+    pub recording: Option<PathBuf>,
+    /// Record every answer into this file.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// The folder of requests and answers of `handoff`, and of the empty workspace [default: formulate].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
+    let shown = args.file.display();
+    let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{shown}: {e}"));
+    let mut text = std::fs::read_to_string(&args.file).map_err(|e| cannot(&e).hint("give a policy file"))?;
+    refuse_secrets(&shown.to_string(), &text)?;
+    let rules = in_words(&text).map_err(|e| cannot(&e))?;
+    let open: Vec<&InWords> = rules.iter().filter(|rule| !rule.confirmed).collect();
+    if open.is_empty() {
+        result(&format!("{shown}: {} in words, all of them confirmed\n", crate::report::counted(rules.len(), "rule")));
+        return Ok(Exit::Ok);
+    }
+    let mut model = None;
+    let mut left = 0;
+    for (number, rule) in (1..).zip(open) {
+        let formula = match &rule.formula {
+            Some(formula) => {
+                admit(&rule.alone(formula)).map_err(|e| cannot(&e).hint("mend the formula, or take it out"))?;
+                formula.clone()
+            }
+            None => {
+                if model.is_none() {
+                    model = Some(Model::of(args).await?);
+                }
+                let model = model.as_mut().expect("it was made just now");
+                let Some(formula) = model.formula(rule, number).await? else {
+                    left += 1;
+                    continue;
+                };
+                // What was paid for is kept, whatever happens next.
+                text = written(&args.file, &current(&text, &rule.id)?.with_formula(&text, &formula))?;
+                formula
+            }
+        };
+        show(rule, &formula);
+        if args.yes || agreed(&rule.id)? {
+            text = written(&args.file, &current(&text, &rule.id)?.confirmed_in(&text))?;
+        } else {
+            left += 1;
+        }
+    }
+    if left > 0 {
+        advice(&format!(
+            "{} not confirmed: no run takes {shown} before each rule in words has a formula with `confirmed = true`",
+            crate::report::counted(left, "rule")
+        ));
+        return Ok(Exit::Negative);
+    }
+    result(&format!("{shown}: every rule in words is confirmed\n"));
+    Ok(Exit::Ok)
+}
+
+/// The rule as it stands in the file now.
+fn current(text: &str, id: &str) -> Result<InWords, Failure> {
+    let found = in_words(text).map_err(|e| Failure::usage(e.to_string()))?.into_iter().find(|rule| rule.id == id);
+    found.ok_or_else(|| Failure::usage(format!("the rule `{id}` is not in the file any more")))
+}
+
+fn written(path: &Path, text: &str) -> Result<String, Failure> {
+    in_words(text).map_err(|e| {
+        Failure::usage(format!("{}: {e}", path.display()))
+            .hint("a rule is written under a [[rule]] of its own, so that its formula can be put there")
+    })?;
+    write_atomically(&whole(path)?, text.as_bytes())
+        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
+    Ok(text.to_owned())
+}
+
+/// What is written beside a file needs the file's folder.
+fn whole(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).fails(Exit::Usage)
+}
+
+/// Words, formula, and the formula in words: what a person has to compare.
+fn show(rule: &InWords, formula: &str) {
+    let mut formulas = Formulas::new();
+    let says = formulas.parse(formula).map_or_else(|e| e.to_string(), |formula| formulas.words(formula));
+    let at = match (&rule.owner, &rule.when) {
+        (Some(owner), Some(when)) => format!("  asked at: each event of {owner} where {when}\n"),
+        (Some(owner), None) => format!("  asked at: each event of {owner}\n"),
+        (None, _) => String::new(),
+    };
+    result(&format!("{}\n  words:    {}\n{at}  formula:  {formula}\n  it says:  {says}\n", rule.id, rule.words.trim()));
+}
+
+/// Asks on the terminal; where there is none, nobody has agreed.
+fn agreed(id: &str) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    advice(&format!("does the formula of `{id}` say what its words say? [y/N]"));
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).fails(Exit::Usage)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// Who is asked, and what was said so far.
+struct Model {
+    caller: Caller,
+    prompts: PromptLibrary,
+    cancel: Cancel,
+    workspace: PathBuf,
+    used: Used,
+    record: Option<PathBuf>,
+    recording: Recording,
+}
+
+impl Model {
+    async fn of(args: &FormulateArgs) -> Result<Self, Failure> {
+        let flags = Layer {
+            provider: args.provider.clone().or_else(|| args.recording.as_ref().map(|_| "replay".to_owned())),
+            model: args.model.clone(),
+            base_url: args.base_url.clone(),
+            recording: args.recording.clone(),
+            max_cost: args.max_cost,
+            ..Layer::default()
+        };
+        let mut settings = settings(flags)?;
+        make_absolute(&mut settings);
+        if let Some(path) = &args.record {
+            may_record(path)?;
+            begin_recording(path)?;
+        }
+        let cancel = cancel_on_signals();
+        let out = args.out.clone().unwrap_or_else(|| PathBuf::from("formulate"));
+        let caller = caller(&settings, Answers::AsSet, &out, &cancel).await?;
+        let prompts = PromptLibrary::load(settings.given.prompts.as_deref()).fails(Exit::Usage)?;
+        let workspace = std::path::absolute(out.join("workspace")).fails(Exit::Usage)?;
+        std::fs::create_dir_all(&workspace)
+            .map_err(|e| Failure::usage(format!("cannot create {}: {e}", workspace.display())))?;
+        let recording = Recording::default();
+        Ok(Self { caller, prompts, cancel, workspace, used: Used::default(), record: args.record.clone(), recording })
+    }
+
+    /// A formula that a run could be watched by; after one that could not, the model is told why, once.
+    async fn formula(&mut self, rule: &InWords, number: u32) -> Result<Option<String>, Failure> {
+        let mut data = json!({
+            "words": rule.words.trim(), "owner": rule.owner, "when": rule.when, "nodes": JOURNAL_LIFELINES.join(", "),
+            "events": journal_vocabulary(), "formula": null, "problem": null,
+        });
+        for purpose in ["formulate", "repair"] {
+            let answer = self.ask(purpose, number, &data).await?;
+            let read = json_object(&answer).map_err(|problem| problem.what).map(|read| read.value);
+            let (formula, problem) = match read {
+                Err(problem) => (String::new(), problem),
+                Ok(value) => {
+                    let formula = value["formula"].as_str().unwrap_or("").trim().to_owned();
+                    let remarks = value["remarks"].as_str().unwrap_or("").trim();
+                    if !remarks.is_empty() {
+                        advice(&format!("{}: {remarks}", rule.id));
+                    }
+                    if formula.is_empty() {
+                        advice(&format!("{}: the model says that its words cannot be said as a formula", rule.id));
+                        return Ok(None);
+                    }
+                    match admit(&rule.alone(&formula)) {
+                        Ok(_) => return Ok(Some(formula)),
+                        Err(error) => (formula, error.to_string()),
+                    }
+                }
+            };
+            advice(&format!("{}: refused: {problem}", rule.id));
+            data["formula"] = json!(formula);
+            data["problem"] = json!(problem);
+        }
+        advice(&format!("{}: no formula was found; write one beside its words", rule.id));
+        Ok(None)
+    }
+
+    async fn ask(&mut self, purpose: &str, number: u32, data: &Value) -> Result<String, Failure> {
+        let render = |name: &str, data: &Value| self.prompts.render(name, data).fails(Exit::Usage);
+        let key =
+            RequestKey { node: NODE.to_owned(), place: 0, attempt: number, purpose: purpose.to_owned(), candidate: 0 };
+        let request = Request {
+            seq: u64::from(number) * 2 + u64::from(purpose == "repair") - 1,
+            role: render("policy/role", &json!({}))?,
+            prompt: render("policy/formulate", data)?,
+            workspace: self.workspace.clone(),
+            offered: Vec::new(),
+            choice: self.caller.choice(NODE),
+            schema: None,
+            key,
+        };
+        if self.caller.name() == "handoff" {
+            advice(&format!("waiting for handoff/{:04}-{NODE}/answer.md", request.seq));
+        }
+        let mut note = |note: Note| {
+            if let Note::Failed { message, .. } = &note {
+                advice(&format!("the call failed: {message}"));
+            }
+        };
+        let answer = self.caller.call(&request, self.used, &self.cancel, &mut note).await.map_err(|e| failed(&e))?;
+        self.take(&request, &answer)?;
+        Ok(answer.text)
+    }
+
+    fn take(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
+        self.used.cost_usd += answer.cost_usd.unwrap_or(0.0);
+        self.used.tokens = self.used.tokens.saturating_add(answer.usage.map_or(0, |usage| usage.total()));
+        let Some(path) = &self.record else { return Ok(()) };
+        self.recording.answers.push(Recorded {
+            v: 1,
+            key: request.key.clone(),
+            wording: request.wording(),
+            prompt_start: request.prompt.chars().take(80).collect(),
+            reads: answer.reads.clone(),
+            usage: answer.usage,
+            cost_usd: answer.cost_usd,
+            model: answer.model.clone(),
+            stop_reason: answer.stop_reason.clone(),
+            provider: self.caller.name().to_owned(),
+            answer: answer.text.clone(),
+        });
+        write_atomically(&whole(path)?, self.recording.render().as_bytes())
+            .map_err(|e| Failure::usage(format!("cannot write the recording {}: {e}", path.display())))
+    }
+}
+
+fn failed(error: &LlmError) -> Failure {
+    let exit = match error {
+        LlmError::Cancelled => Exit::Interrupted,
+        LlmError::Budget { .. } | LlmError::Deadline => Exit::Undecided,
+        _ => Exit::Provider,
+    };
+    Failure::new(exit, error.to_string())
+}

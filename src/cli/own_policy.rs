@@ -1,0 +1,52 @@
+//! A policy file of the user's own that a run is put under.
+
+use std::path::Path;
+
+use super::failure::Failure;
+use super::forge::run_failure;
+use super::provider::refuse_secrets;
+use crate::pipeline::{AdmissionError, Admitted, Run, Stored, admit};
+
+/// A policy that can govern a run.
+pub(super) struct OwnPolicy {
+    name: String,
+    text: String,
+    /// On the heap: the commands hold it while they wait.
+    rules: Box<Admitted>,
+}
+
+impl OwnPolicy {
+    /// Reads it, and finds out what is wrong with it: nothing has been made or paid for yet.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{name}: {e}"));
+        let text = std::fs::read_to_string(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
+        refuse_secrets(&name, &text)?;
+        let rules = admit(&text).map_err(|e| cannot(&e).hint(advice(&e)))?;
+        Ok(Self { name, text, rules: Box::new(rules) })
+    }
+
+    /// Puts a run under it; how it is kept, for the journal.
+    pub(super) fn govern(self, run: &Run) -> Result<Stored, Failure> {
+        let stored = run.keep(&self.name, &self.text).map_err(|e| run_failure(&e))?;
+        run.put_under(&stored, *self.rules).map_err(|e| run_failure(&e))?;
+        Ok(stored)
+    }
+}
+
+fn advice(error: &AdmissionError) -> &'static str {
+    match error {
+        AdmissionError::Unknown { .. } => "docs/policies.md lists the nodes, events and fields of a run",
+        AdmissionError::Impossible { .. } | AdmissionError::NeverAsked { .. } => {
+            "a comparison is false where its field is undefined: `G !(x = \"a\")` says what `G x != \"a\"` does not"
+        }
+        AdmissionError::Contradicts { .. } => {
+            "`tlaforge policy show` prints the laws; a rule of `severity = \"warning\"` may contradict them, and is reported"
+        }
+        AdmissionError::Unfit(_) => {
+            "a rule that looks back (`Y S O H`) or at other nodes (`@A`) needs an `owner`: it is then asked at that node's events"
+        }
+        AdmissionError::Log => "a run's journal needs no [log]",
+        _ => "docs/policies.md has examples",
+    }
+}

@@ -1,0 +1,233 @@
+//! What a run's journal holds, so that a rule that speaks of something else is told so before it is false for ever: the
+//! names of its events, and the fields that each carries. `tests/watch.rs` holds this list against journals.
+
+use std::fmt::Write as _;
+
+/// Whose events a run's journal holds: the run itself, its stations, the second reader, and the judging of mutants.
+pub const JOURNAL_LIFELINES: [&str; 9] = [
+    "run",
+    "informal_spec",
+    "formalize",
+    "validate",
+    "generate_invariants",
+    "model_check",
+    "review",
+    "second_reading",
+    "mutants",
+];
+
+/// Fields that every event has. Time, clock and the size of its group are no matter of a rule.
+const EVERY: &str = "v seq lifeline kind name rev attempt";
+
+/// What stations publish when they have worked, for the guards (`says.…`).
+const SAYS: &str = "says.accepted says.agrees says.answer says.cfg says.changed_steps says.complete says.constantly_true \
+    says.covering says.dead_actions says.flaw.covers_requirement says.flaw.described says.flaw.only_bounds \
+    says.flaw.property says.flaw.property_unchanged says.flaw.unfair says.flaw.unmapped_steps says.made_from \
+    says.module says.moved says.readable says.source says.trace says.type_ok says.unaccepted_cfg says.uncovered \
+    says.unnamed_changes says.unreached says.unread says.verdict says.violated says.witnesses";
+
+/// What happened, for the machine.
+const STEP: &str = "event event.judged.better event.judged.survivors event.merged event.reviewed.approval \
+    event.reviewed.best_inconclusive event.reviewed.broken event.reviewed.earliest event.reviewed.flaw \
+    event.reviewed.verdict event.review_unreadable.approval event.review_unreadable.best_inconclusive \
+    event.second_read.agrees event.second_read.best_inconclusive event.validated";
+
+/// What an answer tells.
+const TOLD: &str = "told.stop_reason told.text told.tools";
+
+/// What a check found, below `outcome.` of `check_finished` and `check.` of `revision_closed`.
+const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.constraints bounds.deadlock_checked \
+    bounds.symmetry bounds.view checker coverage invariants probes.* properties reason statistics.depth \
+    statistics.distinct statistics.generated statistics.initial statistics.left_on_queue statistics.seconds trace \
+    trace.* verdict version violated.kind violated.name warnings witnesses";
+
+/// The events of a journal, each with the fields of its data; `a.*` has names of the run's own below it.
+const EVENTS: [(&str, &[&str]); 26] = [
+    (
+        "run_started",
+        &["concern docs draft exemplars interface interface_names.* policy.bytes policy.path policy.sha prompts.* \
+           rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries skipped \
+           surroundings.*"],
+    ),
+    (
+        "run_resumed",
+        &["draft policy.bytes policy.path policy.sha prompts.* rules.invariant_retries rules.max_revisions \
+           rules.repair rules.strengthen rules.validate_retries surroundings.*"],
+    ),
+    (
+        "branch_started",
+        &[
+            "artifacts.* covers.* draft edited feedback from policy.bytes policy.path policy.sha prompts.* requirements \
+           rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries state.* \
+           surroundings.*",
+        ],
+    ),
+    ("attempt_started", &[]),
+    (
+        "request_sent",
+        &[
+            "candidate choice choice.effort choice.max_output choice.model choice.temperature key.attempt key.candidate \
+           key.node key.place key.purpose offered prompt prompt_start provider purpose wording",
+        ],
+    ),
+    (
+        "answer_received",
+        &[
+            "artifact candidate cost_usd estimated estimated.cost_usd estimated.usage.* model provider purpose reads \
+           request request_ids seconds stale usage usage.cache_read usage.cache_write usage.input usage.output",
+            TOLD,
+            "held.stop_reason held.text held.tools",
+        ],
+    ),
+    ("answer_taken", &["artifact candidate provider purpose reads", TOLD]),
+    ("intervened", &["calls candidate cost_usd owed prevented purpose rule tokens violated which"]),
+    ("answer_normalised", &["what"]),
+    ("part_taken", &["artifact of"]),
+    ("part_missing", &["of why"]),
+    (
+        "call_failed",
+        &["asked_seconds attempt cost_usd estimated.cost_usd estimated.usage.* kind message model purpose request \
+           request_id status usage usage.cache_read usage.cache_write usage.input usage.output wait_seconds what"],
+    ),
+    ("model_switched", &["from purpose request to what"]),
+    ("left_out", &["part purpose request said what"]),
+    ("read_refused", &["path why"]),
+    ("unreadable", &["why"]),
+    ("tool_finished", &["accepted added diagnostics module replaced tool"]),
+    ("check_finished", &["cfg checked.* asserting module output outcome.*"]),
+    ("mutants_judged", &["counts.* late made mutants seed tally.killed tally.score tally.survived unfit"]),
+    ("attempt_finished", &["artifacts.* facts facts.* feedback", STEP, SAYS]),
+    ("guard_evaluated", &["clause facts.* formula guard holds values values.* why"]),
+    (
+        "routed",
+        &[
+            "from on.accepted on.again on.agrees on.approval on.at on.best_inconclusive on.better on.broken on.earliest \
+             on.event on.flaw on.issues on.last_place on.on_trial on.place on.repair on.retries on.retry_limit \
+             on.round_limit on.rounds on.survivors on.verdict on.working row to why",
+            STEP,
+        ],
+    ),
+    ("restored", &[SAYS]),
+    (
+        "revision_closed",
+        &["attempts.* check check.* edited hashes.* models open outcome parent place repaired requirements revision \
+           routed_to spent.* spent_by_station.* standing.blockers standing.covered standing.holds \
+           standing.inconclusive standing.majors standing.not_vacuous standing.parses strengthened strengthened.* why"],
+    ),
+    ("run_finished", &["best outcome reason rules why"]),
+    ("rule_violated", &["culprit description formula means policy rule severity why"]),
+];
+
+/// The names of the events of a run.
+pub fn journal_events() -> impl Iterator<Item = &'static str> {
+    EVENTS.iter().map(|(name, _)| *name)
+}
+
+/// Every field of the events of a run, by name; one that ends with `.*` stands for all names below it.
+pub fn journal_fields() -> impl Iterator<Item = String> {
+    let of_events = EVENTS.iter().flat_map(|(_, groups)| groups.iter()).flat_map(|group| group.split_whitespace());
+    let of_checks = ["outcome", "check"].into_iter().flat_map(|at| CHECK.split_whitespace().map(move |f| (at, f)));
+    EVERY
+        .split_whitespace()
+        .chain(of_events)
+        .filter(|field| !matches!(*field, "outcome.*" | "check.*"))
+        .map(str::to_owned)
+        .chain(of_checks.map(|(at, field)| format!("{at}.{field}")))
+}
+
+/// The events with their fields, for people and models: a line of Markdown each.
+pub fn journal_vocabulary() -> String {
+    let mut text = String::new();
+    for (name, groups) in EVENTS {
+        let own = groups.iter().flat_map(|group| group.split_whitespace());
+        let checked = |at: &'static str| CHECK.split_whitespace().map(move |field| format!("{at}.{field}"));
+        let fields = own.flat_map(|field| match field {
+            "outcome.*" => checked("outcome").collect(),
+            // Those of a closed revision are named as those of the check itself are.
+            "check.*" => vec!["check.*".to_owned()],
+            field => vec![field.to_owned()],
+        });
+        let fields: Vec<String> = fields.collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- `{name}`{}{}", if fields.is_empty() { "" } else { ": " }, fields.join(" "));
+    }
+    text
+}
+
+/// Whether an event of a run has a field of this name.
+pub fn is_journal_field(name: &str) -> bool {
+    journal_fields().any(|field| match field.strip_suffix('*') {
+        Some(prefix) => name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()),
+        None => field == name,
+    })
+}
+
+/// The events that carry a field; `None` where every event has it.
+pub fn carriers(field: &str) -> Option<Vec<&'static str>> {
+    if EVERY.split_whitespace().any(|known| known == field) {
+        return None;
+    }
+    let below = |group: &str| {
+        group.split_whitespace().any(|known| match known.strip_suffix('*') {
+            Some(prefix) => field.starts_with(prefix),
+            None => field == known,
+        })
+    };
+    Some(EVENTS.iter().filter(|(_, groups)| groups.iter().any(|group| below(group))).map(|(name, _)| *name).collect())
+}
+
+/// The known names that are written much as this one, the nearest first; at most three.
+pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    let far = name.chars().count() / 3 + 1;
+    let mut all: Vec<(usize, &str)> = known
+        .filter_map(|other| {
+            let distance = if last(other) == last(name) { 1 } else { edits(name, other) };
+            (distance <= far).then_some((distance, other))
+        })
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// Levenshtein's distance: how many characters to put in, take out or change.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, a) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, b) in b.iter().enumerate() {
+            let change = corner + usize::from(a != *b);
+            corner = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_known_by_themselves_or_by_what_they_stand_below() {
+        for name in ["name", "says.verdict", "outcome.statistics.distinct", "check.verdict", "surroundings.model"] {
+            assert!(is_journal_field(name), "{name}");
+        }
+        for name in ["nam", "says", "statistics.distinct", "surroundings.", "vc.review", "more"] {
+            assert!(!is_journal_field(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_is_told_the_nearest() {
+        let fields: Vec<String> = journal_fields().collect();
+        let near = |name: &str| near(name, fields.iter().map(String::as_str));
+        assert_eq!(near("says.verdikt")[0], "says.verdict");
+        assert_eq!(near("statistics.distinct"), ["check.statistics.distinct", "outcome.statistics.distinct"]);
+        assert!(near("weather_tomorrow_in_rome").is_empty());
+        assert_eq!(edits("kitten", "sitting"), 3);
+    }
+}

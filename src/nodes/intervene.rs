@@ -1,0 +1,155 @@
+//! Interventions: an answer that would violate a rule of the run's policy is met before it is taken, as the rule says.
+//!
+//! The journal holds every answer; the rules see those that were taken (`answer_taken`). Whether one would violate a rule
+//! is asked of the policy as it stands, with that event next.
+
+use serde_json::{Value, json};
+
+use super::desk::{Desk, HELD, Reply, Sample, TOLD, prompt_trouble};
+use crate::journal::{Kind, Record};
+use crate::llm::Request;
+use crate::monitor::{Intervening, Intervention};
+use crate::pipeline::{Attempt, Forecast, Foreseen, RunView, StationError};
+
+/// A sample, and what taking it would come to.
+struct Tried {
+    sample: Sample,
+    forecast: Forecast,
+}
+
+impl Tried {
+    fn of(sample: Sample, attempt: &Attempt<'_>) -> Result<Self, StationError> {
+        let forecast = attempt.run.forecast(taken(&sample, attempt))?;
+        Ok(Self { sample, forecast })
+    }
+
+    /// The first rule that it would violate and that asks for an intervention, and which.
+    fn met(&self) -> Option<(&Foreseen, Intervention)> {
+        self.forecast.violated.iter().find_map(|rule| Some((rule, rule.intervention?)))
+    }
+
+    fn violates(&self, rule: &str) -> bool {
+        self.forecast.violated.iter().any(|violated| violated.rule == rule)
+    }
+
+    /// Less is better: violated rules that ask for an intervention, then what all rules owe.
+    fn owes(&self) -> impl Ord + use<> {
+        (self.forecast.violated.iter().filter(|rule| rule.intervention.is_some()).count(), self.forecast.debt)
+    }
+}
+
+impl Desk {
+    /// Asks, and takes the first answer unless it would violate a rule that asks for an intervention. Of the answers that
+    /// came then, the one that owes least is taken, the earlier of equals.
+    pub(super) async fn ask_under_policy(
+        &self,
+        view: &RunView,
+        request: Request,
+        attempt: &Attempt<'_>,
+        intervening: &Intervening,
+    ) -> Result<Reply, StationError> {
+        let first = self.sample(view, request.clone(), attempt, HELD).await?;
+        let first = Tried::of(first, attempt)?;
+        let Some((rule, which)) = first.met() else {
+            attempt.run.append(vec![taken(&first.sample, attempt)])?;
+            return Ok(first.sample.reply);
+        };
+        let (rule, before) = (rule.clone(), first.forecast.violated.clone());
+        let more = if which == Intervention::Resample { intervening.samples - 1 } else { 1 };
+        let mut tried = vec![first];
+        for candidate in 1..=more {
+            let next = self.instead(&request, candidate, which, intervening, (&before, attempt))?;
+            // What the samples before it cost counts against the budget.
+            let sample = self.sample(&attempt.run.view(), next, attempt, HELD).await?;
+            let sample = Tried::of(sample, attempt)?;
+            let is_good = sample.met().is_none();
+            tried.push(sample);
+            if is_good {
+                break;
+            }
+        }
+        let told = Told { rule: &rule, which, before: &before, purpose: &request.key.purpose };
+        let all: Vec<Value> = tried.iter().skip(1).map(|tried| tried.sample.event.data.clone()).collect();
+        let best = tried.into_iter().min_by_key(Tried::owes).unwrap_or_else(|| unreachable!("the first one is there"));
+        // The answer comes first: it was foreseen as the next event.
+        let group = vec![taken(&best.sample, attempt), told.event(&best, &all, attempt)];
+        attempt.run.append(group)?;
+        Ok(best.sample.reply)
+    }
+
+    /// The request that the intervention makes of the first one.
+    fn instead(
+        &self,
+        first: &Request,
+        candidate: u32,
+        which: Intervention,
+        intervening: &Intervening,
+        (violated, attempt): (&[Foreseen], &Attempt<'_>),
+    ) -> Result<Request, StationError> {
+        let mut request = first.clone();
+        request.key.candidate = candidate;
+        let with = |name: &str, rules: Value| {
+            let data = json!({"prompt": first.prompt, "rules": rules});
+            self.prompts.render(name, &data).map_err(|e| prompt_trouble(&e))
+        };
+        match (which, &intervening.fallback_model) {
+            (Intervention::Resample, _) => request.choice.temperature = Some(intervening.temperature),
+            (Intervention::Inject, _) => {
+                let rules = violated.iter().map(|rule| json!({"means": rule.means, "owed": rule.owed}));
+                request.prompt = with("policy/inject", rules.collect())?;
+            }
+            (Intervention::Switch, Some(model)) => request.choice.model = Some(model.clone()),
+            (Intervention::Switch, None) => {
+                request.prompt = with("policy/constraints", json!(attempt.run.rules_in_words()))?;
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// That an answer is taken: what the rules see of it.
+fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Record {
+    let data = &sample.event.data;
+    attempt.event(
+        Kind::Act,
+        "answer_taken",
+        json!({
+            "purpose": data["purpose"], "candidate": data["candidate"], "artifact": data["artifact"],
+            "provider": data["provider"], "reads": data["reads"], TOLD: data[HELD],
+        }),
+    )
+}
+
+/// What an intervention was for.
+struct Told<'a> {
+    rule: &'a Foreseen,
+    which: Intervention,
+    /// What the first answer would have violated.
+    before: &'a [Foreseen],
+    purpose: &'a str,
+}
+
+impl Told<'_> {
+    /// What it cost, and what it prevented. `further` are the events of the further answers.
+    fn event(&self, best: &Tried, further: &[Value], attempt: &Attempt<'_>) -> Record {
+        let before: Vec<&str> = self.before.iter().map(|violated| violated.rule.as_str()).collect();
+        let prevented: Vec<&str> = before.iter().copied().filter(|rule| !best.violates(rule)).collect();
+        let violated: Vec<&str> = best.forecast.violated.iter().map(|violated| violated.rule.as_str()).collect();
+        let cost = |data: &Value| data["cost_usd"].as_f64().or(data["estimated"]["cost_usd"].as_f64());
+        let tokens = |data: &Value| -> u64 {
+            let of = |usage: &Value| usage.as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
+            let counted: u64 = of(&data["usage"]);
+            if counted > 0 { counted } else { of(&data["estimated"]["usage"]) }
+        };
+        let cost_usd: Option<f64> = further.iter().map(cost).sum();
+        attempt.event(
+            Kind::Choice,
+            "intervened",
+            json!({
+                "rule": self.rule.rule, "which": self.which, "purpose": self.purpose, "calls": further.len(),
+                "candidate": best.sample.event.data["candidate"], "prevented": prevented, "violated": violated,
+                "owed": self.rule.owed, "cost_usd": cost_usd, "tokens": further.iter().map(tokens).sum::<u64>(),
+            }),
+        )
+    }
+}

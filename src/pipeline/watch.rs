@@ -1,0 +1,298 @@
+//! A policy of the user's own, watched over the journal as it grows. What it finds is journaled in the same group as the
+//! event that broke a rule, so that the journal tells it whatever happens to the process.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::admission::{AdmissionError, Admitted, admitted};
+use super::records::Stored;
+use super::run::{record, to_value};
+use crate::journal::{ArtifactStore, Draft, Event, Kind, Record, Sha};
+use crate::monitor::log::KeptTexts;
+use crate::monitor::trac::Decision;
+use crate::monitor::{AuditError, Follower, Intervening, Intervention, PolicyRule, Scope, Severity, Verdict};
+use crate::temporal::Debt;
+
+/// A rule that was violated (`rule_violated`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Violation {
+    /// The rule.
+    pub rule: String,
+    /// `info`, `warning` or `error`.
+    pub severity: String,
+    /// Its formula.
+    pub formula: String,
+    /// What it asks for, in words.
+    pub means: String,
+    /// What it is for, in the words of whoever wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The number of the event that decided it.
+    pub culprit: u64,
+    /// What was true there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The policy that the rule is of.
+    pub policy: Sha,
+}
+
+/// An answer that would have violated a rule was met (`intervened`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Intervened {
+    /// The rule that asked for it.
+    pub rule: String,
+    /// How.
+    pub which: Intervention,
+    /// What was asked for.
+    pub purpose: String,
+    /// Further answers.
+    pub calls: u32,
+    /// The one that was taken; 0 is the first.
+    pub candidate: u32,
+    /// The rules that the first answer would have violated and the taken one did not.
+    pub prevented: Vec<String>,
+    /// The rules that the taken one violated.
+    pub violated: Vec<String>,
+    /// US dollars of the further answers, where all their prices are known.
+    pub cost_usd: Option<f64>,
+    /// Their tokens.
+    pub tokens: u64,
+}
+
+/// How a rule stands where a run has ended (`rules` of `run_finished`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleEnd {
+    /// The rule.
+    pub rule: String,
+    /// `info`, `warning` or `error`.
+    pub severity: String,
+    /// `satisfied`, `violated`, `presumably_satisfied` or `presumably_violated`, as an audit of the journal says it.
+    pub verdict: String,
+    /// What it asks for, in words.
+    pub means: String,
+    /// What would still have to come, in words, where the journal ends before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owed: Option<String>,
+    /// Of a causal rule, what was false where it failed first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// It would have been broken by the approval, which it has forbidden.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forbade: bool,
+}
+
+impl RuleEnd {
+    /// Whether the journal breaks the rule as it ends.
+    pub fn is_broken(&self) -> bool {
+        self.verdict.ends_with("violated")
+    }
+
+    /// Whether that forbids an approval.
+    pub(super) fn forbids(&self) -> bool {
+        self.is_broken() && self.severity == Severity::Error.name()
+    }
+
+    /// Why, in words.
+    pub fn words(&self) -> String {
+        let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; still owed: {owed}"));
+        let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+        format!("rule `{}` is broken: {}{owed}{why}", self.rule, self.means)
+    }
+}
+
+/// What an event would come to, if it came next.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forecast {
+    /// The rules that it would violate, in the policy's order.
+    pub violated: Vec<Foreseen>,
+    /// What all rules would owe after it: how many are violated, and what the others owe at most. Less is better.
+    pub debt: (usize, Debt),
+}
+
+/// A rule that would be violated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreseen {
+    /// The rule.
+    pub rule: String,
+    /// How that is met.
+    pub intervention: Option<Intervention>,
+    /// What it asks for, in words.
+    pub means: String,
+    /// What it owes before, in words.
+    pub owed: String,
+}
+
+/// The rules of a policy on their way through the journal.
+#[derive(Clone)]
+pub(super) struct Watch {
+    follower: Follower,
+    intervening: Intervening,
+    policy: Sha,
+    /// The rules whose violation is journaled.
+    told: BTreeSet<String>,
+    /// Those whose violation is not journaled yet.
+    open: Vec<Violation>,
+}
+
+impl Watch {
+    /// A policy that the run was put under, before the first event of the journal.
+    pub(super) fn of(stored: &Stored, store: &ArtifactStore) -> Result<Self, WatchError> {
+        let policy = admitted(&store.text(&stored.sha)?)?;
+        Ok(Self::new(policy, stored.sha.clone(), store))
+    }
+
+    pub(super) fn new(policy: Admitted, sha: Sha, store: &ArtifactStore) -> Self {
+        let follower = policy.follower.with_texts(kept_texts(store.clone()));
+        Self { follower, intervening: policy.intervening, policy: sha, told: BTreeSet::new(), open: Vec::new() }
+    }
+
+    /// How answers that would violate a rule are met, where some rule asks for that.
+    pub(super) fn intervening(&self) -> Option<Intervening> {
+        let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
+        asks.then(|| self.intervening.clone())
+    }
+
+    /// What the rules about the whole journal ask for, in words.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        let of_all = |rule: &&PolicyRule| matches!(rule.scope, Scope::Trace(_));
+        self.follower.rules().iter().filter(of_all).map(|rule| self.means(rule)).collect()
+    }
+
+    /// What this event would come to, if it came next.
+    pub(super) fn forecast(&self, mut draft: Draft, record: Record) -> Result<Forecast, (u64, AuditError)> {
+        let mut ahead = self.clone();
+        draft.extend(vec![record]);
+        ahead.extend(&mut draft)?;
+        let kept_now = |rule: &&PolicyRule| self.follower.verdict(&rule.id) != Verdict::Violated;
+        let rules = self.follower.rules().iter().filter(kept_now);
+        let violated =
+            rules.filter(|rule| ahead.follower.verdict(&rule.id) == Verdict::Violated).map(|rule| Foreseen {
+                rule: rule.id.clone(),
+                intervention: rule.intervention,
+                means: self.means(rule),
+                owed: self.clone().follower.owed(&rule.id).unwrap_or_default(),
+            });
+        Ok(Forecast { violated: violated.collect(), debt: ahead.follower.debt() })
+    }
+
+    /// Takes the next event of the journal.
+    pub(super) fn follow(&mut self, event: &Event) -> Result<(), AuditError> {
+        if event.name == "rule_violated"
+            && let Ok(violation) = Violation::deserialize(&event.data)
+            && violation.policy == self.policy
+        {
+            self.open.retain(|open| open.rule != violation.rule);
+            self.told.insert(violation.rule);
+        }
+        let line = serde_json::to_vec(event).expect("an event has string keys only");
+        let fallen = self.follower.record(&line, event.seq)?;
+        for fallen in fallen.into_iter().filter(|fallen| fallen.decision == Decision::Violated) {
+            let rule = self.follower.rules().iter().find(|rule| rule.id == fallen.rule);
+            let rule = rule.expect("what falls is one of the rules");
+            if !self.told.contains(&fallen.rule) {
+                self.open.push(self.violation(rule, event.seq, fallen.why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what the journal holds already.
+    pub(super) fn catch_up(&mut self, events: &[Event]) -> Result<(), WatchError> {
+        events.iter().try_for_each(|event| self.follow(event).map_err(|error| (event.seq, error).into()))
+    }
+
+    /// Takes the events of a group that is to be written, and puts behind them what they break.
+    pub(super) fn extend(&mut self, draft: &mut Draft) -> Result<(), (u64, AuditError)> {
+        let mut at = 0;
+        loop {
+            while let Some(event) = draft.events().get(at) {
+                self.follow(event).map_err(|error| (event.seq, error))?;
+                at += 1;
+            }
+            if self.open.is_empty() {
+                return Ok(());
+            }
+            let rev = draft.events().last().map_or(0, |event| event.rev);
+            let found = self
+                .open
+                .iter()
+                .map(|violation| record("run", Kind::Act, "rule_violated", rev, 0, to_value(violation)).after_all());
+            draft.extend(found.collect());
+        }
+    }
+
+    /// How each rule would stand if the journal ended behind these records.
+    pub(super) fn ends(&self, mut draft: Draft, records: &[Record]) -> Result<Vec<RuleEnd>, (u64, AuditError)> {
+        let mut ahead = self.clone();
+        draft.extend(records.to_vec());
+        ahead.extend(&mut draft)?;
+        let rules = ahead.follower.rules().to_vec();
+        let end = |rule: &PolicyRule| {
+            let verdict = ahead.follower.verdict(&rule.id);
+            let owed = if verdict == Verdict::PresumablyViolated { ahead.follower.owed(&rule.id) } else { None };
+            RuleEnd {
+                rule: rule.id.clone(),
+                severity: rule.severity.name().to_owned(),
+                verdict: verdict.name().to_owned(),
+                means: self.means(rule),
+                owed,
+                why: ahead.follower.why(&rule.id),
+                forbade: false,
+            }
+        };
+        Ok(rules.iter().map(end).collect())
+    }
+
+    fn means(&self, rule: &PolicyRule) -> String {
+        rule.description.clone().unwrap_or_else(|| self.follower.means(rule))
+    }
+
+    fn violation(&self, rule: &PolicyRule, culprit: u64, why: Option<String>) -> Violation {
+        Violation {
+            rule: rule.id.clone(),
+            severity: rule.severity.name().to_owned(),
+            formula: self.follower.formula(rule),
+            means: self.follower.means(rule),
+            description: rule.description.clone(),
+            culprit,
+            why,
+            policy: self.policy.clone(),
+        }
+    }
+}
+
+/// Why a run cannot be watched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WatchError {
+    /// The policy cannot be read any more.
+    #[error("the policy of the run: {0}")]
+    Policy(#[from] AdmissionError),
+    /// Its text is not to be had.
+    #[error(transparent)]
+    Store(#[from] crate::journal::StoreError),
+    /// An event cannot be followed.
+    #[error("event {seq} cannot be held against the policy: {source}")]
+    Event {
+        /// Its number.
+        seq: u64,
+        /// Why not.
+        source: AuditError,
+    },
+}
+
+impl From<(u64, AuditError)> for WatchError {
+    fn from((seq, source): (u64, AuditError)) -> Self {
+        Self::Event { seq, source }
+    }
+}
+
+/// The texts that a run keeps: answers of models, by the names that the journal gives them.
+pub fn kept_texts(store: ArtifactStore) -> KeptTexts {
+    KeptTexts::new(move |name| {
+        let sha = Sha::deserialize(json!(name)).map_err(|e| e.to_string())?;
+        store.text(&sha).map_err(|e| e.to_string())
+    })
+}

@@ -1,0 +1,62 @@
+//! What became of the rules of the user's own policy.
+
+use std::fmt::Write as _;
+
+use crate::pipeline::{Intervened, RunView, Violation};
+
+/// A line for each rule that is broken, and how many are not; nothing where the run is under no policy.
+pub(super) fn policy_text(view: &RunView) -> String {
+    let Some(policy) = &view.settings.policy else { return String::new() };
+    let mut text = format!("\nPolicy {}:\n", policy.path);
+    let now: Vec<&Violation> = view.violations.iter().filter(|v| v.policy == policy.sha).collect();
+    for violation in &now {
+        let Violation { rule, severity, culprit, means, description, why, .. } = violation;
+        let means = description.as_ref().unwrap_or(means);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {rule} [{severity}]: violated by event {culprit}: {means}");
+        if let Some(why) = why {
+            let _ = writeln!(text, "      {why}");
+        }
+    }
+    for (station, intervened) in &view.interventions {
+        let _ = writeln!(text, "  {station}: {}", intervened_words(intervened));
+    }
+    let ends = view.finished.as_ref().map(|finished| finished.rules.as_slice()).unwrap_or_default();
+    for end in ends.iter().filter(|end| end.is_broken() && !now.iter().any(|v| v.rule == end.rule)) {
+        let _ = writeln!(text, "  {} [{}]: not satisfied when the run ended: {}", end.rule, end.severity, end.means);
+        if let Some(owed) = &end.owed {
+            let _ = writeln!(text, "      still owed: {owed}");
+        }
+    }
+    for end in ends.iter().filter(|end| end.forbade && !end.is_broken()) {
+        let _ = writeln!(text, "  {} [{}]: forbade the approval: {}", end.rule, end.severity, end.means);
+    }
+    if ends.is_empty() && now.is_empty() {
+        text.push_str("  no rule is violated so far\n");
+    } else if !ends.is_empty() {
+        let kept = ends.iter().filter(|end| !end.is_broken()).count();
+        let _ = writeln!(text, "  {kept} of {} kept", super::counted(ends.len(), "rule"));
+    }
+    text
+}
+
+/// What an intervention did, what it prevented and what it cost, in a line.
+pub fn intervened_words(intervened: &Intervened) -> String {
+    let Intervened { rule, which, purpose, calls, candidate, prevented, violated, cost_usd, tokens } = intervened;
+    let did = match (prevented.is_empty(), violated.is_empty()) {
+        (false, true) => format!("prevented that {} is violated", prevented.join(", ")),
+        (true, _) => format!("could not prevent that {} is violated", violated.join(", ")),
+        (false, false) => {
+            format!("prevented that {}, and not that {} is violated", prevented.join(", "), violated.join(", "))
+        }
+    };
+    let cost = cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.2} USD"));
+    let taken = if *candidate == 0 {
+        "the first answer was taken".to_owned()
+    } else {
+        format!("answer {} was taken", candidate + 1)
+    };
+    let calls = super::counted(*calls, "further answer");
+    let tokens = super::counted(*tokens, "token");
+    format!("{purpose}: {} for {rule} {did}; {taken}; {calls}, {tokens}, {cost}", which.name())
+}

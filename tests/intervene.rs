@@ -1,0 +1,214 @@
+//! An answer that would violate a rule of the run's policy is met before it is taken: by further samples, by the request
+//! with what is still owed, by another model. Nothing else changes.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod support;
+
+use serde_json::{Value, json};
+use support::counter::{INFORMAL, bench, good};
+use support::{Bench, Done, Script, name};
+
+const POLICY: &str = "policy.toml";
+
+fn policy(intervention: &str, more: &str) -> String {
+    format!(
+        "[[rule]]\nid = \"no-todo\"\nkind = \"forbidden_text\"\nparams = {{ text = \"TODO\" }}\nintervention = \"{intervention}\"\n\n{more}"
+    )
+}
+
+/// A first draft that breaks the rule, and further answers to the same request.
+fn drafts(further: &[&str]) -> Script {
+    let first = good().answer("informal_spec", 0, 1, "draft", &format!("{INFORMAL}\nTODO: the rest\n"));
+    (1..)
+        .zip(further)
+        .fold(first, |script, (candidate, answer)| script.sample("informal_spec", 0, 1, ("draft", candidate), answer))
+}
+
+fn under(bench: &Bench, policy: &str, script: &Script) -> Done {
+    bench.write(POLICY, policy);
+    bench.forge(script, &["--policy", POLICY])
+}
+
+fn of<'a>(journal: &'a [Value], event: &str) -> Vec<&'a Value> {
+    journal.iter().filter(|e| name(e) == event && e["lifeline"] == "informal_spec").collect()
+}
+
+/// What was asked for each candidate: prompt, model, temperature.
+fn asked(bench: &Bench) -> Vec<(String, Value, Value)> {
+    let journal = bench.journal("specs");
+    let prompt = |e: &Value| bench.read(&format!("specs/artifacts/{}", e["data"]["prompt"].as_str().unwrap()));
+    let sent = of(&journal, "request_sent").into_iter();
+    sent.map(|e| (prompt(e), e["data"]["choice"]["model"].clone(), e["data"]["choice"]["temperature"].clone()))
+        .collect()
+}
+
+/// The one intervention of a run, and which answer it took.
+fn intervened(bench: &Bench) -> Value {
+    let journal = bench.journal("specs");
+    let all = of(&journal, "intervened");
+    assert_eq!(all.len(), 1);
+    let taken = of(&journal, "answer_taken");
+    assert_eq!(taken.len(), 1);
+    assert_eq!(taken[0]["data"]["candidate"], all[0]["data"]["candidate"]);
+    all[0]["data"].clone()
+}
+
+fn kept_by_audit(bench: &Bench) {
+    bench.run(&["audit", "specs", "--policy", POLICY]).expect(0).prints(&["Every rule holds."]);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+}
+
+#[test]
+fn resample_takes_the_first_sample_that_breaks_nothing_and_the_rules_see_that_one_alone() {
+    let bench = bench();
+    let script = drafts(&["TODO: everything", INFORMAL, "never asked for"]);
+    under(&bench, &policy("resample", ""), &script)
+        .expect(0)
+        .prints(&["Outcome: approved", "informal_spec: draft: resample for no-todo prevented that no-todo is violated; answer 3 was taken; 2 further answers"])
+        .says(&["resample for no-todo prevented"]);
+    let told = intervened(&bench);
+    assert_eq!((&told["which"], &told["candidate"], &told["calls"]), (&json!("resample"), &json!(2), &json!(2)));
+    assert_eq!((&told["prevented"], &told["violated"]), (&json!(["no-todo"]), &json!([])));
+    let asked = asked(&bench);
+    assert_eq!(asked.len(), 3);
+    assert!(asked.iter().all(|(prompt, model, _)| *prompt == asked[0].0 && *model == asked[0].1), "the same request");
+    let temperatures: Vec<&Value> = asked.iter().map(|(_, _, t)| t).collect();
+    assert_eq!(temperatures, [&Value::Null, &json!(0.8), &json!(0.8)]);
+    let journal = bench.journal("specs");
+    let held = of(&journal, "answer_received");
+    assert_eq!(held.len(), 3);
+    assert!(held.iter().all(|e| e["data"]["told"].is_null() && e["data"]["held"]["text"].is_string()));
+    assert_eq!(bench.read("specs/informal_spec.md").trim(), INFORMAL.trim());
+    assert!(!journal.iter().any(|e| name(e) == "rule_violated"));
+    kept_by_audit(&bench);
+    bench.run(&["report", "specs", "--chart", "text"]).expect(0).prints(&["takes answer 3"]);
+}
+
+#[test]
+fn where_no_sample_keeps_the_rule_the_one_that_owes_least_is_taken_and_the_violation_stands() {
+    let bench = bench();
+    let limit = "[[rule]]\nid = \"limit\"\nkind = \"forbidden_text\"\nparams = { text = \"FIXME\" }\nintervention = \"resample\"\n\n[intervening]\nsamples = 3\ntemperature = 0.5\n";
+    let worse = format!("{INFORMAL}TODO FIXME\n");
+    under(&bench, &policy("resample", limit), &drafts(&[&worse, &worse])).expect(1).prints(&[
+        "Outcome: not approved",
+        "no-todo [error]: violated by event",
+        "could not prevent that no-todo is violated; the first answer was taken; 2 further answers",
+    ]);
+    assert_eq!(intervened(&bench)["candidate"], 0);
+    assert_eq!(asked(&bench)[2].2, 0.5);
+    let journal = bench.journal("specs");
+    let violated = journal.iter().find(|e| name(e) == "rule_violated").unwrap();
+    let culprit = violated["data"]["culprit"].as_u64().unwrap();
+    assert_eq!(name(&journal[usize::try_from(culprit).unwrap() - 1]), "answer_taken");
+    // What is violated already is not met again.
+    assert!(journal.iter().filter(|e| name(e) == "intervened").count() == 1);
+}
+
+#[test]
+fn inject_asks_once_more_with_what_is_still_owed_in_words() {
+    let bench = bench();
+    let described =
+        policy("inject", "").replace("intervention", "description = \"nothing is left to do\"\nintervention");
+    under(&bench, &described, &drafts(&[INFORMAL])).expect(0);
+    let told = intervened(&bench);
+    assert_eq!((&told["which"], &told["candidate"], &told["calls"]), (&json!("inject"), &json!(1), &json!(1)));
+    let owed = told["owed"].as_str().unwrap();
+    assert!(owed.contains("`text_contains:TODO` must never hold from now on"), "{owed}");
+    let asked = asked(&bench);
+    assert_eq!((asked.len(), &asked[1].1, &asked[1].2), (2, &asked[0].1, &asked[0].2));
+    let more = asked[1].0.strip_prefix(asked[0].0.trim_end()).expect("the first prompt stands before it");
+    for words in ["An answer to this request was not taken", "- nothing is left to do", "Still owed", owed] {
+        assert!(more.contains(words), "{words} is missing in {more}");
+    }
+    kept_by_audit(&bench);
+}
+
+#[test]
+fn switch_changes_the_model_and_nothing_else_or_puts_the_rules_before_the_same_one() {
+    let bench = bench();
+    under(&bench, &policy("switch", "[intervening]\nfallback_model = \"careful-1\"\n"), &drafts(&[INFORMAL])).expect(0);
+    let asked_of_both = asked(&bench);
+    assert_eq!(asked_of_both.len(), 2);
+    assert_eq!((&asked_of_both[1].1, &asked_of_both[1].2), (&json!("careful-1"), &asked_of_both[0].2));
+    assert_eq!(asked_of_both[0].0, asked_of_both[1].0);
+    assert_eq!(intervened(&bench)["candidate"], 1);
+    kept_by_audit(&bench);
+
+    let same = self::bench();
+    under(&same, &policy("switch", ""), &drafts(&[INFORMAL])).expect(0);
+    let asked = asked(&same);
+    assert_eq!(asked[0].1, asked[1].1, "nobody else is named");
+    let more = asked[1].0.strip_prefix(asked[0].0.trim_end()).unwrap();
+    assert!(more.contains("This run is held to the following") && more.contains("TODO"), "{more}");
+    assert!(!more.contains("Still owed"), "{more}");
+}
+
+#[test]
+fn who_breaks_nothing_is_asked_once_and_the_same() {
+    let (with, without) = (bench(), bench());
+    under(&with, &policy("resample", ""), &good()).expect(0);
+    without.forge(&good(), &[]).expect(0);
+    let prompts = |bench: &Bench| -> Vec<Value> {
+        let sent = bench.journal("specs").into_iter().filter(|e| name(e) == "request_sent");
+        sent.map(|e| json!([e["data"]["prompt"], e["data"]["choice"], e["data"]["candidate"]])).collect()
+    };
+    assert_eq!(prompts(&with), prompts(&without));
+    let journal = with.journal("specs");
+    let count = |event: &str| journal.iter().filter(|e| name(e) == event).count();
+    assert_eq!((count("answer_received"), count("answer_taken"), count("intervened")), (4, 4, 0));
+    assert!(!without.journal("specs").iter().any(|e| name(e) == "answer_taken"));
+    kept_by_audit(&with);
+}
+
+#[test]
+fn killed_at_any_event_it_takes_the_same_answer_and_asks_for_none_twice() {
+    let whole = bench();
+    under(&whole, &policy("resample", ""), &drafts(&["TODO: everything", INFORMAL])).expect(0);
+    let journal = whole.journal("specs");
+    let end = journal.iter().position(|e| name(e) == "intervened").unwrap() + 2;
+    for n in 2..=end {
+        for place in ["before", "after"] {
+            let bench = bench();
+            bench.write(POLICY, whole.read(POLICY));
+            bench.write("script.jsonl", whole.read("script.jsonl"));
+            let args = ["run", "docs", "--recording", "script.jsonl", "--policy", POLICY, "--record", "made.jsonl"];
+            bench.run_with(&args, &[("TLAFORGE_CRASH", &format!("{place}:{n}"))]);
+            bench.run(&["resume", "specs"]).expect(0);
+            assert_eq!(intervened(&bench)["candidate"], 2, "{place}:{n}");
+            let journal = bench.journal("specs");
+            assert_eq!(of(&journal, "answer_received").len(), 3, "{place}:{n}");
+            kept_by_audit(&bench);
+        }
+    }
+    // A recording of such a run holds all of its answers.
+    let bench = bench();
+    bench.write(POLICY, whole.read(POLICY));
+    bench.write("script.jsonl", whole.read("script.jsonl"));
+    let run = |recording: &str, more: &[&str]| {
+        bench.run(&[&["run", "docs", "--recording", recording, "--policy", POLICY][..], more].concat()).expect(0)
+    };
+    run("script.jsonl", &["--record", "made.jsonl"]);
+    run("made.jsonl", &["--out", "again", "--strict-replay"]);
+    assert!(bench.journal("again").iter().any(|e| name(e) == "intervened" && e["data"]["candidate"] == 2));
+}
+
+#[test]
+fn what_is_wrong_with_an_intervention_is_told_before_anything_is_made() {
+    let bench = bench();
+    for (text, said) in [
+        (policy("pray", ""), "line 5: rule `no-todo`: unknown intervention `pray` (known: resample, inject, switch)"),
+        (policy("resample", "[intervening]\nsamples = 1\n"), "line 7: [intervening]: `samples` is 1"),
+        (policy("resample", "[intervening]\nsamples = 1000\n"), "must be from 2 to 100"),
+        (policy("resample", "[intervening]\ntemperature = 3.0\n"), "`temperature` is 3; it must be from 0 to 2"),
+        (policy("switch", "[intervening]\nfallback_model = \"\"\n"), "`fallback_model` is empty"),
+        (policy("switch", "[intervening]\nfallback = \"m\"\n"), "unknown field `fallback`"),
+        (
+            "[[rule]]\nid = \"c\"\nowner = \"review\"\nformula = 'true'\nintervention = \"inject\"\n".to_owned(),
+            "a causal rule is asked of what has happened",
+        ),
+    ] {
+        bench.write(POLICY, &text);
+        bench.run(&["demo", "--policy", POLICY]).expect(2).says(&[said, "policy.toml"]);
+    }
+    assert!(!bench.path("demo-specs").exists());
+}
