@@ -235,6 +235,7 @@ fn a_wrong_policy_is_refused_with_its_line() {
         let at = match error {
             PolicyError::Empty => None,
             PolicyError::Log { line, .. }
+            | PolicyError::Intervening { line, .. }
             | PolicyError::Syntax { line, .. }
             | PolicyError::Key { line, .. }
             | PolicyError::Intervening { line, .. }

@@ -252,7 +252,17 @@ impl Provider for Renames {
         let model = Some("of-another-name".to_owned());
         let (text, reads, refused_reads, request_ids) = Default::default();
         Box::pin(async move {
-            Ok(Answer { text, reads, refused_reads, usage, cost_usd: None, model, stale: false, request_ids })
+            Ok(Answer {
+                text,
+                reads,
+                refused_reads,
+                usage,
+                cost_usd: None,
+                model,
+                stale: false,
+                request_ids,
+                stop_reason: None,
+            })
         })
     }
 }

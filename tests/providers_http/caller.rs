@@ -243,6 +243,7 @@ impl Provider for Parrot {
                 model: Some(said),
                 stale: false,
                 request_ids: ids,
+                stop_reason: None,
             })
         })
     }
