@@ -242,6 +242,7 @@ impl Provider for Parrot {
                 cost_usd: None,
                 model: Some(said),
                 stale: false,
+                stop_reason: None,
                 request_ids: ids,
                 stop_reason: None,
             })

@@ -29,8 +29,9 @@ const SAYS: &str = "says.accepted says.agrees says.answer says.cfg says.changed_
 /// What happened, for the machine.
 const STEP: &str = "event event.judged.better event.judged.survivors event.merged event.reviewed.approval \
     event.reviewed.best_inconclusive event.reviewed.broken event.reviewed.earliest event.reviewed.flaw \
-    event.reviewed.verdict event.review_unreadable.approval event.review_unreadable.best_inconclusive \
-    event.second_read.agrees event.second_read.best_inconclusive event.validated";
+    event.reviewed.objective_lost event.reviewed.verdict event.review_unreadable.approval event.review_unreadable.best_inconclusive \
+    event.review_unreadable.objective_lost     event.second_read.agrees event.second_read.best_inconclusive event.second_read.objective_lost \
+    event.validated";
 
 /// What an answer tells.
 const TOLD: &str = "told.stop_reason told.text told.tools";
@@ -45,19 +46,23 @@ const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.cons
 const EVENTS: [(&str, &[&str]); 26] = [
     (
         "run_started",
-        &["concern docs draft exemplars interface interface_names.* policy.bytes policy.path policy.sha prompts.* \
+        &[
+            "concern docs draft exemplars interface interface_names.* objective.* policy.bytes policy.path policy.sha prompts.* \
            rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries skipped \
-           surroundings.*"],
+           surroundings.*",
+        ],
     ),
     (
         "run_resumed",
-        &["draft policy.bytes policy.path policy.sha prompts.* rules.invariant_retries rules.max_revisions \
-           rules.repair rules.strengthen rules.validate_retries surroundings.*"],
+        &[
+            "draft objective.* policy.bytes policy.path policy.sha prompts.* rules.invariant_retries rules.max_revisions \
+           rules.repair rules.strengthen rules.validate_retries surroundings.*",
+        ],
     ),
     (
         "branch_started",
         &[
-            "artifacts.* covers.* draft edited feedback from policy.bytes policy.path policy.sha prompts.* requirements \
+            "artifacts.* covers.* draft edited feedback from objective.* policy.bytes policy.path policy.sha prompts.* requirements \
            rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries state.* \
            surroundings.*",
         ],
@@ -102,7 +107,7 @@ const EVENTS: [(&str, &[&str]); 26] = [
         "routed",
         &[
             "from on.accepted on.again on.agrees on.approval on.at on.best_inconclusive on.better on.broken on.earliest \
-             on.event on.flaw on.issues on.last_place on.on_trial on.place on.repair on.retries on.retry_limit \
+             on.event on.flaw on.issues on.last_place on.objective_lost on.on_trial on.place on.repair on.retries on.retry_limit \
              on.round_limit on.rounds on.survivors on.verdict on.working row to why",
             STEP,
         ],
@@ -110,9 +115,11 @@ const EVENTS: [(&str, &[&str]); 26] = [
     ("restored", &[SAYS]),
     (
         "revision_closed",
-        &["attempts.* check check.* edited hashes.* models open outcome parent place repaired requirements revision \
+        &[
+            "attempts.* check check.* edited hashes.* models objective.* open outcome parent place repaired requirements revision \
            routed_to spent.* spent_by_station.* standing.blockers standing.covered standing.holds \
-           standing.inconclusive standing.majors standing.not_vacuous standing.parses strengthened strengthened.* why"],
+           standing.inconclusive standing.majors standing.not_vacuous standing.parses strengthened strengthened.* why",
+        ],
     ),
     ("run_finished", &["best outcome reason rules why"]),
     ("rule_violated", &["culprit description formula means policy rule severity why"]),

@@ -27,6 +27,7 @@ mod token;
 mod tree;
 mod types;
 mod typing;
+mod typing_operator;
 
 pub use analysis::{Analysis, analyze};
 pub use checker_text::CheckerText;

@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::tla::{Cfg, Diagnostic};
 
 use super::for_checker::told;
-use super::operator::Operator;
 use super::parser::{Fault, parse};
-use super::tree::{Bound, Component, Declared, Expr, Form, Instance, Module, Segment, SegmentKind, Unit, Update};
+use super::tree::{Bound, Declared, Expr, Form, Instance, Module, Unit};
 use super::types::{Clash, Term, Type, Types};
 
 /// Instances within instances: no further.
@@ -58,13 +57,13 @@ pub fn comparable(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diagnostic>
 /// What stands for the constants and variables of an instance.
 type Substitution = HashMap<String, Type>;
 
-struct Typing<'a> {
+pub(super) struct Typing<'a> {
     modules: &'a [(&'a str, &'a str, &'a Module)],
     constants: &'a BTreeMap<String, String>,
-    types: Types,
-    names: HashMap<String, Type>,
+    pub(super) types: Types,
+    pub(super) names: HashMap<String, Type>,
     /// What names meant before, innermost last.
-    undo: Vec<(String, Option<Type>)>,
+    pub(super) undo: Vec<(String, Option<Type>)>,
     extended: BTreeSet<usize>,
     /// Declared `RECURSIVE`, and not yet defined.
     recursive: HashMap<String, Type>,
@@ -78,12 +77,12 @@ impl<'a> Typing<'a> {
         self.modules.iter().position(|(known, _, _)| *known == name)
     }
 
-    fn bind(&mut self, name: &str, to: Type) {
+    pub(super) fn bind(&mut self, name: &str, to: Type) {
         let before = self.names.insert(name.to_owned(), to);
         self.undo.push((name.to_owned(), before));
     }
 
-    fn forget(&mut self, to: usize) {
+    pub(super) fn forget(&mut self, to: usize) {
         while self.undo.len() > to {
             let Some((name, before)) = self.undo.pop() else { break };
             match before {
@@ -93,31 +92,31 @@ impl<'a> Typing<'a> {
         }
     }
 
-    fn same(&mut self, a: Type, b: Type, at: usize) {
+    pub(super) fn same(&mut self, a: Type, b: Type, at: usize) {
         if let Err(clash) = self.types.unify(a, b) {
             self.found.get_or_insert(Mismatch { module: self.reading, at, clash });
         }
     }
 
-    fn is(&mut self, expression: &'a Expr, term: Term) {
+    pub(super) fn is(&mut self, expression: &'a Expr, term: Term) {
         let (found, wanted) = (self.expression(expression), self.types.new(term));
         self.same(found, wanted, expression.start());
     }
 
     /// The type of what is in a set.
-    fn element(&mut self, set: &'a Expr) -> Type {
+    pub(super) fn element(&mut self, set: &'a Expr) -> Type {
         let (found, element) = (self.expression(set), self.types.free());
         let wanted = self.types.set(element);
         self.same(found, wanted, set.start());
         element
     }
 
-    fn all(&mut self, expressions: &'a [Expr]) -> Vec<Type> {
+    pub(super) fn all(&mut self, expressions: &'a [Expr]) -> Vec<Type> {
         expressions.iter().map(|expression| self.expression(expression)).collect()
     }
 
     /// The one type of all of these.
-    fn one(&mut self, expressions: impl IntoIterator<Item = &'a Expr>) -> Type {
+    pub(super) fn one(&mut self, expressions: impl IntoIterator<Item = &'a Expr>) -> Type {
         let one = self.types.free();
         for expression in expressions {
             let found = self.expression(expression);
@@ -306,7 +305,7 @@ impl<'a> Typing<'a> {
         made
     }
 
-    fn text(&self, from: usize, to: usize) -> &'a str {
+    pub(super) fn text(&self, from: usize, to: usize) -> &'a str {
         self.modules[self.reading].1.get(from..to).unwrap_or("")
     }
 
@@ -347,11 +346,11 @@ impl<'a> Typing<'a> {
     }
 
     /// Several arguments are a tuple.
-    fn key(&mut self, mut arguments: Vec<Type>) -> Type {
+    pub(super) fn key(&mut self, mut arguments: Vec<Type>) -> Type {
         if arguments.len() == 1 { arguments.remove(0) } else { self.types.new(Term::Tuple(arguments)) }
     }
 
-    fn expression(&mut self, expression: &'a Expr) -> Type {
+    pub(super) fn expression(&mut self, expression: &'a Expr) -> Type {
         match &expression.form {
             Form::Literal => {
                 let text = self.text(expression.at, expression.end);
@@ -481,238 +480,10 @@ impl<'a> Typing<'a> {
         }
     }
 
-    fn truth(&mut self, all: &'a [Expr]) -> Type {
+    pub(super) fn truth(&mut self, all: &'a [Expr]) -> Type {
         for one in all {
             self.is(one, Term::Bool);
         }
         self.types.new(Term::Bool)
-    }
-
-    fn path(&mut self, segments: &'a [Segment], at: usize) -> Type {
-        let mut arguments = Vec::new();
-        let mut name = String::new();
-        let mut plain = true;
-        for (index, segment) in segments.iter().enumerate() {
-            let own = segment.arguments.as_deref().map(|arguments| self.all(arguments));
-            plain &= segment.kind == SegmentKind::Name && (own.is_none() || index + 1 == segments.len());
-            arguments.extend(own.into_iter().flatten());
-            name.push_str(if index == 0 { "" } else { "!" });
-            name.push_str(&segment.name.text);
-        }
-        if !plain {
-            return self.types.free();
-        }
-        match self.names.get(&name).copied() {
-            Some(own) => {
-                let own = self.types.instance(own);
-                self.call(own, arguments, at)
-            }
-            None => self.standard(&name, &arguments, at),
-        }
-    }
-
-    fn call(&mut self, operator: Type, arguments: Vec<Type>, at: usize) -> Type {
-        if arguments.is_empty() {
-            return operator;
-        }
-        let value = self.types.free();
-        let wanted = self.types.new(Term::Operator(arguments, value));
-        self.same(operator, wanted, at);
-        value
-    }
-
-    /// The operators of the standard modules; of those that are not listed nothing is known.
-    fn standard(&mut self, name: &str, arguments: &[Type], at: usize) -> Type {
-        let set_of = |types: &mut Types, term: Term| {
-            let element = types.new(term);
-            types.set(element)
-        };
-        match (name, arguments) {
-            ("TRUE" | "FALSE", []) => self.types.new(Term::Bool),
-            ("BOOLEAN", []) => set_of(&mut self.types, Term::Bool),
-            ("STRING", []) => set_of(&mut self.types, Term::Str),
-            ("Nat" | "Int", []) => set_of(&mut self.types, Term::Int),
-            ("Len", [_]) => self.types.new(Term::Int),
-            ("Cardinality", [set]) => {
-                let element = self.types.free();
-                let wanted = self.types.set(element);
-                self.same(*set, wanted, at);
-                self.types.new(Term::Int)
-            }
-            ("Seq", [set]) => {
-                let (element, key) = (self.types.free(), self.types.new(Term::Int));
-                let wanted = self.types.set(element);
-                self.same(*set, wanted, at);
-                let sequence = self.types.new(Term::Function(key, element));
-                self.types.set(sequence)
-            }
-            ("Head", [sequence]) => self.items(*sequence, at).1,
-            ("Tail", [sequence]) | ("SubSeq", [sequence, _, _]) => self.items(*sequence, at).0,
-            ("Append", [sequence, item]) => {
-                let (sequence, items) = self.items(*sequence, at);
-                self.same(items, *item, at);
-                sequence
-            }
-            ("SelectSeq", [sequence, test]) => {
-                let (sequence, items) = self.items(*sequence, at);
-                let value = self.types.new(Term::Bool);
-                let wanted = self.types.new(Term::Operator(vec![items], value));
-                self.same(*test, wanted, at);
-                sequence
-            }
-            ("ToString", [_]) => self.types.new(Term::Str),
-            ("Assert" | "PrintT" | "IsFiniteSet", _) => self.types.new(Term::Bool),
-            ("Print", [_, value]) => *value,
-            _ => self.types.free(),
-        }
-    }
-
-    /// A sequence and what its items are. Strings are sequences too, of what TLA+ has no value for.
-    fn items(&mut self, sequence: Type, at: usize) -> (Type, Type) {
-        let items = self.types.free();
-        if matches!(self.types.term(sequence), Term::Str) {
-            return (sequence, items);
-        }
-        let key = self.types.new(Term::Int);
-        let wanted = self.types.new(Term::Function(key, items));
-        self.same(sequence, wanted, at);
-        (sequence, items)
-    }
-
-    fn apply(&mut self, operator: &Operator, operands: &'a [Expr], whole: &'a Expr) -> Type {
-        if let Some(own) = self.names.get(operator.name).copied() {
-            let own = self.types.instance(own);
-            let arguments = self.all(operands);
-            return self.call(own, arguments, whole.at);
-        }
-        match (operator.name, operands) {
-            ("'", [one]) => self.expression(one),
-            ("/\\" | "\\/" | "=>" | "<=>" | "~" | "[]" | "<>" | "~>" | "ENABLED", all) => self.truth(all),
-            ("UNCHANGED", [one]) => {
-                self.expression(one);
-                self.types.new(Term::Bool)
-            }
-            ("=" | "/=", [a, b]) => {
-                let (a, b) = (self.expression(a), self.expression(b));
-                self.same(a, b, whole.at);
-                self.types.new(Term::Bool)
-            }
-            ("\\in" | "\\notin", [one, set]) => {
-                let (one, element) = (self.expression(one), self.element(set));
-                self.same(one, element, whole.at);
-                self.types.new(Term::Bool)
-            }
-            ("\\subseteq" | "\\cup" | "\\cap" | "\\", [a, b]) => {
-                let (one, other) = (self.element(a), self.element(b));
-                self.same(one, other, whole.at);
-                if operator.name == "\\subseteq" { self.types.new(Term::Bool) } else { self.types.set(one) }
-            }
-            ("SUBSET", [set]) => {
-                let element = self.element(set);
-                let subset = self.types.set(element);
-                self.types.set(subset)
-            }
-            ("UNION", [sets]) => {
-                let (set, element) = (self.element(sets), self.types.free());
-                let wanted = self.types.set(element);
-                self.same(set, wanted, sets.start());
-                set
-            }
-            ("DOMAIN", [function]) => {
-                let function = self.expression(function);
-                let key = match self.types.term(function) {
-                    Term::Function(domain, _) => domain,
-                    Term::Record(_) => self.types.new(Term::Str),
-                    Term::Tuple(_) => self.types.new(Term::Int),
-                    _ => self.types.free(),
-                };
-                self.types.set(key)
-            }
-            ("+" | "-" | "*" | "\\div" | "%" | "^" | "-.", all) => {
-                all.iter().for_each(|one| self.is(one, Term::Int));
-                self.types.new(Term::Int)
-            }
-            ("<" | ">" | "\\leq" | "\\geq", all) => {
-                all.iter().for_each(|one| self.is(one, Term::Int));
-                self.types.new(Term::Bool)
-            }
-            ("..", all) => {
-                all.iter().for_each(|one| self.is(one, Term::Int));
-                let number = self.types.new(Term::Int);
-                self.types.set(number)
-            }
-            ("\\o", [a, b]) => {
-                let (a, b) = (self.expression(a), self.expression(b));
-                let (a, one) = self.items(a, whole.at);
-                let (_, other) = self.items(b, whole.at);
-                self.same(one, other, whole.at);
-                a
-            }
-            (":>", [key, value]) => {
-                let (key, value) = (self.expression(key), self.expression(value));
-                self.types.new(Term::Function(key, value))
-            }
-            ("@@", all) => self.one(all),
-            (_, all) => {
-                self.all(all);
-                self.types.free()
-            }
-        }
-    }
-
-    /// `f[x]`
-    fn applied(&mut self, function: Type, arguments: &'a [Expr], at: usize) -> Type {
-        let literal = match arguments {
-            [one] if matches!(one.form, Form::Literal) => Some(self.text(one.at, one.end)),
-            _ => None,
-        };
-        let own = self.all(arguments);
-        let known = self.types.term(function);
-        match (literal, known) {
-            (Some(text), Term::Record(_) | Term::Free) if text.starts_with('"') => {
-                self.field(function, text.trim_matches('"'), at)
-            }
-            (Some(text), Term::Tuple(_) | Term::Free) if text.parse::<usize>().is_ok_and(|n| (1..=64).contains(&n)) => {
-                let index = text.parse::<usize>().unwrap_or(1);
-                let parts: Vec<Type> = (0..index).map(|_| self.types.free()).collect();
-                let part = parts[index - 1];
-                let tuple = self.types.new(Term::Tuple(parts));
-                self.same(function, tuple, at);
-                part
-            }
-            _ => {
-                let (key, value) = (self.key(own), self.types.free());
-                let wanted = self.types.new(Term::Function(key, value));
-                self.same(function, wanted, at);
-                value
-            }
-        }
-    }
-
-    fn field(&mut self, record: Type, name: &str, at: usize) -> Type {
-        let value = self.types.free();
-        let wanted = self.types.new(Term::Record(BTreeMap::from([(name.to_owned(), value)])));
-        self.same(record, wanted, at);
-        value
-    }
-
-    fn except(&mut self, base: &'a Expr, updates: &'a [Update]) -> Type {
-        let own = self.expression(base);
-        for update in updates {
-            let at = update.value.start();
-            let mut part = own;
-            for component in &update.path {
-                part = match component {
-                    Component::Field(name) => self.field(part, name, at),
-                    Component::Index(arguments) => self.applied(part, arguments, at),
-                };
-            }
-            let depth = self.undo.len();
-            self.bind("@", part);
-            let value = self.expression(&update.value);
-            self.forget(depth);
-            self.same(part, value, at);
-        }
-        own
     }
 }
