@@ -16,10 +16,11 @@ use std::sync::{Arc, Mutex};
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
-use tlaforge::journal::{Clock, write_atomically};
+use tlaforge::journal::{ArtifactStore, Clock, write_atomically};
 use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
+use tlaforge::monitor::{Format, RunObjective};
 use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
-use tlaforge::pipeline::{CheckRecord, Outcome, Run, RunView, Settings, Surroundings, drive};
+use tlaforge::pipeline::{CheckRecord, Metrics, Outcome, Run, RunView, Settings, Surroundings, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
 use tlaforge::tla::{CheckOutcome, Checker};
@@ -252,12 +253,58 @@ fn start_up(c: &mut Criterion) {
     group.finish();
 }
 
-fn long_journal(c: &mut Criterion) {
-    let learned = learn();
+/// Rules of each reading that are never broken, so that all of them are followed to the end.
+const POLICY: &str = r#"
+[[rule]]
+id = "answered"
+formula = 'G (name = "request_sent" -> F one_of(name, "answer_received", "call_failed"))'
+[[rule]]
+id = "asked-first"
+formula = '!(name = "answer_received") W name = "request_sent"'
+[[rule]]
+id = "once"
+formula = 'G (name = "run_started" -> N G !(name = "run_started"))'
+[[rule]]
+id = "no-rm"
+kind = "no_call"
+params = { tool = "rm" }
+[[rule]]
+id = "no-todo"
+kind = "forbidden_text"
+params = { text = "no such words" }
+[[rule]]
+id = "numbered"
+owner = "run"
+formula = 'seq > 0'
+[[rule]]
+id = "checked"
+owner = "review"
+formula = 'P(@model_check.kind = "send") | !(kind = "choice")'
+[[rule]]
+id = "formalized"
+owner = "model_check"
+formula = '@formalize.seq < seq | H(!(kind = "recv"))'
+"#;
+
+const OBJECTIVE: &str = r#"
+goal = "F settled & G !too_large & F (covered > 0) & (holds R !vacuous)"
+[predicates]
+settled = "holds & uncovered < 1 & blockers < 1 & majors < 1"
+too_large = "states > 100000"
+"#;
+
+/// 10,000 events of a run in a folder.
+fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
     let routing = ["attempt_finished", "revision_closed", "run_finished"];
     let plain: Vec<&Value> = learned[1..].iter().filter(|e| !routing.contains(&e["name"].as_str().unwrap())).collect();
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let mut text = format!("{}\n", learned[0]);
+    let store = ArtifactStore::open(&dir.path().join("artifacts")).unwrap();
+    let mut first = learned[0].clone();
+    if let Some(policy) = policy {
+        let sha = store.put(policy).unwrap();
+        first["data"]["policy"] = json!({"path": "policy.toml", "sha": sha, "bytes": policy.len()});
+    }
+    let mut text = format!("{first}\n");
     // As if each lifeline had heard of everything before.
     let mut counts: BTreeMap<String, u64> = serde_json::from_value(learned[0]["vc"].clone()).unwrap();
     for (i, event) in plain.iter().cycle().take(9_999).enumerate() {
@@ -270,17 +317,29 @@ fn long_journal(c: &mut Criterion) {
         let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{event}\n"));
     }
     std::fs::write(dir.path().join("journal.jsonl"), &text).unwrap();
-    println!("10,000 events, {} bytes", text.len());
-    let open = || {
-        let run = Run::open(dir.path(), Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
+    dir
+}
+
+/// What guards, a policy and an objective cost an event, opening and folding a journal of 10,000.
+fn long_journal(c: &mut Criterion) {
+    let learned = learn();
+    let open = |dir: &Path| {
+        let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
         assert_eq!(run.view().events, 10_000);
+        assert!(run.view().violations.is_empty());
     };
+    let (plain, ruled) = (journal_of(&learned, None), journal_of(&learned, Some(POLICY)));
     let mut group = c.benchmark_group("a journal of 10,000 events");
     group.sample_size(20);
-    group.bench_function("recover and fold", |b| b.iter(open));
-    let events = tlaforge::journal::read(&dir.path().join("journal.jsonl")).unwrap();
+    group.bench_function("recover and fold, guards included", |b| b.iter(|| open(plain.path())));
+    group.bench_function("the same under a policy of eight rules", |b| b.iter(|| open(ruled.path())));
+    let events = tlaforge::journal::read(&plain.path().join("journal.jsonl")).unwrap();
     group.bench_function("fold alone", |b| b.iter(|| RunView::of(&events).unwrap()));
     group.finish();
+    let known = tlaforge::pipeline::known_metrics();
+    let objective = RunObjective::from_text(OBJECTIVE, Format::Toml, &known).unwrap();
+    let line = vec![Metrics::default(); 5];
+    c.bench_function("an objective over five revisions", |b| b.iter(|| objective.steps(&known, &line)));
 }
 
 criterion_group! {
