@@ -212,3 +212,101 @@ fn what_is_wrong_with_an_intervention_is_told_before_anything_is_made() {
     }
     assert!(!bench.path("demo-specs").exists());
 }
+
+/// How the run would go on, in the words of the model.
+fn ahead(answers: &[&str]) -> String {
+    format!("```json\n{}\n```\n", json!({"answers": answers}))
+}
+
+#[test]
+fn what_is_predicted_from_samples_of_the_next_steps_is_met_before_it_comes() {
+    let bench = bench();
+    let table =
+        "[prediction]\nsamples = 2\nsteps = 2\nthreshold = 0.5\ntemperature = 0.7\n\n[intervening]\nsamples = 2\n";
+    // One way in two leads to a violation; the other answer leads to none.
+    let mut script = good().sample("informal_spec", 0, 1, ("draft", 1), &format!("{INFORMAL}\nNothing else.\n"));
+    let first = ahead(&["fine", "TODO later", "beyond the horizon"]);
+    for (candidate, text) in
+        [(0, first), (1, ahead(&["fine"])), (2, ahead(&["fine", "fine", "TODO"])), (3, "I am sorry.".into())]
+    {
+        script = script.sample("informal_spec", 0, 1, ("foresee draft", candidate), &text);
+    }
+    // Nobody foresees anything for the others.
+    for node in ["formalize", "generate_invariants", "review"] {
+        for candidate in 0..2 {
+            script = script.sample(node, 0, 1, ("foresee draft", candidate), &ahead(&[]));
+        }
+    }
+    let done = under(&bench, &policy("resample", table), &script);
+    assert_eq!(done.status, Some(0), "{}{}", done.stdout, done.stderr);
+    let told = intervened(&bench);
+    assert_eq!(
+        (&told["candidate"], &told["prevented"], &told["violated"]),
+        (&json!(1), &json!(["no-todo"]), &json!([]))
+    );
+    let journal = bench.journal("specs");
+    let predicted: Vec<&Value> = of(&journal, "predicted").into_iter().map(|e| &e["data"]).collect();
+    assert_eq!(predicted.len(), 2);
+    assert_eq!(
+        (&predicted[0]["estimates"]["no-todo"], &predicted[1]["estimates"]["no-todo"]),
+        (&json!(0.5), &json!(0.0))
+    );
+    assert_eq!(
+        (&predicted[0]["steps"], &predicted[0]["how"], &predicted[0]["calls"]),
+        (&json!(2), &json!("sampling"), &json!(2))
+    );
+    let sent = of(&journal, "request_sent");
+    let foresee: Vec<&&Value> = sent.iter().filter(|e| e["data"]["purpose"] == "foresee draft").collect();
+    assert_eq!(foresee.len(), 4);
+    assert!(foresee.iter().all(|e| e["data"]["choice"]["temperature"] == 0.7));
+    let offered = foresee[0]["data"]["offered"].to_string();
+    assert!(offered.contains("answer.md") && offered.contains("request.md"), "{offered}");
+    let draft: Vec<&&Value> = sent.iter().filter(|e| e["data"]["purpose"] == "draft").collect();
+    assert!(draft.iter().all(|e| !e["data"]["offered"].to_string().contains("answer.md")));
+    assert!(!bench.path("specs/workspace/answer.md").exists());
+    kept_by_audit(&bench);
+}
+
+#[test]
+fn a_probability_that_the_model_is_asked_for_is_met_from_its_threshold_on() {
+    for (said, met) in [
+        (json!({"no-todo": 0.31}), true),
+        (json!({"no-todo": 0.29}), false),
+        (json!({"no-todo": 7}), false),
+        (json!({}), false),
+    ] {
+        let bench = bench();
+        let table = "[prediction]\nhow = \"ask\"\nthreshold = 0.3\n";
+        let answer = |said: &Value| format!("```json\n{}\n```\n", json!({"violated": said}));
+        let mut script = good().sample("informal_spec", 0, 1, ("draft", 1), INFORMAL);
+        script = script.sample("informal_spec", 0, 1, ("predict draft", 0), &answer(&said));
+        script = script.sample("informal_spec", 0, 1, ("predict draft", 5), &answer(&json!({"no-todo": 0})));
+        for node in ["formalize", "generate_invariants", "review"] {
+            script = script.sample(node, 0, 1, ("predict draft", 0), &answer(&json!({"no-todo": 0.1})));
+        }
+        let done = under(&bench, &policy("inject", table), &script);
+        assert_eq!(done.status, Some(0), "{}{}", done.stdout, done.stderr);
+        let journal = bench.journal("specs");
+        assert_eq!(of(&journal, "intervened").len(), usize::from(met), "{said}");
+        let asked = of(&journal, "request_sent").into_iter().find(|e| e["data"]["purpose"] == "predict draft").unwrap();
+        let prompt = bench.read(&format!("specs/artifacts/{}", asked["data"]["prompt"].as_str().unwrap()));
+        assert!(prompt.contains("- `no-todo`: ") && prompt.contains("within the next 3 answers"), "{prompt}");
+        kept_by_audit(&bench);
+    }
+}
+
+#[test]
+fn a_prediction_that_nothing_would_follow_from_is_refused() {
+    let bench = bench();
+    for (text, said) in [
+        (policy("resample", "[prediction]\nsteps = 0\n"), "line 7: [prediction]: `steps` is 0"),
+        (policy("resample", "[prediction]\npattern = 'F broken'\n"), "unknown atom `broken`"),
+        (
+            policy("resample", "[prediction]\n").replace("intervention = \"resample\"\n", ""),
+            "no rule has an `intervention`",
+        ),
+    ] {
+        bench.write(POLICY, &text);
+        bench.run(&["demo", "--policy", POLICY]).expect(2).says(&[said, "policy.toml"]);
+    }
+}

@@ -236,6 +236,7 @@ fn a_wrong_policy_is_refused_with_its_line() {
             PolicyError::Empty => None,
             PolicyError::Log { line, .. }
             | PolicyError::Intervening { line, .. }
+            | PolicyError::Prediction { line, .. }
             | PolicyError::Syntax { line, .. }
             | PolicyError::Key { line, .. }
             | PolicyError::Intervening { line, .. }

@@ -195,6 +195,7 @@ impl Display {
                 let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
                 format!("{station}-> {}{why}", text("to"))
             }
+            "predicted" => format!("{station}predicted to be violated: {}", one_line(&data["estimates"].to_string())),
             "intervened" => match serde_json::from_value(data.clone()) {
                 Ok(intervened) => format!("{station}{}", one_line(&intervened_words(&intervened))),
                 Err(_) => return None,

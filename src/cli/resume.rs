@@ -75,6 +75,10 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             Format::Text => result(&summary(&view, display.width())),
             Format::Json => run.events().iter().rfind(|e| e.name == "run_finished").into_iter().for_each(json_line),
         }
+        if let Some(policy) = &args.forge.policy {
+            let (folder, policy) = (args.folder.display(), policy.display());
+            display.note(&format!("nothing is left to watch; ask the run: tlaforge audit {folder} --policy {policy}"));
+        }
         display.note(&format!(
             "the run is finished; branch off with: tlaforge resume {} --from rev_N --at STATION",
             args.folder.display()

@@ -31,6 +31,14 @@
 //! temperature = 0.8
 //! fallback_model = "another-model"                     # for "switch"; nobody by default
 //!
+//! [prediction]                                         # what is met before it comes, too; these are the defaults
+//! pattern = "F violated"
+//! samples = 5
+//! steps = 3
+//! threshold = 0.5
+//! temperature = 0.8
+//! how = "sampling"
+//!
 //! [log]                               # where records keep what rules speak of; only what differs from the shape's own
 //! shape = "jsonl"
 //! tool_call = ["call.tool"]
@@ -48,6 +56,7 @@ use std::ops::Range;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::log::Mapping;
+use super::prediction::Prediction;
 use super::rules::{Parameter, Rule, RuleError, formula_for};
 use crate::temporal::{Formula, Formulas, Reading};
 
@@ -125,11 +134,14 @@ pub struct Intervening {
     pub temperature: f64,
     /// Who answers with `switch`; where nobody is named, the same model answers with the rules before it.
     pub fallback_model: Option<String>,
+    /// How it is predicted that a rule will be violated; nothing is, where the file does not say.
+    #[serde(skip)]
+    pub prediction: Option<Prediction>,
 }
 
 impl Default for Intervening {
     fn default() -> Self {
-        Self { samples: 5, temperature: 0.8, fallback_model: None }
+        Self { samples: 5, temperature: 0.8, fallback_model: None, prediction: None }
     }
 }
 
@@ -142,7 +154,7 @@ impl Intervening {
         struct File {
             intervening: Intervening,
         }
-        let Self { samples, temperature, fallback_model } =
+        let Self { samples, temperature, fallback_model, prediction } =
             toml::from_str(text).map(|file: File| file.intervening).map_err(|e| e.message().to_owned())?;
         match () {
             () if !(2..=Self::MOST).contains(&samples) => Err(format!(
@@ -153,7 +165,7 @@ impl Intervening {
                 Err(format!("`temperature` is {temperature}; it must be from 0 to 2"))
             }
             () if fallback_model.as_ref().is_some_and(String::is_empty) => Err("`fallback_model` is empty".to_owned()),
-            () => Ok(Self { samples, temperature, fallback_model }),
+            () => Ok(Self { samples, temperature, fallback_model, prediction }),
         }
     }
 }
@@ -240,6 +252,14 @@ pub enum PolicyError {
         /// What is wrong.
         message: String,
     },
+    /// The table that says what is predicted is wrong.
+    #[error("line {line}: [prediction]: {message}")]
+    Prediction {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
     /// Two rules have the same name.
     #[error("line {line}: a second rule `{id}` (the first begins in line {first})")]
     Duplicate {
@@ -294,6 +314,9 @@ impl Policy {
                     .map_err(|message| PolicyError::Intervening { line: line(text, &key.span()), message })?;
                 continue;
             }
+            if key.get_ref() == "prediction" {
+                continue;
+            }
             let unknown = || PolicyError::Key { line: line(text, &key.span()), key: key.get_ref().to_string() };
             if key.get_ref() != "rule" {
                 return Err(unknown());
@@ -304,7 +327,17 @@ impl Policy {
                 policy.add(reader.read(formulas)?)?;
             }
         }
-        if policy.rules.is_empty() { Err(PolicyError::Empty) } else { Ok(policy) }
+        if policy.rules.is_empty() {
+            return Err(PolicyError::Empty);
+        }
+        if let Some(key) = file.get_ref().iter().map(|(key, _)| key).find(|key| key.get_ref() == "prediction") {
+            let wrong = |message| PolicyError::Prediction { line: line(text, &key.span()), message };
+            policy.intervening.prediction = Some(Prediction::read(text).map_err(wrong)?);
+            if policy.rules.iter().all(|rule| rule.intervention.is_none()) {
+                return Err(wrong("nothing would follow from it: no rule has an `intervention`".to_owned()));
+            }
+        }
+        Ok(policy)
     }
 
     fn add(&mut self, rule: PolicyRule) -> Result<(), PolicyError> {

@@ -303,15 +303,7 @@ impl Desk {
         clear(&root, &wanted).map_err(|source| trouble_at("clear", &root, source))?;
         let mut offered = Vec::new();
         for (path, text) in files {
-            let at = root.join(&path);
-            let sha = ask.attempt.keep(&text)?;
-            if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
-                let dir = at.parent().unwrap_or(&root);
-                std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
-                std::fs::write(&at, &text).map_err(|source| trouble_at("write", &at, source))?;
-            }
-            let shared = path.starts_with("docs/") || path.starts_with("exemplars/");
-            offered.push(Offered { path, sha, bytes: text.len() as u64, shared });
+            offered.push(offer(ask.attempt, &path, &text)?);
         }
         Ok(offered)
     }
@@ -362,6 +354,29 @@ fn told(answer: &Answer, text: &Sha) -> Value {
     let read = !answer.reads.is_empty() || !answer.refused_reads.is_empty();
     let tools: &[&str] = if read { &[READ] } else { &[] };
     json!({"text": text, "tools": tools, "stop_reason": answer.stop_reason})
+}
+
+/// Lays a file out in the workspace.
+pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Offered, StationError> {
+    let root = attempt.run.workspace();
+    let at = root.join(path);
+    let sha = attempt.keep(text)?;
+    if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
+        let dir = at.parent().unwrap_or(&root);
+        std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
+        std::fs::write(&at, text).map_err(|source| trouble_at("write", &at, source))?;
+    }
+    let shared = path.starts_with("docs/") || path.starts_with("exemplars/");
+    Ok(Offered { path: path.to_owned(), sha, bytes: text.len() as u64, shared })
+}
+
+/// Takes a file out of the workspace again.
+pub(super) fn withdraw(attempt: &Attempt<'_>, path: &str) -> Result<(), StationError> {
+    let at = attempt.run.workspace().join(path);
+    match std::fs::remove_file(&at) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(trouble_at("remove", &at, source).into()),
+        _ => Ok(()),
+    }
 }
 
 /// Journals what the model tried to read outside the workspace.

@@ -15,14 +15,11 @@ use crate::pipeline::{Attempt, Forecast, Foreseen, RunView, StationError};
 struct Tried {
     sample: Sample,
     forecast: Forecast,
+    /// The rules that are predicted to be violated later.
+    predicted: usize,
 }
 
 impl Tried {
-    fn of(sample: Sample, attempt: &Attempt<'_>) -> Result<Self, StationError> {
-        let forecast = attempt.run.forecast(taken(&sample, attempt))?;
-        Ok(Self { sample, forecast })
-    }
-
     /// The first rule that it would violate and that asks for an intervention, and which.
     fn met(&self) -> Option<(&Foreseen, Intervention)> {
         self.forecast.violated.iter().find_map(|rule| Some((rule, rule.intervention?)))
@@ -32,9 +29,10 @@ impl Tried {
         self.forecast.violated.iter().any(|violated| violated.rule == rule)
     }
 
-    /// Less is better: violated rules that ask for an intervention, then what all rules owe.
+    /// Less is better: violated rules that ask for an intervention, predicted ones among them, then what all rules owe.
     fn owes(&self) -> impl Ord + use<> {
-        (self.forecast.violated.iter().filter(|rule| rule.intervention.is_some()).count(), self.forecast.debt)
+        let asking = self.forecast.violated.iter().filter(|rule| rule.intervention.is_some()).count();
+        (asking - self.predicted, self.predicted, self.forecast.debt)
     }
 }
 
@@ -48,8 +46,7 @@ impl Desk {
         attempt: &Attempt<'_>,
         intervening: &Intervening,
     ) -> Result<Reply, StationError> {
-        let first = self.sample(view, request.clone(), attempt, HELD).await?;
-        let first = Tried::of(first, attempt)?;
+        let first = self.try_out(view, request.clone(), intervening, attempt).await?;
         let Some((rule, which)) = first.met() else {
             attempt.run.append(vec![taken(&first.sample, attempt)])?;
             return Ok(first.sample.reply);
@@ -60,8 +57,7 @@ impl Desk {
         for candidate in 1..=more {
             let next = self.instead(&request, candidate, which, intervening, (&before, attempt))?;
             // What the samples before it cost counts against the budget.
-            let sample = self.sample(&attempt.run.view(), next, attempt, HELD).await?;
-            let sample = Tried::of(sample, attempt)?;
+            let sample = self.try_out(&attempt.run.view(), next, intervening, attempt).await?;
             let is_good = sample.met().is_none();
             tried.push(sample);
             if is_good {
@@ -75,6 +71,30 @@ impl Desk {
         let group = vec![taken(&best.sample, attempt), told.event(&best, &all, attempt)];
         attempt.run.append(group)?;
         Ok(best.sample.reply)
+    }
+
+    /// An answer, and what the rules would come to with it; a rule that it leaves open and that is predicted to be violated
+    /// counts as violated by it.
+    async fn try_out(
+        &self,
+        view: &RunView,
+        request: Request,
+        intervening: &Intervening,
+        attempt: &Attempt<'_>,
+    ) -> Result<Tried, StationError> {
+        let sample = self.sample(view, request.clone(), attempt, HELD).await?;
+        let mut forecast = attempt.run.forecast(taken(&sample, attempt))?;
+        let asks = |rule: &Foreseen| rule.intervention.is_some();
+        let mut predicted = 0;
+        if let Some(prediction) = intervening.prediction.as_ref().filter(|_| !forecast.violated.iter().any(asks)) {
+            let now = attempt.run.view();
+            let estimates = self.predict(&now, &request, &sample, prediction, attempt).await?;
+            predicted = estimates.len();
+            forecast
+                .violated
+                .extend(attempt.run.undecided().into_iter().filter(|rule| estimates.contains_key(&rule.rule)));
+        }
+        Ok(Tried { sample, forecast, predicted })
     }
 
     /// The request that the intervention makes of the first one.
@@ -100,7 +120,8 @@ impl Desk {
             }
             (Intervention::Switch, Some(model)) => request.choice.model = Some(model.clone()),
             (Intervention::Switch, None) => {
-                request.prompt = with("policy/constraints", json!(attempt.run.rules_in_words()))?;
+                let rules = attempt.run.rules_in_words().into_iter().map(|(_, means)| means);
+                request.prompt = with("policy/constraints", rules.collect())?;
             }
         }
         Ok(request)
@@ -108,7 +129,7 @@ impl Desk {
 }
 
 /// That an answer is taken: what the rules see of it.
-fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Record {
+pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Record {
     let data = &sample.event.data;
     attempt.event(
         Kind::Act,
@@ -134,13 +155,9 @@ impl Told<'_> {
     fn event(&self, best: &Tried, further: &[Value], attempt: &Attempt<'_>) -> Record {
         let before: Vec<&str> = self.before.iter().map(|violated| violated.rule.as_str()).collect();
         let prevented: Vec<&str> = before.iter().copied().filter(|rule| !best.violates(rule)).collect();
-        let violated: Vec<&str> = best.forecast.violated.iter().map(|violated| violated.rule.as_str()).collect();
-        let cost = |data: &Value| data["cost_usd"].as_f64().or(data["estimated"]["cost_usd"].as_f64());
-        let tokens = |data: &Value| -> u64 {
-            let of = |usage: &Value| usage.as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
-            let counted: u64 = of(&data["usage"]);
-            if counted > 0 { counted } else { of(&data["estimated"]["usage"]) }
-        };
+        // What is predicted stands behind what is so.
+        let so = best.forecast.violated.len() - best.predicted;
+        let violated: Vec<&str> = best.forecast.violated[..so].iter().map(|rule| rule.rule.as_str()).collect();
         let cost_usd: Option<f64> = further.iter().map(cost).sum();
         attempt.event(
             Kind::Choice,
@@ -152,4 +169,16 @@ impl Told<'_> {
             }),
         )
     }
+}
+
+/// US dollars of an answer, where they are known.
+pub(super) fn cost(data: &Value) -> Option<f64> {
+    data["cost_usd"].as_f64().or(data["estimated"]["cost_usd"].as_f64())
+}
+
+/// Tokens of an answer, estimated where nobody counted.
+pub(super) fn tokens(data: &Value) -> u64 {
+    let of = |usage: &Value| usage.as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
+    let counted: u64 = of(&data["usage"]);
+    if counted > 0 { counted } else { of(&data["estimated"]["usage"]) }
 }

@@ -9,6 +9,7 @@ mod generate_invariants;
 mod informal_spec;
 mod intervene;
 mod model_check;
+mod predict;
 mod recording;
 mod review;
 mod review_text;

@@ -404,12 +404,15 @@ fn of_moments(
         {
             continue;
         }
+        if possible(&mut all, &[event, holds], Over::Moment) == Some(false) {
+            return Err(contradicts(rule, law, "what every approval does"));
+        }
         for (name, words, clause) in &clauses {
             if possible(&mut all, &[*clause, event, holds], Over::Moment) == Some(false) {
                 return Err(contradicts(rule, &format!("approval/{name}"), words));
             }
         }
-        return Err(contradicts(rule, law, "what every approval does"));
+        return Err(contradicts(rule, "approval", "every clause of its guard, taken together"));
     }
     Ok(())
 }
@@ -438,9 +441,9 @@ mod tests {
         for (rule, law) in [
             ("kind = \"no_call\"\nparams = { tool = \"Read\" }", "approval/reviewer_read"),
             ("formula = 'G name != \"check_finished\"'", "approval/check_is_fresh"),
-            ("formula = 'G !(says.verdict = \"holds\")'", "approval/nothing_violated"),
+            ("formula = 'G (defined(says.verdict) -> says.verdict = \"violated\")'", "approval/nothing_violated"),
             ("formula = 'G !(name = \"run_finished\" & outcome != \"stopped\")'", "routing/approved"),
-            ("formula = '(name != \"check_finished\") U (lifeline = \"review\" & name = \"routed\")'", "the order"),
+            ("formula = 'G (lifeline = \"formalize\" -> G name != \"check_finished\")'", "the order"),
             ("owner = \"review\"\nformula = '@model_check.says.verdict = \"violated\"'", "approval/nothing_violated"),
             ("owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = 'says.unread > 0'", "approval/reviewer_read"),
             (
@@ -470,6 +473,8 @@ mod tests {
             "kind = \"must_call_before\"\nparams = { first = \"Read\", then = \"Read\" }",
             "kind = \"required_stop_reason\"\nparams = { allowed = \"end_turn\" }",
             "owner = \"review\"\nwhen = 'name = \"guard_evaluated\"'\nformula = 'Seen@model_check & @model_check(O name = \"check_finished\")'",
+            // A review may come before any check, where the module was not accepted.
+            "formula = '(name != \"check_finished\") U (lifeline = \"review\" & name = \"routed\")'",
             "owner = \"review\"\nwhen = 'name = \"read_refused\"'\nformula = 'false'",
             "owner = \"formalize\"\nwhen = 'name = \"attempt_finished\"'\nformula = '!(@model_check.says.verdict = \"holds\")'",
             "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '@model_check.outcome.statistics.distinct > 10'",

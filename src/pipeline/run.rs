@@ -1,6 +1,6 @@
 //! A run on disk: the folder, its lock, its journal and its artifacts, and the view that follows the journal.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,12 +15,13 @@ use super::knowledge::{Judgement, Knowledge};
 use super::records::{Branch, Settings, Stored};
 use super::said::{restored, reviewed};
 use super::view::{FoldError, RunView};
-use super::watch::{Forecast, RuleEnd, Watch, WatchError};
+use super::watch::{Forecast, Foreseen, RuleEnd, Watch, WatchError};
 use crate::journal::{
     ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Past, Record, Recovery,
     RunLock, Sha, StoreError,
 };
 use crate::monitor::Intervening;
+use crate::temporal::Standing;
 use crate::temporal::causal::CausalError;
 
 /// Why a run cannot go on.
@@ -243,8 +244,8 @@ impl Run {
         self.ledger().watch.as_ref().and_then(Watch::intervening)
     }
 
-    /// What the rules about the whole journal ask for, in words.
-    pub fn rules_in_words(&self) -> Vec<String> {
+    /// The rules about the whole journal, each with what it asks for in words.
+    pub fn rules_in_words(&self) -> Vec<(String, String)> {
         self.ledger().watch.as_ref().map(Watch::in_words).unwrap_or_default()
     }
 
@@ -253,6 +254,19 @@ impl Run {
         let ledger = self.ledger();
         let Some(watch) = &ledger.watch else { return Ok(Forecast::default()) };
         Ok(watch.forecast(ledger.journal.draft(), record).map_err(WatchError::from)?)
+    }
+
+    /// The rules that ask for an intervention and are not decided yet.
+    pub fn undecided(&self) -> Vec<Foreseen> {
+        self.ledger().watch.as_ref().map(Watch::undecided).unwrap_or_default()
+    }
+
+    /// The verdicts on each rule that asks for an intervention, were these events to come next, after each of them; of
+    /// rules that the first one leaves undecided.
+    pub fn foresee(&self, records: Vec<Record>) -> Result<BTreeMap<String, Vec<Standing>>, RunError> {
+        let ledger = self.ledger();
+        let Some(watch) = &ledger.watch else { return Ok(BTreeMap::new()) };
+        Ok(watch.foresee(ledger.journal.draft(), records).map_err(WatchError::from)?)
     }
 
     /// How the rules of the run's policy would stand if its journal ended behind these records.

@@ -1,7 +1,7 @@
 //! A policy of the user's own, watched over the journal as it grows. What it finds is journaled in the same group as the
 //! event that broke a rule, so that the journal tells it whatever happens to the process.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::journal::{ArtifactStore, Draft, Event, Kind, Record, Sha};
 use crate::monitor::log::KeptTexts;
 use crate::monitor::trac::Decision;
 use crate::monitor::{AuditError, Follower, Intervening, Intervention, PolicyRule, Scope, Severity, Verdict};
-use crate::temporal::Debt;
+use crate::temporal::{Debt, Standing};
 
 /// A rule that was violated (`rule_violated`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,9 +155,9 @@ impl Watch {
     }
 
     /// What the rules about the whole journal ask for, in words.
-    pub(super) fn in_words(&self) -> Vec<String> {
+    pub(super) fn in_words(&self) -> Vec<(String, String)> {
         let of_all = |rule: &&PolicyRule| matches!(rule.scope, Scope::Trace(_));
-        self.follower.rules().iter().filter(of_all).map(|rule| self.means(rule)).collect()
+        self.follower.rules().iter().filter(of_all).map(|rule| (rule.id.clone(), self.means(rule))).collect()
     }
 
     /// What this event would come to, if it came next.
@@ -221,6 +221,49 @@ impl Watch {
                 .map(|violation| record("run", Kind::Act, "rule_violated", rev, 0, to_value(violation)).after_all());
             draft.extend(found.collect());
         }
+    }
+
+    fn foreseen(&self, rule: &PolicyRule) -> Foreseen {
+        Foreseen {
+            rule: rule.id.clone(),
+            intervention: rule.intervention,
+            means: self.means(rule),
+            owed: self.clone().follower.owed(&rule.id).unwrap_or_default(),
+        }
+    }
+
+    /// The rules that ask for an intervention and are not decided yet.
+    pub(super) fn undecided(&self) -> Vec<Foreseen> {
+        let open = |rule: &&PolicyRule| {
+            let verdict = self.follower.verdict(&rule.id);
+            rule.intervention.is_some() && !matches!(verdict, Verdict::Satisfied | Verdict::Violated)
+        };
+        self.follower.rules().iter().filter(open).map(|rule| self.foreseen(rule)).collect()
+    }
+
+    /// The verdicts on each rule that asks for an intervention after each of these events, of those rules that the first
+    /// one leaves undecided.
+    pub(super) fn foresee(
+        &self,
+        mut draft: Draft,
+        records: Vec<Record>,
+    ) -> Result<BTreeMap<String, Vec<Standing>>, (u64, AuditError)> {
+        let mut ahead = self.clone();
+        let asks = self.follower.rules().iter().filter(|rule| rule.intervention.is_some());
+        let mut verdicts: BTreeMap<String, Vec<Standing>> = asks.map(|rule| (rule.id.clone(), Vec::new())).collect();
+        draft.extend(records);
+        for event in draft.events() {
+            ahead.follow(event).map_err(|error| (event.seq, error))?;
+            for (rule, of) in &mut verdicts {
+                of.push(match ahead.follower.verdict(rule) {
+                    Verdict::Satisfied => Standing::Satisfied,
+                    Verdict::Violated => Standing::Violated,
+                    Verdict::PresumablySatisfied | Verdict::PresumablyViolated => Standing::Undecided,
+                });
+            }
+        }
+        verdicts.retain(|_, of| of.first() == Some(&Standing::Undecided));
+        Ok(verdicts)
     }
 
     /// How each rule would stand if the journal ended behind these records.

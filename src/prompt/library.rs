@@ -36,6 +36,8 @@ templates![
     "policy/formulate",
     "policy/inject",
     "policy/constraints",
+    "policy/foresee",
+    "policy/predict",
 ];
 
 /// What a template may ask for: once with something in it, and once with as little as there can be. A template is
@@ -81,6 +83,11 @@ fn samples(name: &str) -> [Value; 2] {
         "policy/inject" => (
             json!({"prompt": "p", "rules": [{"means": "m", "owed": "o"}]}),
             json!({"prompt": "p", "rules": [{"means": "m", "owed": ""}]}),
+        ),
+        "policy/foresee" => (json!({"steps": 3, "node": "review"}), json!({"steps": 1, "node": "review"})),
+        "policy/predict" => (
+            json!({"steps": 3, "node": "review", "rules": [{"rule": "r", "means": "m"}]}),
+            json!({"steps": 1, "node": "review", "rules": []}),
         ),
         "policy/constraints" => (json!({"prompt": "p", "rules": ["m"]}), json!({"prompt": "p", "rules": []})),
         "policy/formulate" => (

@@ -45,7 +45,8 @@ pub fn intervened_words(intervened: &Intervened) -> String {
     let Intervened { rule, which, purpose, calls, candidate, prevented, violated, cost_usd, tokens } = intervened;
     let did = match (prevented.is_empty(), violated.is_empty()) {
         (false, true) => format!("prevented that {} is violated", prevented.join(", ")),
-        (true, _) => format!("could not prevent that {} is violated", violated.join(", ")),
+        (true, true) => "could not make it less probable that it is violated".to_owned(),
+        (true, false) => format!("could not prevent that {} is violated", violated.join(", ")),
         (false, false) => {
             format!("prevented that {}, and not that {} is violated", prevented.join(", "), violated.join(", "))
         }

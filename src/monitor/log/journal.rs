@@ -43,7 +43,7 @@ const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.cons
     trace.* verdict version violated.kind violated.name warnings witnesses";
 
 /// The events of a journal, each with the fields of its data; `a.*` has names of the run's own below it.
-const EVENTS: [(&str, &[&str]); 26] = [
+const EVENTS: [(&str, &[&str]); 27] = [
     (
         "run_started",
         &[
@@ -86,6 +86,7 @@ const EVENTS: [(&str, &[&str]); 26] = [
     ),
     ("answer_taken", &["artifact candidate provider purpose reads", TOLD]),
     ("intervened", &["calls candidate cost_usd owed prevented purpose rule tokens violated which"]),
+    ("predicted", &["calls candidate cost_usd estimates.* how pattern purpose steps threshold tokens"]),
     ("answer_normalised", &["what"]),
     ("part_taken", &["artifact of"]),
     ("part_missing", &["of why"]),

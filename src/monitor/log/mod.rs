@@ -2,6 +2,7 @@
 
 mod journal;
 mod json;
+mod kept;
 mod mapping;
 mod plan;
 mod source;
@@ -10,7 +11,8 @@ mod step;
 pub use journal::{
     JOURNAL_LIFELINES, carriers, is_journal_field, journal_events, journal_fields, journal_vocabulary, near,
 };
+pub use kept::{KeptTexts, RecordError};
 pub use mapping::{Mapping, Shape};
-pub use plan::{KeptTexts, Plan, RecordError};
+pub use plan::Plan;
 pub use source::{Found, LONGEST_LINE, LogError, Manner, Places, scan_lines, scan_list, shape_of};
 pub use step::{CALLS, Scalar, Step};

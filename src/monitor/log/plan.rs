@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::Reader;
+use super::kept::{KeptTexts, RecordError};
 use super::mapping::Mapping;
 use super::step::{Scalar, Step};
 use crate::temporal::{Atom, Formula, Formulas};
@@ -26,38 +26,6 @@ enum Take {
     TextKept,
     /// Why the turn ended.
     Stop(u8),
-}
-
-/// Fetches a text that is kept beside a log, by the name that the log gives it; or says why it cannot.
-#[derive(Clone)]
-pub struct KeptTexts(Arc<Fetch>);
-
-type Fetch = dyn Fn(&str) -> Result<String, String> + Send + Sync + UnwindSafe + RefUnwindSafe;
-
-impl KeptTexts {
-    /// Fetched in this way.
-    pub fn new(
-        fetch: impl Fn(&str) -> Result<String, String> + Send + Sync + UnwindSafe + RefUnwindSafe + 'static,
-    ) -> Self {
-        Self(Arc::new(fetch))
-    }
-}
-
-impl fmt::Debug for KeptTexts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KeptTexts")
-    }
-}
-
-/// Why a record cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// It is no JSON record.
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    /// A text that it names is not to be had.
-    #[error("{0}")]
-    Text(String),
 }
 
 /// Where to look in a record.
@@ -180,7 +148,7 @@ impl Plan {
             self.read_again(json, step)?
         };
         if let (Some(kept), Some(name)) = (&self.kept, step.text_kept.take()) {
-            let text = (kept.0)(&name).map_err(RecordError::Text)?;
+            let text = kept.fetch(&name).map_err(RecordError::Text)?;
             add_line(&mut step.text, &text);
         }
         Ok(is_state)

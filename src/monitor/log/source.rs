@@ -7,8 +7,9 @@ use std::sync::{Mutex, mpsc};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::kept::RecordError;
 use super::mapping::Shape;
-use super::plan::{Plan, RecordError};
+use super::plan::Plan;
 use super::step::{Step, TOLD};
 
 /// How much a thread reads before it looks at the lines in it: little enough to stay near, and memory a small multiple.

@@ -54,6 +54,7 @@ pub(super) fn of(event: &Event) -> String {
         },
         "guard_evaluated" => guard(data),
         "routed" => because(row(event), text(data, "why")),
+        "predicted" => format!("predicted: {}", data["estimates"]),
         "answer_taken" => format!("takes answer {}", data["candidate"].as_u64().unwrap_or(0) + 1),
         "intervened" => match serde_json::from_value(data.clone()) {
             Ok(intervened) => intervened_words(&intervened),
