@@ -239,7 +239,6 @@ fn a_wrong_policy_is_refused_with_its_line() {
             | PolicyError::Prediction { line, .. }
             | PolicyError::Syntax { line, .. }
             | PolicyError::Key { line, .. }
-            | PolicyError::Intervening { line, .. }
             | PolicyError::Duplicate { line, .. }
             | PolicyError::Rule { line, .. }
             | PolicyError::Parameter { line, .. } => Some(line),

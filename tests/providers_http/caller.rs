@@ -244,7 +244,6 @@ impl Provider for Parrot {
                 stale: false,
                 stop_reason: None,
                 request_ids: ids,
-                stop_reason: None,
             })
         })
     }
