@@ -166,7 +166,9 @@ fn a_run_of_an_earlier_version_whose_stations_said_nothing_goes_on_as_it_would_h
     let before_the_review = bench.journal("specs").into_iter().take_while(|event| event["lifeline"] != "review");
     let silent = before_the_review.map(|mut event| {
         let data = event["data"].as_object_mut().unwrap();
-        ["says", "on"].map(|unknown_then| data.remove(unknown_then));
+        for unknown_then in ["says", "on"] {
+            data.remove(unknown_then);
+        }
         event.to_string() + "\n"
     });
     let text: String = silent.collect();
