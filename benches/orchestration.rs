@@ -299,6 +299,7 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
     let plain: Vec<&Value> = learned[1..].iter().filter(|e| !routing.contains(&e["name"].as_str().unwrap())).collect();
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let store = ArtifactStore::open(&dir.path().join("artifacts")).unwrap();
+    let answer = store.put("A module of some length. ".repeat(400)).unwrap();
     let mut first = learned[0].clone();
     if let Some(policy) = policy {
         let sha = store.put(policy).unwrap();
@@ -314,6 +315,9 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
         *counts.entry(lifeline).or_default() += 1;
         event["vc"] = json!(counts);
         event.as_object_mut().unwrap().remove("more");
+        if event["data"]["told"]["text"].is_string() {
+            event["data"]["told"]["text"] = json!(answer);
+        }
         let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{event}\n"));
     }
     std::fs::write(dir.path().join("journal.jsonl"), &text).unwrap();
