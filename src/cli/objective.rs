@@ -45,8 +45,8 @@ fn wrong(path: &Path, error: &GoalError) -> Failure {
                 .hint(format!("truth values need no predicate: {}", metrics(Metric::is_truth)));
             if METRICS.iter().any(|m| m.name == name) { failure.hint(format!("such as {name} > 0")) } else { failure }
         }
-        GoalError::Config(ConfigError::Reward { .. } | ConfigError::Objective(ObjectiveError::Predicate { .. }))
-        | GoalError::Constant { .. } => {
+        GoalError::Config(ConfigError::Reward { .. }) => failure.hint("rewards are finite numbers"),
+        GoalError::Config(ConfigError::Objective(ObjectiveError::Predicate { .. })) | GoalError::Constant { .. } => {
             failure.hint("a predicate compares metrics with finite numbers: states < 10000")
         }
         GoalError::Unreachable { .. } => failure.hint("look at it: tlaforge formula 'GOAL' --dfa table"),
@@ -75,8 +75,8 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
             }
             "cost" | "tokens" if provider == "replay" => {
                 let tells = |r: &Recorded| r.usage.is_some() || (name == "cost" && r.cost_usd.is_some());
-                if !recording(settings)?.answers.iter().any(tells) {
-                    return Err(never(&name, "the recording does not tell what its answers took".to_owned())
+                if !recording(settings)?.answers.iter().all(tells) {
+                    return Err(never(&name, "the recording does not tell what each of its answers took".to_owned())
                         .hint("leave that predicate out, or count answers"));
                 }
             }

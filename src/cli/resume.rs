@@ -47,6 +47,9 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         if let Some(objective) = objective.as_ref().or(view.objective()) {
             objective::refuse_impossible(objective, &settings, equipment.desk.caller.name())?;
         }
+        if let Some(objective) = &objective {
+            objective::refuse_too_far(objective, &settings)?;
+        }
         let prompts = prompts_in_use(&equipment.desk.prompts);
         let surroundings = surroundings(&settings, equipment);
         let changed = view.settings.changed(rules, settings.draft, objective.clone(), surroundings, prompts);

@@ -4,6 +4,7 @@
 //! Knows nothing of runs but that their revisions have quantities with names.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +101,18 @@ pub struct RunObjective {
     /// Whether the run ends where the goal cannot be reached any more; it does by default.
     #[serde(default = "yes")]
     pub early_end: bool,
+    #[serde(skip)]
+    automaton: Built,
+}
+
+/// The automaton of an objective, shared by all its copies; it follows from the other fields.
+#[derive(Debug, Clone, Default)]
+struct Built(Arc<OnceLock<Option<Objective>>>);
+
+impl PartialEq for Built {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 fn yes() -> bool {
@@ -181,7 +194,7 @@ impl RunObjective {
     /// The quantities that decide how far a run has come.
     pub fn quantities(&self, known: &[Known]) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        if let Ok(objective) = self.build(known) {
+        if let Some(objective) = self.built(known) {
             for (_, robustness) in objective.predicates() {
                 all.extend(robustness.quantities().iter().filter(|q| !all.contains(q)).cloned().collect::<Vec<_>>());
             }
@@ -191,12 +204,17 @@ impl RunObjective {
 
     /// The least number of revisions after which the goal is met.
     pub fn least_revisions(&self, known: &[Known]) -> Option<u32> {
-        least_revisions(&self.build(known).ok()?, known)
+        least_revisions(self.built(known)?, known)
     }
 
     /// How many revisions it takes at least to reach the goal; see [`GoalStep::distance`].
     pub fn distance_at_start(&self, known: &[Known]) -> Option<u32> {
-        self.build(known).ok().as_ref().and_then(distance)
+        self.built(known).and_then(distance)
+    }
+
+    /// The automaton, which is built once.
+    fn built(&self, known: &[Known]) -> Option<&Objective> {
+        self.automaton.0.get_or_init(|| self.build(known).ok()).as_ref()
     }
 
     fn build(&self, known: &[Known]) -> Result<Objective, ObjectiveError> {
@@ -208,7 +226,9 @@ impl RunObjective {
     /// The steps of the automaton over a trace. Nothing where this was not read by [`RunObjective::from_text`] and is no
     /// objective.
     pub fn steps<'r, R: Record + 'r>(&self, known: &[Known], trace: impl IntoIterator<Item = &'r R>) -> Vec<GoalStep> {
-        let Ok(mut objective) = self.build(known) else { return Vec::new() };
+        let Some(mut objective) = self.built(known).cloned() else { return Vec::new() };
+        // Where nothing is owed at first, and nothing is reached for good, progress is a round that begins.
+        let begins = objective.dfa().accepts(Dfa::INITIAL) && objective.dfa().distance(Dfa::INITIAL).is_none();
         let rewards = self.rewards.into();
         let mut total_reward = 0.0;
         let mut steps = Vec::new();
@@ -216,10 +236,10 @@ impl RunObjective {
             let mut afresh = objective.clone();
             afresh.reset(None);
             let alone = afresh.step_on_partial(record, &rewards).nearness;
-            let alone = Alone { distance: distance(&afresh), nearness: finite(alone) };
+            let alone = Alone { distance: distance(&afresh), nearness: finite(alone).filter(|_| !begins) };
             let Stepped { predicates, reward, nearness } = objective.step_on_partial(record, &rewards);
             let predicates = predicates.into_iter().map(Held::of).collect();
-            total_reward += reward;
+            total_reward = f64::clamp(total_reward + reward, f64::MIN, f64::MAX);
             steps.push(GoalStep {
                 predicates,
                 state: objective.state(),
@@ -365,7 +385,7 @@ pub struct GoalStep {
 pub struct Alone {
     /// As [`GoalStep::distance`].
     pub distance: Option<u32>,
-    /// As [`GoalStep::nearness`].
+    /// As [`GoalStep::nearness`]; `None` for goals such as `G (a -> F b)`, of which nothing is owed at first.
     pub nearness: Option<f64>,
 }
 

@@ -129,3 +129,22 @@ fn what_is_wrong_is_told_by_its_kind() {
     // What the goal does not use is read all the same.
     assert!(objective("goal = \"F holds\"\n[predicates]\nunused = \"size < 3\"\n").is_err());
 }
+
+#[test]
+fn the_sum_of_rewards_stays_a_number_of_json() {
+    let huge = "goal = \"F G holds\"\n[rewards]\nterminal_state_reward = 1e308\nstate_trans_reward_scale = 1e308\n";
+    let trace = vec![record([("holds", 1.0)]); 5];
+    for step in objective(huge).unwrap().steps(&KNOWN, &trace) {
+        let json = serde_json::to_string(&step).unwrap();
+        assert_eq!(serde_json::from_str::<GoalStep>(&json).unwrap(), step, "{json}");
+    }
+}
+
+#[test]
+fn a_round_that_begins_makes_no_revision_the_better_one() {
+    let rounds = "goal = \"G (lots -> F few)\"\n[predicates]\nlots = \"states >= 9\"\nfew = \"states < 9\"\n";
+    let read = objective(rounds).unwrap();
+    let step = |states| read.steps(&KNOWN, &[record([("states", states)])]).remove(0);
+    assert_eq!(step(40.0).compare(&step(2.0)), std::cmp::Ordering::Less);
+    assert_eq!(step(1.0).compare(&step(2.0)), std::cmp::Ordering::Equal);
+}

@@ -79,19 +79,19 @@ impl RunView {
     /// there is one; then by its standing; then the later one. `here` stands for the revision in work, of which the
     /// objective knows nothing yet.
     pub fn best(&self, here: Option<Standing>) -> Option<(u32, Standing)> {
-        let nearer = |a: Option<GoalStep>, b: Option<GoalStep>| match (a, b) {
-            (Some(a), Some(b)) => a.compare(&b),
+        let nearer = |a: Option<&GoalStep>, b: Option<&GoalStep>| match (a, b) {
+            (Some(a), Some(b)) => a.compare(b),
             (a, b) => a.is_some().cmp(&b.is_some()),
         };
         let step = |revision| self.objective_line(revision).pop().map(|(_, step)| step);
         self.revisions
             .iter()
-            .map(|r| (r.outcome.starts_with("approved"), r.revision, r.standing))
-            .chain(here.map(|s| (false, self.rev, s)))
-            .max_by(|(p, a, x), (q, b, y)| {
-                p.cmp(q).then_with(|| nearer(step(*a), step(*b))).then(x.rank().cmp(&y.rank())).then(a.cmp(b))
+            .map(|r| (r.outcome.starts_with("approved"), step(r.revision), r.revision, r.standing))
+            .chain(here.map(|s| (false, None, self.rev, s)))
+            .max_by(|(p, i, a, x), (q, j, b, y)| {
+                p.cmp(q).then_with(|| nearer(i.as_ref(), j.as_ref())).then(x.rank().cmp(&y.rank())).then(a.cmp(b))
             })
-            .map(|(_, revision, standing)| (revision, standing))
+            .map(|(_, _, revision, standing)| (revision, standing))
     }
 
     /// Where the objective was lost on the line that ends in this revision, and why, in words.

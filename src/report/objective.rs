@@ -25,7 +25,8 @@ pub fn step_words(step: &GoalStep) -> String {
 /// The same as one object: what it is, what each revision came to under it, and what is owed after the best one.
 pub fn objective_json(view: &RunView) -> Value {
     let Some(objective) = view.objective() else { return Value::Null };
-    let best = view.best(None).map(|(n, _)| n);
+    let decisive = view.finished.as_ref().and_then(|finished| finished.best);
+    let best = decisive.or_else(|| view.best(None).map(|(n, _)| n));
     let step = |n: u32| Some(json!({"revision": n, "step": view.objective_step(n)?}));
     json!({
         "set": objective,
