@@ -310,3 +310,13 @@ fn a_prediction_that_nothing_would_follow_from_is_refused() {
         bench.run(&["demo", "--policy", POLICY]).expect(2).says(&[said, "policy.toml"]);
     }
 }
+
+#[test]
+fn an_answer_that_was_held_back_is_seen_by_the_rules_when_no_one_holds_it_any_more() {
+    let bench = bench();
+    under(&bench, &policy("resample", ""), &drafts(&[])).expect(5);
+    bench.write("plain.toml", policy("resample", "").replace("intervention = \"resample\"\n", ""));
+    bench.run(&["resume", "specs", "--policy", "plain.toml"]).says(&["rule no-todo is violated"]);
+    assert_eq!(of(&bench.journal("specs"), "answer_taken").len(), 1);
+    bench.run(&["audit", "specs", "--policy", "plain.toml"]).expect(1);
+}

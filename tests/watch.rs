@@ -348,3 +348,23 @@ fn the_documents_list_every_event_with_its_fields() {
     let vocabulary = tlaforge::monitor::log::journal_vocabulary();
     assert!(words(&documents).ends_with(&words(&vocabulary)), "docs/policies.md should end with\n{vocabulary}");
 }
+
+#[test]
+fn an_approval_on_a_branch_is_lawful_after_one_that_was_forbidden() {
+    let bench = bench();
+    under(&bench, &rule("quiet", "formula = 'G !text_contains:\"limit\"'"), &good()).expect(1);
+    bench.write("calm.toml", rule("calm", "formula = 'G !text_contains:\"no such words\"'"));
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", "calm.toml"]).expect(0);
+    let rows: Vec<_> = bench.journal("specs").into_iter().map(|event| event["data"]["row"].clone()).collect();
+    assert!(rows.contains(&"policy_violated".into()) && rows.contains(&"approved".into()));
+}
+
+#[test]
+fn a_rule_that_was_never_asked_is_not_told_as_kept() {
+    let bench = bench();
+    let never = "owner = \"review\"\nwhen = 'name = \"check_finished\"'\nformula = 'seq > 0'";
+    under(&bench, &rule("never", never), &good()).expect(0).prints(&["never asked", "0 of 1 rule kept"]);
+    let typo = "owner = \"review\"\nwhen = 'row = \"aproved\"'\nformula = 'seq > 0'";
+    bench.write("typo.toml", rule("typo", typo));
+    bench.run(&["run", "docs", "--out", "other", "--policy", "typo.toml"]).expect(2).says(&["`aproved`", "approved"]);
+}

@@ -148,6 +148,8 @@ async fn follow(
     let auditor = auditor(&args.log, formulas, rules, mapping, shape)?;
     let auditor = Arc::new(auditor);
     let mut follower = Follower::new(auditor.clone()).map_err(|e| failure(&e))?;
+    // What the end of a run breaks is told behind it.
+    let mut ended = false;
     while let Some(text) = first.take() {
         match follower.record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
@@ -155,7 +157,8 @@ async fn follow(
             Err(error) => return Err(failure(&error)),
         }
         // A run that was resumed goes on behind its end.
-        if shape == Shape::Journal && !lines.is_stdin && ends_run(&text) && !lines.another()? {
+        ended = event_is(&text, "run_finished") || ended && event_is(&text, "rule_violated");
+        if shape == Shape::Journal && !lines.is_stdin && ended && !lines.another()? {
             break;
         }
         first = lines.next(&cancel).await?;
@@ -224,9 +227,8 @@ fn is_message(line: &[u8]) -> bool {
         .is_ok_and(|record| record.get("role").is_some() || record.get("choices").is_some())
 }
 
-/// Whether a line is the last event of a run, or of one part of it.
-fn ends_run(line: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == "run_finished")
+fn event_is(line: &[u8], name: &str) -> bool {
+    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|event| event["name"] == name)
 }
 
 fn told(format: Format, fallen: &Fallen) {

@@ -61,7 +61,7 @@ pub(super) struct FormulateArgs {
 pub(super) async fn formulate(args: &FormulateArgs) -> Result<Exit, Failure> {
     let shown = args.file.display();
     let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{shown}: {e}"));
-    let mut text = std::fs::read_to_string(&args.file).map_err(|e| cannot(&e).hint("give a policy file"))?;
+    let mut text = super::own_policy::read(&args.file).map_err(|e| cannot(&e).hint("give a policy file"))?;
     refuse_secrets(&shown.to_string(), &text)?;
     let rules = in_words(&text).map_err(|e| cannot(&e))?;
     let open: Vec<&InWords> = rules.iter().filter(|rule| !rule.confirmed).collect();

@@ -20,7 +20,7 @@ impl OwnPolicy {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{name}: {e}"));
-        let text = std::fs::read_to_string(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
+        let text = read(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
         refuse_secrets(&name, &text)?;
         let rules = admit(&text).map_err(|e| cannot(&e).hint(advice(&e)))?;
         Ok(Self { name, text, rules: Box::new(rules) })
@@ -31,6 +31,20 @@ impl OwnPolicy {
         let stored = run.keep(&self.name, &self.text).map_err(|e| run_failure(&e))?;
         run.put_under(&stored, *self.rules).map_err(|e| run_failure(&e))?;
         Ok(stored)
+    }
+}
+
+/// No policy of rules is larger, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// The text of a regular file: what stands behind another name may never end.
+pub(super) fn read(path: &Path) -> std::io::Result<String> {
+    let meta = std::fs::metadata(path)?;
+    let other = |what: &str| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, what));
+    match (meta.is_file(), meta.len()) {
+        (false, _) => other("not a regular file"),
+        (true, len) if len > LARGEST => other("larger than a policy can be (1 MiB)"),
+        (true, _) => std::fs::read_to_string(path),
     }
 }
 

@@ -222,6 +222,11 @@ impl CausalAudit {
         self.rules.iter().map(|r| (r.rule.id.as_str(), r.failing_count, r.witness.first().map(String::as_str)))
     }
 
+    /// Whether a rule was asked at any event; `None` of rules that are not causal.
+    pub(super) fn was_asked(&self, rule: &str) -> Option<bool> {
+        self.rules.iter().find(|r| r.rule.id == rule).map(|r| r.asked > 0)
+    }
+
     /// What was found, by the rules' places in the policy.
     pub(super) fn findings(self, formulas: &Formulas) -> Result<HashMap<usize, RuleFinding>, Misfit> {
         let unseen = |name: &&String| !self.closed && !self.seen.contains(*name);

@@ -153,6 +153,11 @@ impl Follower {
         self.monitor.debt()
     }
 
+    /// Whether a causal rule was asked at any event; `None` of other rules.
+    pub fn was_asked(&self, rule: &str) -> Option<bool> {
+        self.causal.iter().find_map(|causal| causal.was_asked(rule))
+    }
+
     /// The causal rules that have failed.
     pub fn failed(&self) -> Vec<String> {
         let failures = self.causal.iter().flat_map(CausalAudit::failures);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::intervene::taken;
 use super::recording::recording_of;
 use super::shelf::Shelf;
 use crate::journal::{Event, Kind, Sha, write_atomically};
@@ -126,13 +127,20 @@ impl Desk {
     pub(super) async fn ask(&self, view: &RunView, ask: Ask<'_>) -> Result<Reply, StationError> {
         let attempt = ask.attempt;
         let is_this = |data: &Value| data["purpose"] == ask.purpose && data[HELD].is_null();
-        let taken = attempt.recall("answer_taken", is_this);
-        if let Some(event) = taken.or_else(|| attempt.recall("answer_received", is_this)) {
+        let decided = attempt.recall("answer_taken", is_this);
+        if let Some(event) = decided.or_else(|| attempt.recall("answer_received", is_this)) {
             return Ok(self.recalled(event, attempt)?.reply);
         }
         let request = self.request(view, ask)?;
         match attempt.run.intervening() {
-            None => Ok(self.sample(view, request, attempt, TOLD).await?.reply),
+            None => {
+                let sample = self.sample(view, request, attempt, TOLD).await?;
+                // It came while a policy with interventions held it back, and that policy was taken away.
+                if !sample.event.data[HELD].is_null() {
+                    attempt.run.append(vec![taken(&sample, attempt)])?;
+                }
+                Ok(sample.reply)
+            }
             Some(intervening) => self.ask_under_policy(view, request, attempt, &intervening).await,
         }
     }

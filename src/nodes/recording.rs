@@ -21,6 +21,8 @@ struct Received {
     model: Option<String>,
     #[serde(default)]
     told: Told,
+    #[serde(default)]
+    held: Told,
     usage: Option<Usage>,
     cost_usd: Option<f64>,
 }
@@ -49,7 +51,7 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
             usage: received.usage,
             cost_usd: received.cost_usd,
             model: received.model,
-            stop_reason: received.told.stop_reason,
+            stop_reason: received.told.stop_reason.or(received.held.stop_reason),
             provider: received.provider,
             answer: store.text(&received.artifact)?,
         };

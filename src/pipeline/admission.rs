@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use super::laws::{Law, laws};
+use super::machine::Outcome;
+use super::routes::Row;
 use crate::monitor::consistency::{Over, moment, possible};
 use crate::monitor::log::{JOURNAL_LIFELINES, Mapping, Shape, is_journal_field, journal_events, journal_fields, near};
 use crate::monitor::{AuditError, Auditor, Follower, Intervening, Policy, PolicyError, PolicyRule, Scope, Severity};
@@ -197,10 +199,32 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
             "name" if !journal_events().any(|event| event == &**text) => {
                 return Err(unknown(rule, "a run has no event", text, near(text, journal_events())));
             }
-            _ => {}
+            field => {
+                let values = values_of(field);
+                if !values.is_empty() && !values.iter().any(|value| *value == **text) {
+                    let near = match near(text, values.iter().map(String::as_str)) {
+                        none if none.is_empty() => values.iter().map(String::as_str).collect(),
+                        near => near,
+                    };
+                    return Err(unknown(rule, "a field of the run that it is compared with is never", text, near));
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// All values of a field that has few of them, whichever event carries it; none of another.
+fn values_of(field: &str) -> Vec<String> {
+    let fixed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    match field {
+        "row" => Row::ALL.iter().map(|row| row.name()).collect(),
+        "outcome" => Outcome::ALL.iter().map(|outcome| outcome.name()).chain(["revised"]).map(str::to_owned).collect(),
+        "guard" => fixed(&["approval", "flaw"]),
+        "which" => fixed(&["resample", "inject", "switch"]),
+        "on.verdict" => fixed(&["approved", "revise", "flaw"]),
+        _ => Vec::new(),
+    }
 }
 
 /// What every approved run goes through, in this order: which law says so, in what words, and the event.

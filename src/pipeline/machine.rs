@@ -53,6 +53,16 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Every outcome.
+    pub(super) const ALL: [Outcome; 6] = [
+        Outcome::Approved,
+        Outcome::ApprovedRepaired,
+        Outcome::FlawFound,
+        Outcome::NotApproved,
+        Outcome::Undecided,
+        Outcome::Stopped,
+    ];
+
     /// Its name in the journal and in reports.
     pub fn name(self) -> &'static str {
         match self {

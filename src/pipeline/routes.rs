@@ -389,7 +389,7 @@ impl Record for On<'_> {
                 Event::Reviewed(_) | Event::ReviewUnreadable { .. } => flag(self.event.refused_by().is_none()),
                 _ => None,
             },
-            "on.broken" => review?.broken.then_some(Value::Bool(true)),
+            "on.broken" => flag(review?.broken),
             "on.flaw" => match review?.verdict {
                 ReviewVerdict::Flaw => flag(review?.flaw.is_none()),
                 _ => None,

@@ -81,6 +81,9 @@ pub struct RuleEnd {
     /// It would have been broken by the approval, which it has forbidden.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forbade: bool,
+    /// Of a causal rule: the journal has no event to ask it at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never_asked: bool,
 }
 
 impl RuleEnd {
@@ -283,6 +286,7 @@ impl Watch {
                 owed,
                 why: ahead.follower.why(&rule.id),
                 forbade: false,
+                never_asked: ahead.follower.was_asked(&rule.id) == Some(false),
             }
         };
         Ok(rules.iter().map(end).collect())

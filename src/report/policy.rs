@@ -34,7 +34,14 @@ pub(super) fn policy_text(view: &RunView) -> String {
     if ends.is_empty() && now.is_empty() {
         text.push_str("  no rule is violated so far\n");
     } else if !ends.is_empty() {
-        let kept = ends.iter().filter(|end| !end.is_broken()).count();
+        for end in ends.iter().filter(|end| end.never_asked) {
+            let _ = writeln!(
+                text,
+                "  {} [{}]: never asked: no event of the run was one to ask it at",
+                end.rule, end.severity
+            );
+        }
+        let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_asked && !end.forbade).count();
         let _ = writeln!(text, "  {kept} of {} kept", super::counted(ends.len(), "rule"));
     }
     text
