@@ -52,7 +52,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
         match args.command {
             Command::Run(args) => run::run(args).await,
             Command::Demo(args) => demo::demo(args).await,
-            Command::Resume(args) => resume::resume(args).await,
+            Command::Resume(args) => Box::pin(resume::resume(args)).await,
             Command::Check(args) => check::check(args).await,
             Command::Translate(args) => translate::translate(args).await,
             Command::Mutate(args) => mutate::mutate(args).await,

@@ -62,17 +62,17 @@ pub(super) struct Types {
 }
 
 impl Types {
-    pub(super) fn new(&mut self, term: Term) -> Type {
+    pub(super) fn make(&mut self, term: Term) -> Type {
         self.nodes.push(Node { level: self.level, term });
         self.nodes.len() - 1
     }
 
     pub(super) fn free(&mut self) -> Type {
-        self.new(Term::Free)
+        self.make(Term::Free)
     }
 
     pub(super) fn set(&mut self, element: Type) -> Type {
-        self.new(Term::Set(element))
+        self.make(Term::Set(element))
     }
 
     pub(super) fn enter(&mut self) {
@@ -246,7 +246,7 @@ impl Types {
         domain: Type,
         range: Type,
     ) -> Result<(), Clash> {
-        let key = self.new(key);
+        let key = self.make(key);
         self.unify(domain, key)?;
         values.try_for_each(|value| self.unify(value, range))
     }

@@ -99,7 +99,7 @@ impl<'a> Typing<'a> {
     }
 
     pub(super) fn is(&mut self, expression: &'a Expr, term: Term) {
-        let (found, wanted) = (self.expression(expression), self.types.new(term));
+        let (found, wanted) = (self.expression(expression), self.types.make(term));
         self.same(found, wanted, expression.start());
     }
 
@@ -177,7 +177,8 @@ impl<'a> Typing<'a> {
                     let replaced = self.constants.get(name).is_some_and(|value| value.starts_with("<- "));
                     let value = if replaced { self.types.free() } else { self.expression(&definition.body) };
                     self.forget(depth);
-                    let own = if operands.is_empty() { value } else { self.types.new(Term::Operator(operands, value)) };
+                    let own =
+                        if operands.is_empty() { value } else { self.types.make(Term::Operator(operands, value)) };
                     if let Some(recursive) = recursive {
                         self.same(recursive, own, definition.name.at);
                     }
@@ -220,7 +221,7 @@ impl<'a> Typing<'a> {
         }
         let operands = (0..arity).map(|_| self.types.free()).collect();
         let value = self.types.free();
-        self.types.new(Term::Operator(operands, value))
+        self.types.make(Term::Operator(operands, value))
     }
 
     fn constant(&mut self, declared: &Declared) -> Type {
@@ -254,7 +255,7 @@ impl<'a> Typing<'a> {
             }
             return self.types.set(element);
         }
-        self.types.new(match value {
+        self.types.make(match value {
             "TRUE" | "FALSE" => Term::Bool,
             _ if value.starts_with('"') => Term::Str,
             _ if value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()) => Term::Int,
@@ -319,7 +320,7 @@ impl<'a> Typing<'a> {
             for (name, part) in bound.names.iter().zip(&parts) {
                 self.bind(&name.text, *part);
             }
-            let tuple = self.types.new(Term::Tuple(parts));
+            let tuple = self.types.make(Term::Tuple(parts));
             self.same(element, tuple, bound.set.start());
             return vec![element];
         }
@@ -341,63 +342,50 @@ impl<'a> Typing<'a> {
         self.within(bounds, |typing, bound| {
             let domain = typing.key(bound);
             let range = typing.expression(body);
-            typing.types.new(Term::Function(domain, range))
+            typing.types.make(Term::Function(domain, range))
         })
     }
 
     /// Several arguments are a tuple.
     pub(super) fn key(&mut self, mut arguments: Vec<Type>) -> Type {
-        if arguments.len() == 1 { arguments.remove(0) } else { self.types.new(Term::Tuple(arguments)) }
+        if arguments.len() == 1 { arguments.remove(0) } else { self.types.make(Term::Tuple(arguments)) }
     }
 
     pub(super) fn expression(&mut self, expression: &'a Expr) -> Type {
         match &expression.form {
             Form::Literal => {
                 let text = self.text(expression.at, expression.end);
-                self.types.new(if text.starts_with('"') { Term::Str } else { Term::Int })
+                self.types.make(if text.starts_with('"') { Term::Str } else { Term::Int })
             }
             Form::Path(segments) => self.path(segments, expression.at),
             Form::Apply(operator, operands) => self.apply(operator, operands, expression),
             Form::Product(factors) => {
                 let elements = factors.iter().map(|factor| self.element(factor)).collect();
-                let tuple = self.types.new(Term::Tuple(elements));
+                let tuple = self.types.make(Term::Tuple(elements));
                 self.types.set(tuple)
             }
             Form::List(items, _) => self.truth(items),
             Form::Parenthesis(inner) | Form::Label(_, _, inner) => self.expression(inner),
             Form::Tuple(elements) => {
                 let elements = self.all(elements);
-                self.types.new(Term::Tuple(elements))
+                self.types.make(Term::Tuple(elements))
             }
             Form::Set(elements) => {
                 let one = self.one(elements);
                 self.types.set(one)
             }
-            Form::Filter(bound, condition) => {
-                let element = self.within(std::slice::from_ref(&**bound), |typing, bound| {
-                    typing.is(condition, Term::Bool);
-                    bound.first().copied()
-                });
-                let element = element.unwrap_or_else(|| self.types.free());
-                self.types.set(element)
-            }
-            Form::Map(value, bounds) => {
-                let element = self.within(bounds, |typing, _| typing.expression(value));
-                self.types.set(element)
-            }
-            Form::Function(bounds, body) => self.function(bounds, body),
             Form::Functions(two) => {
                 let (domain, range) = (self.element(&two.0), self.element(&two.1));
-                let function = self.types.new(Term::Function(domain, range));
+                let function = self.types.make(Term::Function(domain, range));
                 self.types.set(function)
             }
             Form::Record(fields) => {
                 let fields = fields.iter().map(|(name, value)| (name.text.clone(), self.expression(value))).collect();
-                self.types.new(Term::Record(fields))
+                self.types.make(Term::Record(fields))
             }
             Form::Records(fields) => {
                 let fields = fields.iter().map(|(name, set)| (name.text.clone(), self.element(set))).collect();
-                let record = self.types.new(Term::Record(fields));
+                let record = self.types.make(Term::Record(fields));
                 self.types.set(record)
             }
             Form::Except(base, updates) => self.except(base, updates),
@@ -415,11 +403,41 @@ impl<'a> Typing<'a> {
                 // `[A]_v` and `WF_v(A)`: the one is a formula, the other any value.
                 self.expression(&two.0);
                 self.expression(&two.1);
-                self.types.new(Term::Bool)
+                self.types.make(Term::Bool)
             }
+            Form::If(three) => {
+                self.is(&three.0, Term::Bool);
+                self.one([&three.1, &three.2])
+            }
+            Form::Case(arms, other) => {
+                for (condition, _) in arms {
+                    self.is(condition, Term::Bool);
+                }
+                self.one(arms.iter().map(|(_, value)| value).chain(other.as_deref()))
+            }
+            _ => self.binding(expression),
+        }
+    }
+
+    /// What binds names.
+    fn binding(&mut self, expression: &'a Expr) -> Type {
+        match &expression.form {
+            Form::Filter(bound, condition) => {
+                let element = self.within(std::slice::from_ref(&**bound), |typing, bound| {
+                    typing.is(condition, Term::Bool);
+                    bound.first().copied()
+                });
+                let element = element.unwrap_or_else(|| self.types.free());
+                self.types.set(element)
+            }
+            Form::Map(value, bounds) => {
+                let element = self.within(bounds, |typing, _| typing.expression(value));
+                self.types.set(element)
+            }
+            Form::Function(bounds, body) => self.function(bounds, body),
             Form::Bounded(_, bounds, body) => {
                 self.within(bounds, |typing, _| typing.is(body, Term::Bool));
-                self.types.new(Term::Bool)
+                self.types.make(Term::Bool)
             }
             Form::Unbounded(_, names, body) => {
                 let depth = self.undo.len();
@@ -429,7 +447,7 @@ impl<'a> Typing<'a> {
                 }
                 self.is(body, Term::Bool);
                 self.forget(depth);
-                self.types.new(Term::Bool)
+                self.types.make(Term::Bool)
             }
             Form::Choose(names, set, body) => {
                 let element = set.as_ref().map(|set| self.element(set));
@@ -449,16 +467,6 @@ impl<'a> Typing<'a> {
                     (None, _) => self.types.free(),
                 }
             }
-            Form::If(three) => {
-                self.is(&three.0, Term::Bool);
-                self.one([&three.1, &three.2])
-            }
-            Form::Case(arms, other) => {
-                for (condition, _) in arms {
-                    self.is(condition, Term::Bool);
-                }
-                self.one(arms.iter().map(|(_, value)| value).chain(other.as_deref()))
-            }
             Form::Let(units, body) => {
                 let depth = self.undo.len();
                 self.units(units, &Substitution::new());
@@ -474,9 +482,9 @@ impl<'a> Typing<'a> {
                 }
                 let value = self.expression(body);
                 self.forget(depth);
-                self.types.new(Term::Operator(operands, value))
+                self.types.make(Term::Operator(operands, value))
             }
-            Form::Operator(_) | Form::Arguments(_) => self.types.free(),
+            _ => self.types.free(),
         }
     }
 
@@ -484,6 +492,6 @@ impl<'a> Typing<'a> {
         for one in all {
             self.is(one, Term::Bool);
         }
-        self.types.new(Term::Bool)
+        self.types.make(Term::Bool)
     }
 }

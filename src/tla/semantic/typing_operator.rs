@@ -36,7 +36,7 @@ impl<'a> Typing<'a> {
             return operator;
         }
         let value = self.types.free();
-        let wanted = self.types.new(Term::Operator(arguments, value));
+        let wanted = self.types.make(Term::Operator(arguments, value));
         self.same(operator, wanted, at);
         value
     }
@@ -44,26 +44,26 @@ impl<'a> Typing<'a> {
     /// The operators of the standard modules; of those that are not listed nothing is known.
     fn standard(&mut self, name: &str, arguments: &[Type], at: usize) -> Type {
         let set_of = |types: &mut Types, term: Term| {
-            let element = types.new(term);
+            let element = types.make(term);
             types.set(element)
         };
         match (name, arguments) {
-            ("TRUE" | "FALSE", []) => self.types.new(Term::Bool),
+            ("TRUE" | "FALSE", []) => self.types.make(Term::Bool),
             ("BOOLEAN", []) => set_of(&mut self.types, Term::Bool),
             ("STRING", []) => set_of(&mut self.types, Term::Str),
             ("Nat" | "Int", []) => set_of(&mut self.types, Term::Int),
-            ("Len", [_]) => self.types.new(Term::Int),
+            ("Len", [_]) => self.types.make(Term::Int),
             ("Cardinality", [set]) => {
                 let element = self.types.free();
                 let wanted = self.types.set(element);
                 self.same(*set, wanted, at);
-                self.types.new(Term::Int)
+                self.types.make(Term::Int)
             }
             ("Seq", [set]) => {
-                let (element, key) = (self.types.free(), self.types.new(Term::Int));
+                let (element, key) = (self.types.free(), self.types.make(Term::Int));
                 let wanted = self.types.set(element);
                 self.same(*set, wanted, at);
-                let sequence = self.types.new(Term::Function(key, element));
+                let sequence = self.types.make(Term::Function(key, element));
                 self.types.set(sequence)
             }
             ("Head", [sequence]) => self.items(*sequence, at).1,
@@ -75,15 +75,21 @@ impl<'a> Typing<'a> {
             }
             ("SelectSeq", [sequence, test]) => {
                 let (sequence, items) = self.items(*sequence, at);
-                let value = self.types.new(Term::Bool);
-                let wanted = self.types.new(Term::Operator(vec![items], value));
+                let value = self.types.make(Term::Bool);
+                let wanted = self.types.make(Term::Operator(vec![items], value));
                 self.same(*test, wanted, at);
                 sequence
             }
-            ("ToString", [_]) => self.types.new(Term::Str),
-            ("Assert" | "PrintT" | "IsFiniteSet", _) => self.types.new(Term::Bool),
+            ("ToString", [_]) => self.types.make(Term::Str),
+            ("Assert" | "PrintT" | "IsFiniteSet", _) => self.types.make(Term::Bool),
             ("Print", [_, value]) => *value,
             _ => self.types.free(),
+        }
+    }
+
+    fn numbers(&mut self, all: &'a [Expr]) {
+        for one in all {
+            self.is(one, Term::Int);
         }
     }
 
@@ -93,8 +99,8 @@ impl<'a> Typing<'a> {
         if matches!(self.types.term(sequence), Term::Str) {
             return (sequence, items);
         }
-        let key = self.types.new(Term::Int);
-        let wanted = self.types.new(Term::Function(key, items));
+        let key = self.types.make(Term::Int);
+        let wanted = self.types.make(Term::Function(key, items));
         self.same(sequence, wanted, at);
         (sequence, items)
     }
@@ -110,22 +116,22 @@ impl<'a> Typing<'a> {
             ("/\\" | "\\/" | "=>" | "<=>" | "~" | "[]" | "<>" | "~>" | "ENABLED", all) => self.truth(all),
             ("UNCHANGED", [one]) => {
                 self.expression(one);
-                self.types.new(Term::Bool)
+                self.types.make(Term::Bool)
             }
             ("=" | "/=", [a, b]) => {
                 let (a, b) = (self.expression(a), self.expression(b));
                 self.same(a, b, whole.at);
-                self.types.new(Term::Bool)
+                self.types.make(Term::Bool)
             }
             ("\\in" | "\\notin", [one, set]) => {
                 let (one, element) = (self.expression(one), self.element(set));
                 self.same(one, element, whole.at);
-                self.types.new(Term::Bool)
+                self.types.make(Term::Bool)
             }
             ("\\subseteq" | "\\cup" | "\\cap" | "\\", [a, b]) => {
                 let (one, other) = (self.element(a), self.element(b));
                 self.same(one, other, whole.at);
-                if operator.name == "\\subseteq" { self.types.new(Term::Bool) } else { self.types.set(one) }
+                if operator.name == "\\subseteq" { self.types.make(Term::Bool) } else { self.types.set(one) }
             }
             ("SUBSET", [set]) => {
                 let element = self.element(set);
@@ -142,23 +148,23 @@ impl<'a> Typing<'a> {
                 let function = self.expression(function);
                 let key = match self.types.term(function) {
                     Term::Function(domain, _) => domain,
-                    Term::Record(_) => self.types.new(Term::Str),
-                    Term::Tuple(_) => self.types.new(Term::Int),
+                    Term::Record(_) => self.types.make(Term::Str),
+                    Term::Tuple(_) => self.types.make(Term::Int),
                     _ => self.types.free(),
                 };
                 self.types.set(key)
             }
             ("+" | "-" | "*" | "\\div" | "%" | "^" | "-.", all) => {
-                all.iter().for_each(|one| self.is(one, Term::Int));
-                self.types.new(Term::Int)
+                self.numbers(all);
+                self.types.make(Term::Int)
             }
             ("<" | ">" | "\\leq" | "\\geq", all) => {
-                all.iter().for_each(|one| self.is(one, Term::Int));
-                self.types.new(Term::Bool)
+                self.numbers(all);
+                self.types.make(Term::Bool)
             }
             ("..", all) => {
-                all.iter().for_each(|one| self.is(one, Term::Int));
-                let number = self.types.new(Term::Int);
+                self.numbers(all);
+                let number = self.types.make(Term::Int);
                 self.types.set(number)
             }
             ("\\o", [a, b]) => {
@@ -170,7 +176,7 @@ impl<'a> Typing<'a> {
             }
             (":>", [key, value]) => {
                 let (key, value) = (self.expression(key), self.expression(value));
-                self.types.new(Term::Function(key, value))
+                self.types.make(Term::Function(key, value))
             }
             ("@@", all) => self.one(all),
             (_, all) => {
@@ -196,13 +202,13 @@ impl<'a> Typing<'a> {
                 let index = text.parse::<usize>().unwrap_or(1);
                 let parts: Vec<Type> = (0..index).map(|_| self.types.free()).collect();
                 let part = parts[index - 1];
-                let tuple = self.types.new(Term::Tuple(parts));
+                let tuple = self.types.make(Term::Tuple(parts));
                 self.same(function, tuple, at);
                 part
             }
             _ => {
                 let (key, value) = (self.key(own), self.types.free());
-                let wanted = self.types.new(Term::Function(key, value));
+                let wanted = self.types.make(Term::Function(key, value));
                 self.same(function, wanted, at);
                 value
             }
@@ -211,7 +217,7 @@ impl<'a> Typing<'a> {
 
     pub(super) fn field(&mut self, record: Type, name: &str, at: usize) -> Type {
         let value = self.types.free();
-        let wanted = self.types.new(Term::Record(BTreeMap::from([(name.to_owned(), value)])));
+        let wanted = self.types.make(Term::Record(BTreeMap::from([(name.to_owned(), value)])));
         self.same(record, wanted, at);
         value
     }
