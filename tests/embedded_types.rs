@@ -7,12 +7,13 @@ mod support;
 use serde_json::Value;
 use support::checking::bench_with;
 
-const CFG: &str = "INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS None = None\nProc = {p1, p2}\nTop = 2\n";
+const CFG: &str =
+    "INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS None = None\nProc = {p1, p2}\nTop = 2\nGroups = {{1}, {2, 1}}\n";
 
 /// Both checkers on this: TLC's outcome and the embedded one's.
 fn both(rest: &str) -> (Value, Value) {
     let module = format!(
-        "---- MODULE M ----\nEXTENDS Integers, Sequences, FiniteSets, TLC\nCONSTANTS None, Proc, Top\nVARIABLE x\n{rest}\n====\n"
+        "---- MODULE M ----\nEXTENDS Integers, Sequences, FiniteSets, TLC\nCONSTANTS None, Proc, Top, Groups\nVARIABLE x\n{rest}\n====\n"
     );
     let bench = bench_with(&module, CFG);
     let done = bench.run(&["check", "M.tla", "--checker", "both", "--format", "json"]);
@@ -41,6 +42,7 @@ fn where_tlc_cannot_compare_the_embedded_checker_refuses() {
         ("", "[p \\in Proc |-> {}]", "\\A p \\in Proc : Top \\in x[p] \\/ x[p] # Top"),
         ("", "<<[from |-> 1]>>", "\\E i \\in DOMAIN x : x[i].from = \"p\" \\/ TRUE"),
         ("First(s) == LET h == Head(s) IN h", "<<1, 2>>", "First(x) # <<>>"),
+        ("", "{1}", "x \\in Groups /\\ x # {\"s\"}"),
         ("", "[n |-> 1]", "[x EXCEPT !.n = \"s\"] # x"),
     ] {
         let rest = format!("{definitions}\nInit == x = {init}\nNext == UNCHANGED x\nInv == {inv}");

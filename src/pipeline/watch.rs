@@ -170,14 +170,8 @@ impl Watch {
         ahead.extend(&mut draft)?;
         let kept_now = |rule: &&PolicyRule| self.follower.verdict(&rule.id) != Verdict::Violated;
         let rules = self.follower.rules().iter().filter(kept_now);
-        let violated =
-            rules.filter(|rule| ahead.follower.verdict(&rule.id) == Verdict::Violated).map(|rule| Foreseen {
-                rule: rule.id.clone(),
-                intervention: rule.intervention,
-                means: self.means(rule),
-                owed: self.clone().follower.owed(&rule.id).unwrap_or_default(),
-            });
-        Ok(Forecast { violated: violated.collect(), debt: ahead.follower.debt() })
+        let violated = rules.filter(|rule| ahead.follower.verdict(&rule.id) == Verdict::Violated);
+        Ok(Forecast { violated: violated.map(|rule| self.foreseen(rule)).collect(), debt: ahead.follower.debt() })
     }
 
     /// Takes the next event of the journal.

@@ -204,6 +204,7 @@ impl<'a> Typing<'a> {
                         self.bind(&name, own);
                     }
                 }
+                // The checker has no instances with parameters.
                 Unit::NamedInstance(named) if named.parameters.is_empty() => {
                     for (name, own) in self.instance(&named.instance) {
                         self.bind(&format!("{}!{name}", named.name.text), own);
@@ -235,32 +236,32 @@ impl<'a> Typing<'a> {
         own
     }
 
-    /// The type of a value in a configuration.
+    /// The type of a value in a configuration. Its own mixtures are for TLC to tell.
     fn assigned(&mut self, value: &str) -> Type {
         let value = value.trim();
-        if let Some(inner) = value.strip_prefix('{') {
-            let element = self.types.free();
-            let mut rest = inner;
-            while let Some(at) = rest.find(|char: char| !char.is_whitespace() && !",{}".contains(char)) {
-                // What elements of elements are is not looked into.
-                if rest[..at].contains('{') {
-                    let free = self.types.free();
-                    return self.types.set(free);
-                }
-                let end = at + 1 + rest[at + 1..].find([',', '}']).unwrap_or(rest.len() - at - 1);
-                let found = self.assigned(&rest[at..end]);
-                // The configuration's own mixtures are for TLC to tell.
-                let _ = self.types.unify(found, element);
-                rest = &rest[end..];
+        let Some(inner) = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
+            return self.types.make(match value {
+                "TRUE" | "FALSE" => Term::Bool,
+                _ if value.starts_with('"') => Term::Str,
+                _ if value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()) => Term::Int,
+                _ => Term::Free,
+            });
+        };
+        let element = self.types.free();
+        let mut depth = 0_u32;
+        let between = |char: char| {
+            match char {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
             }
-            return self.types.set(element);
+            char == ',' && depth == 0
+        };
+        for part in inner.split(between).filter(|part| !part.trim().is_empty()) {
+            let found = self.assigned(part);
+            let _ = self.types.unify(found, element);
         }
-        self.types.make(match value {
-            "TRUE" | "FALSE" => Term::Bool,
-            _ if value.starts_with('"') => Term::Str,
-            _ if value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()) => Term::Int,
-            _ => Term::Free,
-        })
+        self.types.set(element)
     }
 
     /// What the configuration substitutes for constants is of their type.
