@@ -248,7 +248,8 @@ impl Model {
                 advice(&format!("the call failed: {message}"));
             }
         };
-        let answer = self.caller.call(&request, self.used, &self.cancel, &mut note).await.map_err(|e| failed(&e))?;
+        let used = self.used;
+        let answer = self.caller.call(&request, &|| used, &self.cancel, &mut note).await.map_err(|e| failed(&e))?;
         self.take(&request, &answer)?;
         Ok(answer.text)
     }
@@ -258,6 +259,7 @@ impl Model {
         self.used.tokens = self.used.tokens.saturating_add(answer.usage.map_or(0, |usage| usage.total()));
         let Some(path) = &self.record else { return Ok(()) };
         self.recording.answers.push(Recorded {
+            late: false,
             v: 1,
             key: request.key.clone(),
             wording: request.wording(),

@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::Format;
 use super::provider::without_secrets;
 use crate::journal::Event;
-use crate::pipeline::{Judged, ObjectiveStep, Station};
-use crate::report::{counted, intervened_words, mutants_sentence, step_words};
+use crate::pipeline::{Candidate, Chosen, Judged, ObjectiveStep, Station};
+use crate::report::{chosen_words, counted, intervened_words, mutants_sentence, step_words};
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -177,6 +177,17 @@ impl Display {
                     statistics_sentence(&outcome.statistics)
                 ),
                 Err(_) => format!("{station}check finished"),
+            },
+            "quickly_checked" => format!("{station}quick check: {}", text("verdict")),
+            "candidate_finished" => match serde_json::from_value::<Candidate>(data.clone()) {
+                Ok(one) => format!("{station}{}", one_line(&one.words())),
+                Err(_) => format!("{station}finished"),
+            },
+            "candidate_given_up" => format!("{station}gave nothing: {}", one_line(text("why"))),
+            "leaders_named" => format!("{station}properties for candidates {}", data["leaders"]),
+            "candidate_chosen" => match serde_json::from_value::<Chosen>(data.clone()) {
+                Ok(chosen) => format!("{station}{}", one_line(&chosen_words(&chosen))),
+                Err(_) => format!("{station}chosen"),
             },
             "mutants_judged" => match serde_json::from_value::<Judged>(data.clone()) {
                 Ok(Judged { unfit: Some(why), .. }) => format!("{station}not judged: {}", one_line(&why)),

@@ -146,6 +146,7 @@ pub(super) async fn set_up(
             ..Rules::default()
         },
         draft: settings.draft,
+        candidates: settings.candidates,
         objective: job.objective,
         concern: settings.given.concern.clone(),
         interface: job.interface.words(),

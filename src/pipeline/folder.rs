@@ -61,6 +61,16 @@ fn history(run: &Run, revision: &Revision) -> Result<(), RunError> {
             write(&path, &run.store().get(sha)?)?;
         }
     }
+    if let Some(candidates) = &revision.candidates {
+        let dir = dir.join("candidates");
+        std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
+        for (name, sha) in candidates.files() {
+            let path = dir.join(name);
+            if is_missing(&path) {
+                write(&path, &run.store().get(sha)?)?;
+            }
+        }
+    }
     let path = dir.join("meta.json");
     if is_missing(&path) {
         let mut text = serde_json::to_string_pretty(&to_value(revision)).expect("plain data");

@@ -1,6 +1,7 @@
 //! A run's journal, an evaluation and a mutation run as text. No IO: a value goes in, words come out.
 
 mod audit;
+mod candidates;
 mod chart;
 mod eval;
 mod junit;
@@ -11,6 +12,7 @@ mod strengthen;
 mod text;
 
 pub use audit::{audit_json, audit_text, laws_text};
+pub use candidates::chosen_words;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
