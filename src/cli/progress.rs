@@ -178,7 +178,6 @@ impl Display {
                 ),
                 Err(_) => format!("{station}check finished"),
             },
-            "quickly_checked" => format!("{station}quick check: {}", text("verdict")),
             "candidate_finished" => match serde_json::from_value::<Candidate>(data.clone()) {
                 Ok(one) => format!("{station}{}", one_line(&one.words())),
                 Err(_) => format!("{station}finished"),

@@ -68,7 +68,7 @@ pub(super) async fn perform<'run>(
     let mut all = match attempt.recall("leaders_named", |_| true) {
         // Who had not come by then does not come any more.
         Some(event) => contest.those_named(event)?,
-        None => contest.gather(&drafts, Stage::Formalization).await?,
+        None => contest.gather(&drafts, Stage::Formalization, &[]).await?,
     };
     let leaders = leaders(&all);
     if leaders.len() > 1 {
@@ -77,7 +77,7 @@ pub(super) async fn perform<'run>(
             let data = json!({"leaders": leaders, "received": received});
             attempt.record(Kind::Choice, "leaders_named", data)?;
         }
-        for further in contest.gather(&leaders, Stage::Properties).await? {
+        for further in contest.gather(&leaders, Stage::Properties, &all.clone()).await? {
             all.retain(|one| one.candidate != further.candidate);
             all.push(further);
         }
@@ -102,7 +102,7 @@ fn why(winner: &Candidate, all: &[Candidate]) -> String {
     let words = |one: &Candidate| format!("candidate {}: {}", one.candidate, one.words());
     let others: Vec<String> = all.iter().filter(|one| one.candidate != winner.candidate).map(words).collect();
     let rest = if others.is_empty() { "no other had come".to_owned() } else { others.join("; ") };
-    format!("{}; {rest}", words(winner))
+    format!("{}; {rest}", winner.words())
 }
 
 fn unknown(candidate: u32) -> StationError {
@@ -144,7 +144,12 @@ impl<'run> Contest<'_, 'run> {
 
     /// Sends candidates on their way, and receives what they come to: all of them, or those that come as long as the
     /// first good one took, and as long again.
-    async fn gather(&mut self, candidates: &[u32], stage: Stage) -> Result<Vec<Candidate>, StationError> {
+    async fn gather(
+        &mut self,
+        candidates: &[u32],
+        stage: Stage,
+        drafted: &[Candidate],
+    ) -> Result<Vec<Candidate>, StationError> {
         let (tell, mut words) = mpsc::unbounded_channel();
         let mut open: BTreeSet<u32> = candidates.iter().copied().collect();
         let mut come = Vec::new();
@@ -152,7 +157,10 @@ impl<'run> Contest<'_, 'run> {
         for number in candidates {
             match received(self.attempt, *number, Some(stage))? {
                 Some(one) => _ = tell.send(Word::Finished(Box::new(one))),
-                None => self.send(*number, stage, tell.clone())?,
+                None => {
+                    let drafted = drafted.iter().find(|one| one.candidate == *number).cloned();
+                    self.send(*number, drafted, tell.clone())?;
+                }
             }
         }
         let mut until: Option<Instant> = None;
@@ -205,7 +213,13 @@ impl<'run> Contest<'_, 'run> {
     }
 
     /// Sends one on its way.
-    fn send(&self, number: u32, stage: Stage, tell: mpsc::UnboundedSender<Word>) -> Result<(), StationError> {
+    fn send(
+        &self,
+        number: u32,
+        drafted: Option<Candidate>,
+        tell: mpsc::UnboundedSender<Word>,
+    ) -> Result<(), StationError> {
+        let stage = if drafted.is_none() { Stage::Formalization } else { Stage::Properties };
         let own = self.attempt.apart(number, self.view.settings.candidates, Some(stage));
         let here = self.attempt.run.view();
         let is_open = here.candidates.get(&here.rev).is_some_and(|all| all.open.contains(&number));
@@ -218,7 +232,6 @@ impl<'run> Contest<'_, 'run> {
             own.run.append(vec![told.received_from(self.attempt.lifeline)])?;
         }
         let way = Way { desk: self.desk, view: self.view.clone(), decided: self.decided.clone(), tell };
-        let drafted = received(self.attempt, number, Some(Stage::Formalization))?;
         self.errands.send(Box::pin(way.go(own, drafted)));
         Ok(())
     }

@@ -254,7 +254,11 @@ impl RunView {
     pub(super) fn take_candidate(&mut self, event: &Event) -> Result<(), serde_json::Error> {
         let here = self.candidates.entry(event.rev).or_default();
         match event.name.as_str() {
-            "candidate_started" => _ = here.open.insert(Started::deserialize(&event.data)?.candidate),
+            "candidate_started" => {
+                let Started { candidate } = Started::deserialize(&event.data)?;
+                here.given_up.remove(&candidate);
+                here.open.insert(candidate);
+            }
             "candidate_finished" => {
                 let one = Candidate::deserialize(&event.data)?;
                 let number = one.candidate;

@@ -132,7 +132,11 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
 async fn settle(run: &Run, under_way: &mut UnderWay<'_>) -> Result<(), RunError> {
     if !under_way.settle(LAST_PATIENCE).await? {
         under_way.give_up();
-        run.append(run.view().given_up().collect())?;
+    }
+    folder::put_away(run)?;
+    let given_up: Vec<Record> = run.view().given_up().collect();
+    if !given_up.is_empty() {
+        run.append(given_up)?;
     }
     Ok(())
 }

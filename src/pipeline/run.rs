@@ -173,6 +173,11 @@ impl Run {
         self.root.join("workspace")
     }
 
+    /// Where candidates have folders of their own to read.
+    pub(super) fn candidates(&self) -> PathBuf {
+        self.root.join("candidates")
+    }
+
     /// The artifacts.
     pub fn store(&self) -> &ArtifactStore {
         &self.store
@@ -400,7 +405,7 @@ impl<'a> Attempt<'a> {
     pub fn workspace(&self) -> PathBuf {
         match self.candidate {
             0 => self.run.workspace(),
-            number => self.run.root().join("candidates").join(number.to_string()),
+            number => self.run.candidates().join(number.to_string()),
         }
     }
 
