@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use support::counter::{CFG, INFORMAL, MODULE, WITNESSES, bench, fenced, good_sections, review, sections};
 use support::model_server::{ModelServer, Reply, Seen};
 use support::{Bench, Script, name, outcome};
+use tlaforge::monitor::log::is_journal_field;
 
 /// A module that the translator takes and that cannot be evaluated.
 fn not_evaluated() -> String {
@@ -108,10 +109,25 @@ fn leaders_are_given_properties_and_those_of_the_best_go_on_with_it() {
     for file in ["1.cfg", "2.cfg", "3.tla"] {
         assert!(bench.path(&format!("specs/history/rev_0/candidates/{file}")).is_file(), "{file}");
     }
+    for event in &journal {
+        known("", &event["data"]);
+    }
     // The check that counts is one of its own, and not the quick one of a candidate.
     let checks = of(&journal, "check_finished");
     let by: Vec<&str> = checks.iter().map(|e| e["lifeline"].as_str().unwrap()).collect();
     assert_eq!(by.iter().filter(|lifeline| **lifeline == "model_check").count(), 1, "{by:?}");
+}
+
+/// That rules can speak of every field.
+fn known(path: &str, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, below) in fields {
+                known(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, below);
+            }
+        }
+        _ => assert!(is_journal_field(path), "{path}"),
+    }
 }
 
 #[test]
