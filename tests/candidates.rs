@@ -312,6 +312,23 @@ fn killed_at_any_boundary_the_same_candidate_wins_and_no_answer_is_asked_for_aga
 }
 
 #[test]
+fn what_was_drafted_as_a_whole_is_the_first_candidate_and_its_properties_are_for_no_other() {
+    let whole = format!("````markdown informal_spec\n{INFORMAL}````\n{}{}", fenced(&rejected()), weak_sections());
+    let script = Script::default().answer("informal_spec", 0, 1, "whole", &whole).sample(
+        "formalize",
+        0,
+        1,
+        ("draft", 2),
+        &fenced(MODULE),
+    );
+    let bench = bench();
+    bench.forge(&approved(script), &["--candidates", "2", "--draft", "whole"]).expect(0);
+    let journal = bench.journal("specs");
+    assert_eq!(chosen(&journal)["received"], json!({"1": 1, "2": 5}));
+    assert!(bench.read("specs/Spec.tla").contains("NeverAbove"), "properties for the module that won");
+}
+
+#[test]
 fn numbers_that_nobody_means_are_refused_before_anything_is_asked() {
     let bench = bench();
     let server = ModelServer::start(|_| Reply::text("never"));

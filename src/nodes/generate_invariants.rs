@@ -40,8 +40,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         offer_check(view, &mut data, &mut files);
     }
     let ask = Ask { data, files, ..Ask::at(Station::GenerateInvariants, purpose, attempt) };
-    let part = match whole::part(view, attempt, Station::GenerateInvariants, ANSWER)? {
-        None => whole::of_candidate(view, attempt, ANSWER)?,
+    let part = match whole::of_candidate(view, attempt, ANSWER)? {
+        None => whole::part(view, attempt, Station::GenerateInvariants, ANSWER)?,
         part => part,
     };
     let reply = match part {

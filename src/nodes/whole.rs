@@ -41,7 +41,9 @@ pub(super) fn part(
     station: Station,
     own: &str,
 ) -> Result<Option<Reply>, StationError> {
-    if view.rev != 0 || view.artifact(own).is_some() {
+    // What was drafted as a whole is the first candidate; the others are drafted for themselves.
+    let other = attempt.candidate > 1 || view.chosen().is_some_and(|one| one.candidate > 1);
+    if view.rev != 0 || view.artifact(own).is_some() || other {
         return Ok(None);
     }
     let Some(answer) = current(view, attempt, ANSWER)? else { return Ok(None) };
