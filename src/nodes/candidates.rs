@@ -60,7 +60,7 @@ pub(super) async fn perform<'run>(
         let chosen = Chosen::deserialize(&event.data).map_err(|e| defect(&e))?;
         let winner = received(attempt, chosen.chosen, None)?;
         let winner = winner.ok_or_else(|| unknown(chosen.chosen))?;
-        return product(&winner);
+        return Ok(product(&winner));
     }
     let (decide, decided) = watch::channel(false);
     let mut contest = Contest { desk, view, attempt, errands, decided, missing: BTreeMap::new() };
@@ -95,7 +95,7 @@ pub(super) async fn perform<'run>(
     };
     attempt.record(Kind::Choice, "candidate_chosen", to_json(&chosen))?;
     let _ = decide.send(true);
-    product(winner)
+    Ok(product(winner))
 }
 
 fn why(winner: &Candidate, all: &[Candidate]) -> String {
@@ -122,20 +122,20 @@ fn received(attempt: &Attempt<'_>, candidate: u32, stage: Option<Stage>) -> Resu
 }
 
 /// What the winner drafted, as the work of `formalize`.
-fn product(winner: &Candidate) -> Result<Product, StationError> {
+fn product(winner: &Candidate) -> Product {
     let mut artifacts = BTreeMap::from([(formalize::ANSWER.to_owned(), winner.answer.clone())]);
     let Some(source) = &winner.source else {
         let text = winner.why.clone().unwrap_or_default();
         let from = "your last answer could not be read".to_owned();
         let feedback = vec![Feedback { station: Station::Formalize, from, text }];
-        return Ok(Product { event: Event::Unreadable, artifacts, feedback, facts: Facts::Nothing });
+        return Product { event: Event::Unreadable, artifacts, feedback, facts: Facts::Nothing };
     };
     artifacts.insert(file::SOURCE.to_owned(), source.clone());
     artifacts.insert(file::MODULE.to_owned(), source.clone());
-    Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing })
+    Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing }
 }
 
-impl<'run> Contest<'_, 'run> {
+impl Contest<'_, '_> {
     fn those_named(&self, event: &Entry) -> Result<Vec<Candidate>, StationError> {
         let named: Vec<u32> = Vec::deserialize(&event.data["received"]).map_err(|e| defect(&e))?;
         let each = named.into_iter().map(|number| received(self.attempt, number, Some(Stage::Formalization)));
@@ -264,7 +264,7 @@ impl<'run> Way<'run> {
             None => work.await,
             Some(left) => tokio::time::timeout(left, work).await.unwrap_or_else(|_| Err(late())),
         };
-        let word = match done {
+        let came = match done {
             Ok(one) => Word::Finished(Box::new(one)),
             Err(StationError::Run(error)) => return Err(error),
             Err(StationError::Halt(halt)) => {
@@ -274,7 +274,7 @@ impl<'run> Way<'run> {
             }
         };
         // Nobody listens once the decision has been made.
-        let _ = tell.send(word);
+        let _ = tell.send(came);
         Ok(())
     }
 
@@ -339,8 +339,8 @@ impl<'run> Way<'run> {
             Ok(constants) => constants,
             Err(why) => return Ok(Err(why)),
         };
-        let values: String = constants.iter().map(|(name, value)| format!("CONSTANT {name} = {value}\n")).collect();
-        let cfg_text = format!("SPECIFICATION Spec\n{values}");
+        let lines = constants.iter().map(|(name, value)| format!("CONSTANT {name} = {value}"));
+        let cfg_text = std::iter::once("SPECIFICATION Spec".to_owned()).chain(lines).collect::<Vec<_>>().join("\n");
         let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(Err("its constants have unusual names".to_owned())) };
         let spec = SpecText { name: module.name.clone(), text, beside: Vec::new() };
         let limits = self.desk.limits_of(attempt);
@@ -367,7 +367,7 @@ impl<'run> Way<'run> {
             feedback: Vec::new(),
             facts: Facts::Nothing,
         };
-        self.view = self.view.as_if(product(&drafted)?).as_if(validated);
+        self.view = self.view.as_if(product(&drafted)).as_if(validated);
         let merged = generate_invariants::perform(self.desk, &self.view, attempt).await?;
         let named = |name: &str| merged.artifacts.get(name).cloned();
         let mut one = Candidate {

@@ -16,7 +16,8 @@ use crate::monitor::GoalStep;
 use crate::monitor::log::CANDIDATE_LIFELINES;
 
 /// How many formalizations may be drafted side by side.
-pub const MAX_CANDIDATES: u32 = CANDIDATE_LIFELINES.len() as u32;
+pub const MAX_CANDIDATES: u32 = 8;
+const _: () = assert!(MAX_CANDIDATES as usize == CANDIDATE_LIFELINES.len());
 
 /// How many of the candidates are given properties at most.
 pub const LEADERS: usize = 2;
@@ -185,10 +186,8 @@ pub struct Chosen {
 /// # Errors
 /// `None` where there is none.
 pub fn best(received: &[Candidate]) -> Option<(&Candidate, ChosenBy)> {
-    let by = match received.iter().all(|one| one.step.is_some()) {
-        true => ChosenBy::Objective,
-        false => ChosenBy::Points,
-    };
+    let has_steps = received.iter().all(|one| one.step.is_some());
+    let by = if has_steps { ChosenBy::Objective } else { ChosenBy::Points };
     let goal = |a: &Candidate, b: &Candidate| match (&a.step, &b.step) {
         (Some(a), Some(b)) if by == ChosenBy::Objective => a.compare(b),
         _ => std::cmp::Ordering::Equal,

@@ -388,6 +388,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// The part of a candidate in this attempt, one of so many; what it recalls is of one stage, or of all.
+    #[must_use]
     pub fn apart(&self, candidate: u32, of: u32, stage: Option<Stage>) -> Self {
         let Self { run, rev, place, attempt, .. } = *self;
         let lifeline = lifeline_of(candidate);

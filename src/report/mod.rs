@@ -12,7 +12,7 @@ mod strengthen;
 mod text;
 
 pub use audit::{audit_json, audit_text, laws_text};
-pub use candidates::chosen_words;
+pub use candidates::candidate_event;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::journal::Event;
-use crate::pipeline::{Candidate, Chosen, Judged};
-use crate::report::{chosen_words, counted, intervened_words, mutants_sentence};
+use crate::pipeline::Judged;
+use crate::report::{candidate_event, counted, intervened_words, mutants_sentence};
 use crate::tla::{CheckOutcome, verdict_sentence};
 
 /// The event in words, of any length.
@@ -47,20 +47,8 @@ pub(super) fn of(event: &Event) -> String {
             }
             Err(_) => "check finished".to_owned(),
         },
-        "candidate_started" => format!("candidate {} begins", data["candidate"]),
-        "leader_told" => format!("candidate {} leads: properties for it", data["candidate"]),
-        "quickly_checked" => format!("quick check: {}", text(data, "verdict")),
-        "candidate_finished" => match serde_json::from_value::<Candidate>(data.clone()) {
-            Ok(one) => one.words(),
-            Err(_) => "candidate finished".to_owned(),
-        },
-        "candidate_received" => format!("receives candidate {} ({} points)", data["candidate"], data["points"]),
-        "candidate_given_up" => format!("candidate {} gave nothing: {}", data["candidate"], text(data, "why")),
-        "leaders_named" => format!("leaders: {}", data["leaders"]),
-        "candidate_chosen" => match serde_json::from_value::<Chosen>(data.clone()) {
-            Ok(chosen) => chosen_words(&chosen),
-            Err(_) => "chooses a candidate".to_owned(),
-        },
+        "candidate_started" | "leader_told" | "quickly_checked" | "candidate_finished" | "candidate_received"
+        | "candidate_given_up" | "leaders_named" | "candidate_chosen" => candidate_event(&event.name, data),
         "mutants_judged" => match serde_json::from_value::<Judged>(data.clone()) {
             Ok(Judged { unfit: Some(why), .. }) => format!("mutants not judged: {why}"),
             Ok(judged) => mutants_sentence(&judged),
