@@ -206,6 +206,10 @@ fn play(seen: &Seen, delays: &[Duration]) -> Reply {
     Reply::text(fenced(MODULE)).delay(delay)
 }
 
+fn is_formalize(seen: &Seen) -> bool {
+    seen.system().starts_with("You write PlusCal")
+}
+
 fn is_file(name: &str) -> bool {
     [".md", ".tla", ".cfg", ".txt"].iter().any(|end| name.ends_with(end)) && !name.contains(' ')
 }
@@ -351,20 +355,22 @@ fn numbers_that_nobody_means_are_refused_before_anything_is_asked() {
 fn a_candidate_whose_call_fails_is_done_without_and_where_all_fail_the_run_can_be_resumed() {
     let bench = bench();
     let mut failed = 0;
-    let server = ModelServer::start(move |seen| match seen.system().starts_with("You write PlusCal") && failed < 1 {
-        true => {
+    let server = ModelServer::start(move |seen| {
+        if failed == 0 && is_formalize(seen) {
             failed += 1;
-            Reply::error(400, "invalid_request_error", "not today")
+            return Reply::error(400, "invalid_request_error", "not today");
         }
-        false => play(seen, &[Duration::ZERO]),
+        play(seen, &[Duration::ZERO])
     });
     under(&bench, &server, &["--candidates", "2"]).expect(0).prints(&["gave nothing", "not today"]);
     assert_eq!(chosen(&bench.journal("specs"))["received"].as_object().unwrap().len(), 1);
 
     let all = support::counter::bench();
-    let server = ModelServer::start(|seen| match seen.system().starts_with("You write PlusCal") {
-        true => Reply::error(400, "invalid_request_error", "not today"),
-        false => play(seen, &[Duration::ZERO]),
+    let server = ModelServer::start(|seen| {
+        if is_formalize(seen) {
+            return Reply::error(400, "invalid_request_error", "not today");
+        }
+        play(seen, &[Duration::ZERO])
     });
     under(&all, &server, &["--candidates", "2"]).expect(5).says(&["not today"]);
     let server = ModelServer::start(|seen| play(seen, &[Duration::ZERO]));
