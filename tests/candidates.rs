@@ -333,6 +333,87 @@ fn what_was_drafted_as_a_whole_is_the_first_candidate_and_its_properties_are_for
 }
 
 #[test]
+fn an_assumption_that_our_own_small_values_do_not_meet_says_nothing_against_a_candidate() {
+    let assuming =
+        MODULE.replace("CONSTANT Max", "CONSTANT Max\nASSUME Max > 7").replace("variables", "\\* three\nvariables");
+    let stuck = MODULE.replace("n := n + 1;", "await n > 5;");
+    let sections = good_sections().replace("Max = 2", "Max = 8");
+    let script = drafts(&[&stuck, &assuming])
+        .answer("generate_invariants", 0, 1, "draft", &sections)
+        .answer("review", 0, 1, "draft", &review("approved"))
+        .having_read_all();
+    let bench = bench();
+    bench.forge(&script, &["--candidates", "2"]).expect(0);
+    assert_eq!(chosen(&bench.journal("specs"))["received"], json!({"1": 3, "2": 4}));
+}
+
+#[test]
+fn rules_see_the_answers_of_the_candidate_that_was_chosen_and_of_no_other() {
+    let todo = rejected().replace("variables", "\\* TODO\nvariables");
+    let bench = bench();
+    bench.write("policy.toml", "[[rule]]\nid = \"no-todo\"\nkind = \"forbidden_text\"\nparams = { text = \"TODO\" }\n");
+    let more = ["--candidates", "2", "--policy", "policy.toml"];
+    bench.forge(&approved(drafts(&[&todo, MODULE])), &more).expect(0);
+    bench.run(&["audit", "specs", "--policy", "policy.toml"]).expect(0).prints(&["Every rule holds."]);
+    let journal = bench.journal("specs");
+    let taken: Vec<&Value> = of(&journal, "answer_taken");
+    assert_eq!(taken.len(), 1, "the others are taken as they come");
+    assert_eq!((&taken[0]["lifeline"], &taken[0]["data"]["candidate"]), (&json!("formalize"), &json!(2)));
+
+    let chosen_todo = support::counter::bench();
+    chosen_todo.write("policy.toml", bench.read("policy.toml"));
+    let script = approved(drafts(&[&rejected(), &MODULE.replace("variables", "\\* TODO\nvariables")]));
+    chosen_todo.forge(&script, &more).expect(1).prints(&["no-todo", "the policy forbids it"]);
+    let journal = chosen_todo.journal("specs");
+    let (taken, broken) = (seq(&journal, "answer_taken", "formalize"), seq(&journal, "rule_violated", "run"));
+    assert!(taken < broken);
+}
+
+#[test]
+fn an_intervention_meets_the_answer_of_a_candidate_before_it_is_offered() {
+    let bench = bench();
+    let rule = "[[rule]]\nid = \"no-todo\"\nkind = \"forbidden_text\"\nparams = { text = \"TODO\" }\nintervention = \"resample\"\n";
+    bench.write("policy.toml", rule);
+    let todo = MODULE.replace("variables", "\\* TODO\nvariables");
+    let script = drafts(&[&todo, &rejected()]).sample("formalize", 0, 1, ("draft", 9), &fenced(MODULE));
+    bench.forge(&approved(script), &["--candidates", "2", "--policy", "policy.toml"]).expect(0).prints(&["resample"]);
+    let journal = bench.journal("specs");
+    let offered = of(&journal, "answer_offered").into_iter().find(|e| e["lifeline"] == "formalize_1").unwrap();
+    assert_eq!(offered["data"]["candidate"], 9);
+    let taken = of(&journal, "answer_taken").into_iter().find(|e| e["lifeline"] == "formalize").unwrap();
+    assert_eq!(taken["data"]["candidate"], 9);
+    assert!(!bench.read("specs/Spec.tla").contains("TODO"));
+    bench.run(&["audit", "specs", "--policy", "policy.toml"]).expect(0).prints(&["Every rule holds."]);
+}
+
+#[test]
+fn what_was_begun_goes_on_whatever_is_set_since() {
+    let whole = bench();
+    whole.forge(&two_leaders(), &["--candidates", "3"]).expect(0);
+    let received = seq(&whole.journal("specs"), "candidate_received", "formalize");
+    let bench = bench();
+    bench.write("script.jsonl", whole.read("script.jsonl"));
+    let args = ["run", "docs", "--out", "specs", "--recording", "script.jsonl", "--candidates", "3"];
+    assert_eq!(bench.run_with(&args, &[("TLAFORGE_CRASH", &format!("after:{received}"))]).status, None);
+    bench.run(&["resume", "specs", "--candidates", "1"]).expect(0);
+    assert_eq!(chosen(&bench.journal("specs"))["chosen"], 2);
+
+    // One answer had come before anybody spoke of candidates.
+    let one = support::counter::bench();
+    one.write("script.jsonl", support::counter::good().text());
+    let args = ["run", "docs", "--out", "specs", "--recording", "script.jsonl", "--max-revisions", "0"];
+    let whole = support::counter::bench();
+    whole.write("script.jsonl", support::counter::good().text());
+    whole.run(&args);
+    let answered = seq(&whole.events("specs"), "answer_received", "formalize");
+    assert_eq!(one.run_with(&args, &[("TLAFORGE_CRASH", &format!("after:{answered}"))]).status, None);
+    one.run(&["resume", "specs", "--candidates", "3"]).expect(1);
+    assert_eq!(of(&one.events("specs"), "candidate_started").len(), 0);
+    one.run(&["resume", "specs", "--from", "rev_0", "--at", "informal_spec", "--candidates", "3"])
+        .says(&["only where nothing was formalized yet"]);
+}
+
+#[test]
 fn numbers_that_nobody_means_are_refused_before_anything_is_asked() {
     let bench = bench();
     let server = ModelServer::start(|_| Reply::text("never"));
@@ -362,7 +443,7 @@ fn a_candidate_whose_call_fails_is_done_without_and_where_all_fail_the_run_can_b
         }
         play(seen, &[Duration::ZERO])
     });
-    under(&bench, &server, &["--candidates", "2"]).expect(0).prints(&["gave nothing", "not today"]);
+    under(&bench, &server, &["--candidates", "2"]).expect(0).prints(&["nothing came of it", "not today"]);
     assert_eq!(chosen(&bench.journal("specs"))["received"].as_object().unwrap().len(), 1);
 
     let all = support::counter::bench();
@@ -380,12 +461,24 @@ fn a_candidate_whose_call_fails_is_done_without_and_where_all_fail_the_run_can_b
 }
 
 #[test]
-fn a_budget_counts_what_is_asked_side_by_side() {
+fn a_budget_without_room_for_all_at_once_lets_them_come_one_after_the_other() {
     let bench = bench();
-    let server = ModelServer::start(|seen| play(seen, &[Duration::from_millis(300)]));
-    // Enough for the informal specification and about one formalization.
-    under(&bench, &server, &["--candidates", "4", "--max-tokens", "14000"]);
-    let journal = bench.events("specs");
-    let asked = of(&journal, "answer_received").iter().filter(|e| e["lifeline"] != "informal_spec").count();
-    assert!(asked < 4, "four at once would have gone beyond: {asked}");
+    let server = ModelServer::start(|seen| play(seen, &[Duration::from_millis(100)]));
+    // Each call is expected to take some 12,000 tokens, and takes 110.
+    under(&bench, &server, &["--candidates", "3", "--max-tokens", "16000"]).expect(0);
+    let journal = bench.journal("specs");
+    assert_eq!(chosen(&journal)["received"].as_object().unwrap().len(), 3);
+    let seconds: Vec<f64> = of(&journal, "answer_received")
+        .iter()
+        .filter(|e| e["lifeline"].as_str().unwrap().starts_with("formalize_"))
+        .map(|e| e["data"]["seconds"].as_f64().unwrap())
+        .collect();
+    // None has begun before the one before it had ended.
+    let longest = seconds.iter().copied().fold(0.0, f64::max);
+    assert!(longest >= 0.3, "{seconds:?}");
+
+    // Where there is no room even for one, nothing of others is blamed.
+    let poor = support::counter::bench();
+    under(&poor, &server, &["--candidates", "3", "--max-tokens", "9000"]).expect(3).says(&["--max-tokens"]);
+    assert!(!poor.read("specs/journal.jsonl").contains("other calls under way"));
 }

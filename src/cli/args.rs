@@ -132,7 +132,7 @@ pub(super) struct ForgeArgs {
     pub draft: Option<DraftChoice>,
     /// How many formalizations are drafted side by side, from 1 to 8: each is translated, parsed and quickly checked, the
     /// leaders are given properties, and the best goes on; the others stay in the history [default: 1].
-    #[arg(long, value_name = "N", value_parser = candidates)]
+    #[arg(long, value_name = "N", value_parser = candidates, allow_negative_numbers = true)]
     pub candidates: Option<u32>,
     /// Revisions that may follow the first [default: 3].
     #[arg(long, value_name = "N")]

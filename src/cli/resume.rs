@@ -43,6 +43,12 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
     let policy = args.forge.policy.as_deref().map(OwnPolicy::read).transpose()?;
+    let drafted = view.artifact(pipeline::file::SOURCE).is_some();
+    if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
+        display.note(
+            "candidates are drafted side by side only where nothing was formalized yet: here a module is repaired",
+        );
+    }
     let changed = |equipment: &Equipment| -> Result<_, Failure> {
         if let Some(objective) = objective.as_ref().or(view.objective()) {
             objective::refuse_impossible(objective, &settings, equipment.desk.caller.name())?;

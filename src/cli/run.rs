@@ -209,6 +209,10 @@ fn is_folder_of(out: &Path, docs: &Path) -> bool {
 fn refuse_strangers(out: &Path) -> Result<(), Failure> {
     for name in ["workspace", "history", "handoff", "candidates"] {
         let dir = out.join(name);
+        if dir.is_file() {
+            return Err(Failure::usage(format!("{} is a file, and a run would make a folder there", dir.display()))
+                .hint("forge into a folder of its own: --out DIR"));
+        }
         if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::usage(format!(
                 "{} holds files that are not of a run, and a run would use that folder",

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Usage};
 use super::failure::{CallFailure, FailureKind};
@@ -88,6 +88,10 @@ pub struct Used {
     pub cost_usd: f64,
     /// Tokens of all kinds.
     pub tokens: u64,
+    /// Tokens among them that other calls under way are expected to take.
+    pub expected_tokens: u64,
+    /// US dollars among them, likewise.
+    pub expected_usd: f64,
     /// What the budget ended this very call at before: it takes at least as much again.
     pub before: Option<Usage>,
 }
@@ -176,22 +180,32 @@ pub struct Caller {
     prices: Prices,
     slots: Semaphore,
     /// What the calls under way are expected to take.
-    under_way: Mutex<Used>,
+    under_way: watch::Sender<Expected>,
+    at_a_time: usize,
     pace: Arc<dyn Pace>,
 }
 
 /// A call under way counts as used until it has ended: several may begin at once.
 struct Reserved<'a> {
     caller: &'a Caller,
+    next: Expected,
+}
+
+/// What calls under way are expected to take.
+#[derive(Debug, Clone, Copy, Default)]
+struct Expected {
+    calls: u32,
     tokens: u64,
     cost_usd: f64,
 }
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        let mut all = self.caller.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        all.tokens = all.tokens.saturating_sub(self.tokens);
-        all.cost_usd = (all.cost_usd - self.cost_usd).max(0.0);
+        self.caller.under_way.send_modify(|all| {
+            all.calls -= 1;
+            all.tokens = all.tokens.saturating_sub(self.next.tokens);
+            all.cost_usd = if all.calls == 0 { 0.0 } else { (all.cost_usd - self.next.cost_usd).max(0.0) };
+        });
     }
 }
 
@@ -206,16 +220,9 @@ impl Caller {
         at_a_time: usize,
         pace: Arc<dyn Pace>,
     ) -> Self {
-        Self {
-            provider,
-            models,
-            retry,
-            budget,
-            prices,
-            slots: Semaphore::new(at_a_time.max(1)),
-            under_way: Mutex::default(),
-            pace,
-        }
+        let at_a_time = at_a_time.max(1);
+        let (slots, under_way) = (Semaphore::new(at_a_time), watch::Sender::new(Expected::default()));
+        Self { provider, models, retry, budget, prices, slots, under_way, at_a_time, pace }
     }
 
     /// The provider's name.
@@ -231,6 +238,11 @@ impl Caller {
     /// How long the run may still take; `None` where it has no limit.
     pub fn left(&self) -> Option<Duration> {
         self.pace.left()
+    }
+
+    /// How many calls it makes at once.
+    pub fn at_a_time(&self) -> usize {
+        self.at_a_time
     }
 
     /// Whether the provider's recording says that the answer came too late for a decision.
@@ -251,8 +263,7 @@ impl Caller {
             slot = self.slots.acquire() => slot.map_err(|_| LlmError::Cancelled)?,
             () = cancel.cancelled() => return Err(LlmError::Cancelled),
         };
-        let mut used = used();
-        let _reserved = self.reserve(request, &mut used);
+        let (mut used, _reserved) = self.reserve(request, used, cancel).await?;
         let mut request = request.clone();
         let mut attempt = 1;
         let mut crowded = 0;
@@ -333,16 +344,37 @@ impl Caller {
         }
     }
 
-    /// Adds what others are expected to take to what is used, and lets them know of this call.
-    fn reserve(&self, request: &Request, used: &mut Used) -> Reserved<'_> {
-        let next = expected(request, EXPECTED_OUTPUT);
-        let cost_usd = self.cost(request.choice.model.as_deref(), Some(&next)).unwrap_or(0.0);
-        let mut all = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        used.tokens = used.tokens.saturating_add(all.tokens);
-        used.cost_usd += all.cost_usd;
-        all.tokens = all.tokens.saturating_add(next.total());
-        all.cost_usd += cost_usd;
-        Reserved { caller: self, tokens: next.total(), cost_usd }
+    /// What is used, with what others under way are expected to take; they are told of this call. Where the budget has no
+    /// room beside those, it waits until one of them has ended.
+    async fn reserve(
+        &self,
+        request: &Request,
+        used: &(dyn Fn() -> Used + Sync),
+        cancel: &Cancel,
+    ) -> Result<(Used, Reserved<'_>), LlmError> {
+        let usage = expected(request, EXPECTED_OUTPUT);
+        let cost_usd = self.cost(request.choice.model.as_deref(), Some(&usage)).unwrap_or(0.0);
+        let next = Expected { calls: 1, tokens: usage.total(), cost_usd };
+        let mut under_way = self.under_way.subscribe();
+        loop {
+            let others = *under_way.borrow_and_update();
+            let mut used = used();
+            used.tokens = used.tokens.saturating_add(others.tokens);
+            used.cost_usd += others.cost_usd;
+            (used.expected_tokens, used.expected_usd) = (others.tokens, others.cost_usd);
+            if others.calls == 0 || self.terms(request, used).allow(Usage::default(), usage).is_ok() {
+                self.under_way.send_modify(|all| {
+                    all.calls += 1;
+                    all.tokens = all.tokens.saturating_add(next.tokens);
+                    all.cost_usd += next.cost_usd;
+                });
+                return Ok((used, Reserved { caller: self, next }));
+            }
+            tokio::select! {
+                _ = under_way.changed() => {}
+                () = cancel.cancelled() => return Err(LlmError::Cancelled),
+            }
+        }
     }
 
     async fn in_time<T>(&self, call: impl Future<Output = T>) -> Result<T, LlmError> {

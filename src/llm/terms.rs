@@ -53,8 +53,12 @@ impl Terms {
         if let Some(limit) = self.budget.tokens {
             let (used, next) = (self.used.tokens.saturating_add(taken.total()), next.total());
             if used.saturating_add(next) > limit {
+                let others = match self.used.expected_tokens {
+                    0 => String::new(),
+                    n => format!(" ({n} of them are expected of other calls under way)"),
+                };
                 let what = format!(
-                    "the run has used {used} tokens, the next call takes about {next}, and the limit is {limit}"
+                    "the run has used {used} tokens{others}, the next call takes about {next}, and the limit is {limit}"
                 );
                 return Err(Overdraft { what, flag: "--max-tokens" });
             }
@@ -63,8 +67,12 @@ impl Terms {
             let cost = |usage: &Usage| self.price.map_or(0.0, |price| price.of(usage));
             let (used, next) = (self.used.cost_usd + cost(&taken), cost(&next));
             if used + next > limit {
+                let others = match self.used.expected_usd {
+                    0.0 => String::new(),
+                    others => format!(" (${others:.4} of it are expected of other calls under way)"),
+                };
                 let what = format!(
-                    "the run has cost ${used:.4}, the next call costs about ${next:.4}, and the limit is ${limit}"
+                    "the run has cost ${used:.4}{others}, the next call costs about ${next:.4}, and the limit is ${limit}"
                 );
                 return Err(Overdraft { what, flag: "--max-cost" });
             }

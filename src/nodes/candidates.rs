@@ -2,31 +2,42 @@
 //! that lead are given properties, and the best goes on. `formalize` decides by what it has received.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 
 use super::desk::{Desk, current, defect, diagnostics_text, to_json, tool_trouble};
+use super::intervene::taken_of;
 use super::{formalize, generate_invariants, model_check, validate};
 use crate::journal::{Event as Entry, Kind, Sha};
 use crate::llm::LlmError;
 use crate::pipeline::{
-    Acceptance, Attempt, Candidate, CheckRecord, Chosen, Errands, Event, Facts, Feedback, Halt, Product, QuickCheck,
-    RunError, RunView, Stage, Standing, Station, StationError, StopReason, best, file, leaders, lifeline_of,
+    Acceptance, Attempt, Candidate, Candidates, CheckRecord, Chosen, Errands, Event, Facts, Feedback, Halt, Product,
+    QuickCheck, RunError, RunView, Stage, Standing, Station, StationError, StopReason, best, file, leaders,
+    lifeline_of,
 };
 use crate::tla::semantic::smallest_constants;
-use crate::tla::{Cfg, CheckOutcome, Reached, Verdict};
+use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
 /// Once a good candidate is there, the others are waited for as long again as it took, and at least so long.
 const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether several formalizations are due: where nothing was formalized yet.
-pub(super) fn are_due(view: &RunView) -> bool {
-    view.settings.candidates > 1 && view.artifact(file::SOURCE).is_none() && view.artifact(formalize::ANSWER).is_none()
+/// Whether several formalizations are due: where nothing was formalized yet. What was begun or received before goes on,
+/// whatever is set since.
+pub(super) fn are_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
+    let nothing = view.artifact(file::SOURCE).is_none() && view.artifact(formalize::ANSWER).is_none();
+    let received = || attempt.recall("answer_received", |data| data["purpose"] == "draft").is_some();
+    nothing && (view.candidates.contains_key(&view.rev) || (view.settings.candidates > 1 && !received()))
+}
+
+/// How long others are waited for once this one has come.
+fn patience(good: &Candidate) -> Duration {
+    Duration::try_from_secs_f64(good.seconds).unwrap_or_default().max(LEAST_PATIENCE)
 }
 
 /// What a candidate tells the one who decides.
@@ -47,7 +58,8 @@ struct Contest<'a, 'run> {
     errands: &'a Errands<'run>,
     /// Told when the decision has been made.
     decided: watch::Receiver<bool>,
-    missing: BTreeMap<u32, String>,
+    /// No more of them ask at a time than there are calls at a time: who waits here has not been paid for.
+    slots: Arc<Semaphore>,
 }
 
 pub(super) async fn perform<'run>(
@@ -63,8 +75,13 @@ pub(super) async fn perform<'run>(
         return Ok(product(&winner));
     }
     let (decide, decided) = watch::channel(false);
-    let mut contest = Contest { desk, view, attempt, errands, decided, missing: BTreeMap::new() };
-    let drafts: Vec<u32> = (1..=view.settings.candidates).collect();
+    let slots = Arc::new(Semaphore::new(desk.caller.at_a_time()));
+    let contest = Contest { desk, view, attempt, errands, decided, slots };
+    let mut drafts = view.candidates.get(&view.rev).map(Candidates::begun).unwrap_or_default();
+    if attempt.recall("leaders_named", |_| true).is_none() {
+        drafts.extend(1..=view.settings.candidates);
+    }
+    let drafts: Vec<u32> = drafts.into_iter().collect();
     let mut all = match attempt.recall("leaders_named", |_| true) {
         // Who had not come by then does not come any more.
         Some(event) => contest.those_named(event)?,
@@ -90,12 +107,21 @@ pub(super) async fn perform<'run>(
         chosen: winner.candidate,
         by,
         received: all.iter().map(|one| (one.candidate, one.points())).collect(),
-        missing: drafts.iter().copied().filter(|k| all.iter().all(|one| one.candidate != *k)).collect(),
+        missing: drafts.iter().copied().filter(|number| is_missing(*number, &all, &leaders)).collect(),
         why: why(winner, &all),
     };
-    attempt.record(Kind::Choice, "candidate_chosen", to_json(&chosen))?;
+    let taken = taken_of(attempt, winner.candidate, &winner.answer);
+    let group = std::iter::once(attempt.event(Kind::Choice, "candidate_chosen", to_json(&chosen))).chain(taken);
+    attempt.run.append(group.collect())?;
     let _ = decide.send(true);
     Ok(product(winner))
+}
+
+/// Whose result had not come: of a leader, with its properties.
+fn is_missing(number: u32, all: &[Candidate], leaders: &[u32]) -> bool {
+    let leads = leaders.len() > 1 && leaders.contains(&number);
+    let come = |one: &Candidate| one.candidate == number && (!leads || one.stage == Stage::Properties);
+    !all.iter().any(come)
 }
 
 fn why(winner: &Candidate, all: &[Candidate]) -> String {
@@ -115,7 +141,7 @@ fn unknown(candidate: u32) -> StationError {
 
 /// What a candidate came to, in the words of an earlier start of this attempt; at this stage, or at its last.
 fn received(attempt: &Attempt<'_>, candidate: u32, stage: Option<Stage>) -> Result<Option<Candidate>, StationError> {
-    let own = attempt.apart(candidate, 1, None);
+    let own = attempt.apart(candidate, None);
     let of = |data: &serde_json::Value| stage.is_none_or(|stage| data["stage"] == to_json(&stage));
     let event = own.recall("candidate_finished", of);
     Ok(event.map(|event| Candidate::deserialize(&event.data)).transpose().map_err(|e| defect(&e))?)
@@ -145,7 +171,7 @@ impl Contest<'_, '_> {
     /// Sends candidates on their way, and receives what they come to: all of them, or those that come as long as the
     /// first good one took, and as long again.
     async fn gather(
-        &mut self,
+        &self,
         candidates: &[u32],
         stage: Stage,
         drafted: &[Candidate],
@@ -153,7 +179,6 @@ impl Contest<'_, '_> {
         let (tell, mut words) = mpsc::unbounded_channel();
         let mut open: BTreeSet<u32> = candidates.iter().copied().collect();
         let mut come = Vec::new();
-        let started = Instant::now();
         for number in candidates {
             match received(self.attempt, *number, Some(stage))? {
                 Some(one) => _ = tell.send(Word::Finished(Box::new(one))),
@@ -179,7 +204,7 @@ impl Contest<'_, '_> {
                     open.remove(&one.candidate);
                     self.receive(&one, stage)?;
                     if one.is_good() && until.is_none() {
-                        until = Some(Instant::now() + started.elapsed().max(LEAST_PATIENCE));
+                        until = Some(Instant::now() + patience(&one));
                     }
                     come.push(*one);
                 }
@@ -189,7 +214,6 @@ impl Contest<'_, '_> {
                     if matches!(halt.reason, StopReason::Interrupted | StopReason::Deadline) {
                         return Err(halt.into());
                     }
-                    self.missing.insert(number, halt.message.clone());
                     halted.get_or_insert(halt);
                 }
             }
@@ -220,7 +244,7 @@ impl Contest<'_, '_> {
         tell: mpsc::UnboundedSender<Word>,
     ) -> Result<(), StationError> {
         let stage = if drafted.is_none() { Stage::Formalization } else { Stage::Properties };
-        let own = self.attempt.apart(number, self.view.settings.candidates, Some(stage));
+        let own = self.attempt.apart(number, Some(stage));
         let here = self.attempt.run.view();
         let is_open = here.candidates.get(&here.rev).is_some_and(|all| all.open.contains(&number));
         if stage == Stage::Formalization && !is_open {
@@ -231,7 +255,8 @@ impl Contest<'_, '_> {
             let told = own.event(Kind::Recv, "leader_told", json!({"candidate": number}));
             own.run.append(vec![told.received_from(self.attempt.lifeline)])?;
         }
-        let way = Way { desk: self.desk, view: self.view.clone(), decided: self.decided.clone(), tell };
+        let (decided, slots) = (self.decided.clone(), Arc::clone(&self.slots));
+        let way = Way { desk: self.desk, view: self.view.clone(), decided, slots, tell };
         self.errands.send(Box::pin(way.go(own, drafted)));
         Ok(())
     }
@@ -242,6 +267,7 @@ struct Way<'run> {
     desk: &'run Desk,
     view: RunView,
     decided: watch::Receiver<bool>,
+    slots: Arc<Semaphore>,
     tell: mpsc::UnboundedSender<Word>,
 }
 
@@ -250,11 +276,16 @@ impl<'run> Way<'run> {
         let number = attempt.candidate;
         let tell = self.tell.clone();
         let left = self.desk.caller.left();
+        let before = attempt.recall("answer_received", |_| true).and_then(|event| event.data["seconds"].as_f64());
+        let started = Instant::now();
         let work = async {
-            let one = match drafted {
+            let station = if drafted.is_none() { Station::Formalize } else { Station::GenerateInvariants };
+            let _slot = self.turn(&attempt, station).await?;
+            let mut one = match drafted {
                 None => self.draft(&attempt).await?,
                 Some(drafted) => self.properties(&attempt, drafted).await?,
             };
+            one.seconds = before.unwrap_or(0.0) + started.elapsed().as_secs_f64();
             let mut data = to_json(&one);
             data["says"] = one.says();
             attempt.record(Kind::Send, "candidate_finished", data)?;
@@ -281,9 +312,6 @@ impl<'run> Way<'run> {
     /// Drafted, translated, parsed and quickly checked.
     async fn draft(&mut self, attempt: &Attempt<'run>) -> Result<Candidate, StationError> {
         let number = attempt.candidate;
-        if self.desk.comes_late(attempt, Station::Formalize) {
-            self.wait_for_the_decision(number).await;
-        }
         let answered = formalize::perform(self.desk, &self.view, attempt).await?;
         let answer = answered.artifacts.get(formalize::ANSWER).cloned();
         let mut one = Candidate {
@@ -297,6 +325,7 @@ impl<'run> Way<'run> {
             quick: None,
             standing: None,
             step: None,
+            seconds: 0.0,
             why: answered.feedback.first().map(|open| open.text.clone()),
         };
         if one.source.is_none() {
@@ -318,10 +347,29 @@ impl<'run> Way<'run> {
         Ok(one)
     }
 
-    async fn wait_for_the_decision(&mut self, number: u32) {
-        let _ = self.tell.send(Word::Late(number));
-        // It fails where nobody decides any more.
-        let _ = self.decided.wait_for(|decided| *decided).await;
+    /// Waits until it may ask. Once the choice has been made nothing new is asked for; what a recording says came later
+    /// is answered then.
+    async fn turn(
+        &mut self,
+        attempt: &Attempt<'_>,
+        station: Station,
+    ) -> Result<Option<OwnedSemaphorePermit>, StationError> {
+        if attempt.recall("answer_received", |_| true).is_some() {
+            return Ok(None);
+        }
+        if self.desk.comes_late(attempt, station) {
+            let _ = self.tell.send(Word::Late(attempt.candidate));
+            // It fails where nobody decides any more.
+            let _ = self.decided.wait_for(|decided| *decided).await;
+            return Ok(None);
+        }
+        let slot = tokio::select! {
+            biased;
+            _ = self.decided.wait_for(|decided| *decided) => None,
+            slot = Arc::clone(&self.slots).acquire_owned() => slot.ok(),
+        };
+        let message = "the choice had been made before it was asked for".to_owned();
+        slot.map(Some).ok_or_else(|| Halt { reason: StopReason::Provider, message }.into())
     }
 
     /// The accepted module, with small values for its constants and without properties: whether it can be evaluated, moves
@@ -355,9 +403,6 @@ impl<'run> Way<'run> {
     /// A leader is given properties, and is checked with them.
     async fn properties(&mut self, attempt: &Attempt<'run>, drafted: Candidate) -> Result<Candidate, StationError> {
         let number = attempt.candidate;
-        if self.desk.comes_late(attempt, Station::GenerateInvariants) {
-            self.wait_for_the_decision(number).await;
-        }
         let validated = Product {
             event: Event::Validated(Acceptance::Accepted),
             artifacts: [file::VALIDATED, file::MODULE]
@@ -403,6 +448,16 @@ fn late() -> StationError {
 }
 
 fn summed_up(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output: Sha) -> QuickCheck {
+    // Values that we chose may be none that the module is made for.
+    let assumed = |v: &Violation| v.kind == ViolationKind::Assumption;
+    if let Verdict::Violated { violated } | Verdict::Invalid { violated, .. } = &outcome.verdict
+        && assumed(violated)
+    {
+        let why = Some("an assumption of the module does not hold for them".to_owned());
+        let verdict = "inconclusive".to_owned();
+        let (distinct, moved, seconds) = (None, false, outcome.statistics.seconds);
+        return QuickCheck { verdict, why, distinct, moved, seconds, constants, output };
+    }
     let why = match &outcome.verdict {
         Verdict::Holds => None,
         Verdict::Violated { violated } => {
@@ -433,5 +488,34 @@ fn standing(view: &RunView, outcome: &CheckOutcome) -> Standing {
         inconclusive: matches!(outcome.verdict, Verdict::Inconclusive { .. }),
         covered,
         ..Standing::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_waited_for_as_long_as_the_good_one_took_also_after_a_crash() {
+        let took = |seconds: f64| {
+            let one = Candidate {
+                candidate: 1,
+                stage: Stage::Formalization,
+                answer: Sha::of("answer"),
+                source: None,
+                module: None,
+                properties: None,
+                cfg: None,
+                quick: None,
+                standing: None,
+                step: None,
+                seconds,
+                why: None,
+            };
+            patience(&one)
+        };
+        assert_eq!(took(0.1), LEAST_PATIENCE);
+        assert_eq!(took(95.0), Duration::from_secs(95));
+        assert_eq!(took(f64::NAN), LEAST_PATIENCE);
     }
 }

@@ -25,7 +25,7 @@ impl Stations for Crew {
         let desk = &self.desk;
         let work: Working<'a> = match job {
             Job::At(Station::InformalSpec) => Box::pin(informal_spec::perform(desk, view, attempt)),
-            Job::At(Station::Formalize) if candidates::are_due(view) => {
+            Job::At(Station::Formalize) if candidates::are_due(view, attempt) => {
                 Box::pin(candidates::perform(desk, view, attempt, errands))
             }
             Job::At(Station::Formalize) => Box::pin(formalize::perform(desk, view, attempt)),

@@ -131,12 +131,15 @@ impl Desk {
     pub(super) async fn ask(&self, view: &RunView, ask: Ask<'_>) -> Result<Reply, StationError> {
         let attempt = ask.attempt;
         let is_this = |data: &Value| data["purpose"] == ask.purpose && data[HELD].is_null();
-        let decided = attempt.recall("answer_taken", is_this);
+        let is_offered = |data: &Value| data["purpose"] == ask.purpose;
+        let decided = attempt.recall("answer_taken", is_this).or_else(|| attempt.recall("answer_offered", is_offered));
         if let Some(event) = decided.or_else(|| attempt.recall("answer_received", is_this)) {
             return Ok(self.recalled(event, attempt)?.reply);
         }
         let request = self.request(view, ask)?;
         match attempt.run.intervening() {
+            // Whether it is taken is seen when the choice is made.
+            None if attempt.candidate > 0 => Ok(self.sample(request, attempt, HELD).await?.reply),
             None => {
                 let sample = self.sample(request, attempt, TOLD).await?;
                 // It came while a policy with interventions held it back, and that policy was taken away.
@@ -253,7 +256,7 @@ impl Desk {
         let used = || {
             let spent = attempt.run.spent();
             let cost_usd = spent.cost_usd + spent.estimated_usd;
-            Used { cost_usd, tokens: spent.tokens.saturating_add(spent.estimated_tokens), before }
+            Used { cost_usd, tokens: spent.tokens.saturating_add(spent.estimated_tokens), before, ..Used::default() }
         };
         let mut trouble = None;
         let mut note = |note: Note| {

@@ -6,10 +6,10 @@
 use serde_json::{Value, json};
 
 use super::desk::{Desk, HELD, Reply, Sample, TOLD, prompt_trouble};
-use crate::journal::{Kind, Record};
+use crate::journal::{Event, Kind, Record, Sha};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
-use crate::pipeline::{Attempt, Forecast, Foreseen, StationError};
+use crate::pipeline::{Attempt, Forecast, Foreseen, StationError, lifeline_of};
 
 /// A sample, and what taking it would come to.
 struct Tried {
@@ -47,7 +47,7 @@ impl Desk {
     ) -> Result<Reply, StationError> {
         let first = self.try_out(request.clone(), intervening, attempt).await?;
         let Some((rule, which)) = first.met() else {
-            attempt.run.append(vec![taken(&first.sample, attempt)])?;
+            attempt.run.append(vec![settled(&first.sample, attempt)])?;
             return Ok(first.sample.reply);
         };
         let (rule, before) = (rule.clone(), first.forecast.violated.clone());
@@ -55,7 +55,7 @@ impl Desk {
         let mut tried = vec![first];
         for number in 1..=more {
             // Candidates that are asked for side by side count their samples apart.
-            let candidate = request.key.candidate + number * attempt.of;
+            let candidate = request.key.candidate + number * attempt.of();
             let next = self.instead(&request, candidate, which, intervening, (&before, attempt))?;
             let sample = self.try_out(next, intervening, attempt).await?;
             let is_good = sample.met().is_none();
@@ -68,7 +68,7 @@ impl Desk {
         let all: Vec<Value> = tried.iter().skip(1).map(|tried| tried.sample.event.data.clone()).collect();
         let best = tried.into_iter().min_by_key(Tried::owes).unwrap_or_else(|| unreachable!("the first one is there"));
         // The answer comes first: it was foreseen as the next event.
-        let group = vec![taken(&best.sample, attempt), told.event(&best, &all, attempt)];
+        let group = vec![settled(&best.sample, attempt), told.event(&best, &all, attempt)];
         attempt.run.append(group)?;
         Ok(best.sample.reply)
     }
@@ -137,6 +137,38 @@ pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Record {
             "provider": data["provider"], "reads": data["reads"], TOLD: data[HELD],
         }),
     )
+}
+
+/// The same, or of a candidate, that it is what would be taken: the rules see it when the candidate was chosen.
+fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Record {
+    let mut record = taken(sample, attempt);
+    if attempt.candidate > 0 {
+        record.name = "answer_offered";
+        let told = record.data[TOLD].take();
+        record.data[HELD] = told;
+        if let Some(data) = record.data.as_object_mut() {
+            data.remove(TOLD);
+        }
+    }
+    record
+}
+
+/// That a candidate's answer is taken, now that it was chosen; nothing where it was no answer of its own.
+pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Option<Record> {
+    let is_it = |event: &Event| event.data["artifact"] == *answer.as_str() && !event.data[HELD].is_null();
+    let found = ["answer_offered", "answer_received"]
+        .iter()
+        .find_map(|name| attempt.run.last_where(lifeline_of(candidate), name, is_it))?;
+    let mut data = found.data;
+    let told = data[HELD].take();
+    Some(attempt.event(
+        Kind::Act,
+        "answer_taken",
+        json!({
+            "purpose": data["purpose"], "candidate": data["candidate"], "artifact": data["artifact"],
+            "provider": data["provider"], "reads": data["reads"], TOLD: told,
+        }),
+    ))
 }
 
 /// What an intervention was for.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::journal::{ArtifactStore, Event, Sha, StoreError, is_apart};
 use crate::llm::{FileRead, Recorded, Recording, RequestKey, Usage};
-use crate::pipeline::Station;
+use crate::pipeline::{MAX_CANDIDATES, Stage, Station, lifeline_of};
 
 #[derive(Deserialize)]
 struct Sent {
@@ -65,14 +65,23 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
     Ok(recording)
 }
 
-/// Whether a candidate's answer came when the choice that it was drafted for had been made without it.
+/// Whether the choice that a candidate's answer was drafted for was made without it: it came later, or what followed
+/// from it did.
 fn is_late(answer: &Event, node: &str, events: &[Event]) -> bool {
-    let ends: &[&str] = match Station::by_name(node) {
-        Some(Station::Formalize) => &["leaders_named", "candidate_chosen"],
-        _ => &["candidate_chosen"],
+    let stage = match Station::by_name(node) {
+        Some(Station::Formalize) => Stage::Formalization,
+        _ => Stage::Properties,
     };
-    let mut before = events.iter().take_while(|event| event.seq < answer.seq);
-    is_apart(&answer.lifeline) && before.any(|event| event.rev == answer.rev && ends.contains(&event.name.as_str()))
+    let here = || events.iter().filter(|event| event.rev == answer.rev);
+    let was_received = || {
+        here().any(|event| {
+            let number = event.data["candidate"].as_u64().and_then(|n| u32::try_from(n).ok());
+            event.name == "candidate_received"
+                && number.is_some_and(|n| (1..=MAX_CANDIDATES).contains(&n) && lifeline_of(n) == answer.lifeline)
+                && Stage::deserialize(&event.data["stage"]).ok() == Some(stage)
+        })
+    };
+    is_apart(&answer.lifeline) && here().any(|event| event.name == "candidate_chosen") && !was_received()
 }
 
 /// The revisions that led to the last one, itself included. A revision is made from the one before it, or from the one

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::desk::{Reply, current};
+use super::intervene::taken_of;
 use crate::config::Draft;
 use crate::journal::Kind;
 use crate::pipeline::{Attempt, RunError, RunView, Station, StationError, file};
@@ -28,7 +29,9 @@ pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> 
         return Ok(None);
     };
     if attempt.recall("part_taken", |_| true).is_none() {
-        attempt.record(Kind::Act, "part_taken", json!({"of": sha, "artifact": sha}))?;
+        let part = attempt.event(Kind::Act, "part_taken", json!({"of": sha, "artifact": sha}));
+        let taken = view.chosen().and_then(|one| taken_of(attempt, one.candidate, &sha));
+        attempt.run.append(taken.into_iter().chain([part]).collect())?;
     }
     let text = attempt.run.store().text(&sha).map_err(RunError::from)?;
     Ok(Some(Reply { text, sha, reads: Vec::new(), replayed: false }))

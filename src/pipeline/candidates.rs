@@ -9,7 +9,7 @@ use serde_json::json;
 use super::driver::closed;
 use super::machine::transition;
 use super::records::{Product, Standing};
-use super::run::record;
+use super::run::{record, to_value};
 use super::view::RunView;
 use crate::journal::{Event, Kind, Record, Sha};
 use crate::monitor::GoalStep;
@@ -88,6 +88,8 @@ pub struct Candidate {
     /// What it would come to under the run's objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<GoalStep>,
+    /// How long it took to come so far.
+    pub seconds: f64,
     /// What was found against it, or why it was not checked, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -186,7 +188,7 @@ pub struct Chosen {
 /// # Errors
 /// `None` where there is none.
 pub fn best(received: &[Candidate]) -> Option<(&Candidate, ChosenBy)> {
-    let has_steps = received.iter().all(|one| one.step.is_some());
+    let has_steps = received.len() > 1 && received.iter().all(|one| one.step.is_some());
     let by = if has_steps { ChosenBy::Objective } else { ChosenBy::Points };
     let goal = |a: &Candidate, b: &Candidate| match (&a.step, &b.step) {
         (Some(a), Some(b)) if by == ChosenBy::Objective => a.compare(b),
@@ -201,11 +203,13 @@ pub fn best(received: &[Candidate]) -> Option<(&Candidate, ChosenBy)> {
 /// Those that are given properties: of the best by what the tools said, where several are equally good.
 pub fn leaders(received: &[Candidate]) -> Vec<u32> {
     let most = received.iter().map(Candidate::points).max().unwrap_or_default();
-    let mut equal: Vec<u32> =
-        received.iter().filter(|one| one.module.is_some() && one.points() == most).map(|one| one.candidate).collect();
-    equal.sort_unstable();
-    equal.truncate(LEADERS);
-    equal
+    let mut equal: Vec<&Candidate> =
+        received.iter().filter(|one| one.module.is_some() && one.points() == most).collect();
+    equal.sort_by_key(|one| one.candidate);
+    // Word for word the same module is one.
+    let mut known = BTreeSet::new();
+    equal.retain(|one| known.insert(one.source.as_ref().map(Sha::as_str)));
+    equal.into_iter().map(|one| one.candidate).take(LEADERS).collect()
 }
 
 /// The candidates of one revision.
@@ -215,25 +219,38 @@ pub struct Candidates {
     pub all: Vec<Candidate>,
     /// Which one went on.
     pub chosen: Option<Chosen>,
-    /// Those that were not waited for any longer, with the reason.
+    /// Those that came to nothing more.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub given_up: BTreeMap<u32, String>,
+    pub given_up: BTreeMap<u32, GivenUp>,
     /// Those that have begun and not come to their end.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub open: BTreeSet<u32>,
 }
 
 impl Candidates {
+    /// All that have begun.
+    pub fn begun(&self) -> BTreeSet<u32> {
+        let finished = self.all.iter().map(|one| one.candidate);
+        finished.chain(self.open.iter().copied()).chain(self.given_up.keys().copied()).collect()
+    }
+
     /// What is kept of each in the history, by file name: its module, else its answer, and its configuration.
     pub(super) fn files(&self) -> impl Iterator<Item = (String, &Sha)> {
-        self.all.iter().flat_map(|one| {
+        let kept = self.all.iter().flat_map(|one| {
             let number = one.candidate;
             let drafted = match one.module.as_ref().or(one.source.as_ref()) {
                 Some(module) => (format!("{number}.tla"), module),
                 None => (format!("{number}.md"), &one.answer),
             };
-            std::iter::once(drafted).chain(one.cfg.as_ref().map(|cfg| (format!("{number}.cfg"), cfg)))
-        })
+            let properties = match (&one.cfg, &one.properties) {
+                (Some(cfg), _) => Some((format!("{number}.cfg"), cfg)),
+                (None, Some(answer)) => Some((format!("{number}.properties.md"), answer)),
+                (None, None) => None,
+            };
+            std::iter::once(drafted).chain(properties)
+        });
+        let unread = self.given_up.values().filter(|one| self.all.iter().all(|other| other.candidate != one.candidate));
+        kept.chain(unread.filter_map(|one| Some((format!("{}.md", one.candidate), one.answer.as_ref()?))))
     }
 }
 
@@ -242,10 +259,16 @@ struct Started {
     candidate: u32,
 }
 
-#[derive(Deserialize)]
-struct GivenUp {
-    candidate: u32,
-    why: String,
+/// That a candidate came to nothing more (`candidate_given_up`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenUp {
+    /// Its number.
+    pub candidate: u32,
+    /// In words.
+    pub why: String,
+    /// An answer that nobody has looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Sha>,
 }
 
 impl RunView {
@@ -253,7 +276,7 @@ impl RunView {
     pub(super) fn take_candidate(&mut self, event: &Event) -> Result<(), serde_json::Error> {
         let here = self.candidates.entry(event.rev).or_default();
         match event.name.as_str() {
-            "candidate_started" => {
+            "candidate_started" | "leader_told" => {
                 let Started { candidate } = Started::deserialize(&event.data)?;
                 here.given_up.remove(&candidate);
                 here.open.insert(candidate);
@@ -268,9 +291,9 @@ impl RunView {
             }
             "candidate_chosen" => here.chosen = Some(Chosen::deserialize(&event.data)?),
             _ => {
-                let GivenUp { candidate, why } = GivenUp::deserialize(&event.data)?;
-                here.open.remove(&candidate);
-                here.given_up.insert(candidate, why);
+                let one = GivenUp::deserialize(&event.data)?;
+                here.open.remove(&one.candidate);
+                here.given_up.insert(one.candidate, one);
             }
         }
         Ok(())
@@ -294,12 +317,21 @@ impl RunView {
     }
 
     /// That the candidates which have not come to their end are not waited for any longer.
-    pub(super) fn given_up(&self) -> impl Iterator<Item = Record> {
+    ///
+    /// `answer` gives the last answer of a lifeline.
+    pub(super) fn given_up(&self, answer: impl Fn(&str) -> Option<Sha>) -> Vec<Record> {
         let open = self.candidates.get(&self.rev).map(|here| here.open.clone()).unwrap_or_default();
-        open.into_iter().map(|candidate| {
-            let data = json!({"candidate": candidate, "why": "its answer was not waited for any longer"});
-            record(lifeline_of(candidate), Kind::Act, "candidate_given_up", self.rev, 0, data)
-        })
+        let record = |candidate| {
+            let lifeline = lifeline_of(candidate);
+            let answer = answer(lifeline);
+            let why = match answer {
+                Some(_) => "an answer came, and the run ended before anybody looked at it",
+                None => "its answer was not waited for any longer",
+            };
+            let one = to_value(&GivenUp { candidate, why: why.to_owned(), answer });
+            record(lifeline, Kind::Act, "candidate_given_up", self.rev, 0, one)
+        };
+        open.into_iter().map(record).collect()
     }
 
     /// What the run would come to under its objective if its revision closed as it is; `None` without an objective.
@@ -327,6 +359,7 @@ mod tests {
             quick: None,
             standing: None,
             step: None,
+            seconds: 1.0,
             why: None,
         }
     }
@@ -391,8 +424,13 @@ mod tests {
     #[test]
     fn of_equals_the_first_is_the_best_and_two_are_given_properties() {
         let all = [candidate(1), checked(4, "holds", true), checked(2, "holds", true), checked(3, "holds", true)];
+        let mut all = all;
+        all[1].source = Some(Sha::of("another"));
+        all[3].source = Some(Sha::of("a third"));
         assert_eq!(best(&all).map(|(one, by)| (one.candidate, by)), Some((2, ChosenBy::Points)));
         assert_eq!(leaders(&all), [2, 3]);
+        let same = [checked(1, "holds", true), checked(2, "holds", true)];
+        assert_eq!(leaders(&same), [1], "the same module once");
         assert_eq!(leaders(&[candidate(1), candidate(2)]), [0_u32; 0], "what has no module has no properties");
         assert_eq!(leaders(&[candidate(1), checked(2, "violated", true)]), [2]);
         assert_eq!(best(&[]), None);

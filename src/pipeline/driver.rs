@@ -133,8 +133,13 @@ async fn settle(run: &Run, under_way: &mut UnderWay<'_>) -> Result<(), RunError>
     if !under_way.settle(LAST_PATIENCE).await? {
         under_way.give_up();
     }
-    folder::put_away(run)?;
-    let given_up: Vec<Record> = run.view().given_up().collect();
+    let view = run.view();
+    folder::put_away(run, &view)?;
+    let answer = |lifeline: &str| {
+        let event = run.last_of(lifeline, "answer_received").filter(|event| event.rev == view.rev)?;
+        serde_json::from_value(event.data["artifact"].clone()).ok()
+    };
+    let given_up = view.given_up(answer);
     if !given_up.is_empty() {
         run.append(given_up)?;
     }
@@ -376,7 +381,6 @@ pub(super) fn closed(before: &RunView, after: &RunView) -> Revision {
         repaired: before.state.repaired,
         strengthened: after.strengthened(),
         objective: None,
-        candidates: before.candidates.get(&before.rev).cloned(),
     }
 }
 

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::candidates::Candidates;
 use super::records::{Revision, file};
 use super::run::{FileState, Run, RunError, to_value};
 use super::view::RunView;
@@ -17,7 +18,7 @@ pub type Kept = Vec<PathBuf>;
 pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     let view = run.view();
     for revision in &view.revisions {
-        history(run, revision)?;
+        history(run, revision, view.candidates.get(&revision.revision))?;
     }
     let shown = shown(&view);
     let mut kept = Vec::new();
@@ -41,12 +42,18 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
 }
 
 /// Removes what the candidates could read: nobody reads there any more.
-pub(super) fn put_away(run: &Run) -> Result<(), RunError> {
-    let dir = run.candidates();
-    match std::fs::remove_dir_all(&dir) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(io("remove", &dir, source)),
-        _ => Ok(()),
+pub(super) fn put_away(run: &Run, view: &RunView) -> Result<(), RunError> {
+    let Some(candidates) = view.candidates.get(&view.rev) else { return Ok(()) };
+    for number in candidates.begun() {
+        let dir = run.candidates().join(number.to_string());
+        match std::fs::remove_dir_all(&dir) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => return Err(io("remove", &dir, source)),
+            _ => {}
+        }
     }
+    // Where somebody else's files are in it, it stays.
+    let _ = std::fs::remove_dir(run.candidates());
+    Ok(())
 }
 
 fn shown(view: &RunView) -> &std::collections::BTreeMap<String, Sha> {
@@ -60,7 +67,7 @@ fn folder(run: &Run, revision: u32) -> PathBuf {
 }
 
 /// Writes what is missing of a closed revision; what is there stays as it is.
-fn history(run: &Run, revision: &Revision) -> Result<(), RunError> {
+fn history(run: &Run, revision: &Revision, candidates: Option<&Candidates>) -> Result<(), RunError> {
     let dir = folder(run, revision.revision);
     std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
     for name in file::VISIBLE {
@@ -70,7 +77,7 @@ fn history(run: &Run, revision: &Revision) -> Result<(), RunError> {
             write(&path, &run.store().get(sha)?)?;
         }
     }
-    if let Some(candidates) = &revision.candidates {
+    if let Some(candidates) = candidates {
         let dir = dir.join("candidates");
         std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
         for (name, sha) in candidates.files() {
@@ -82,7 +89,11 @@ fn history(run: &Run, revision: &Revision) -> Result<(), RunError> {
     }
     let path = dir.join("meta.json");
     if is_missing(&path) {
-        let mut text = serde_json::to_string_pretty(&to_value(revision)).expect("plain data");
+        let mut meta = to_value(revision);
+        if let Some(candidates) = candidates {
+            meta["candidates"] = to_value(candidates);
+        }
+        let mut text = serde_json::to_string_pretty(&meta).expect("plain data");
         text.push('\n');
         write(&path, text.as_bytes())?;
     }

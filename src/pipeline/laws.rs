@@ -120,7 +120,11 @@ fn best_known(candidate: &str) -> String {
     let when = format!("name = \"candidate_chosen\" & by = \"points\" & chosen = {number}");
     let formula = format!("{mine} >= 0{}", not_better.collect::<String>());
     let words = "the candidate that goes on is the best of those that formalize had received";
-    rule(&format!("candidates/{number}"), Station::Formalize.name(), &when, &formula, words)
+    let by_points = rule(&format!("candidates/{number}"), Station::Formalize.name(), &when, &formula, words);
+    let when = format!("name = \"candidate_chosen\" & by = \"objective\" & chosen = {number}");
+    let formula = format!("{mine} >= 100 & defined(@run.objective.goal)");
+    let words = "a candidate that goes on for the run's objective has properties, and the run has an objective";
+    by_points + &rule(&format!("candidates/{number}/objective"), Station::Formalize.name(), &when, &formula, words)
 }
 
 /// That the parts of a journal fit each other: name, owner, when, formula, words.

@@ -25,7 +25,8 @@ mod watch;
 
 pub use admission::{AdmissionError, Admitted, admit};
 pub use candidates::{
-    Candidate, Candidates, Chosen, ChosenBy, LEADERS, MAX_CANDIDATES, QuickCheck, Stage, best, leaders, lifeline_of,
+    Candidate, Candidates, Chosen, ChosenBy, GivenUp, LEADERS, MAX_CANDIDATES, QuickCheck, Stage, best, leaders,
+    lifeline_of,
 };
 pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
 pub use errands::{Errand, Errands};

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::candidates::Candidates;
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::interface::Interface;
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
@@ -387,9 +386,6 @@ pub struct Revision {
     /// What it came to under the objective, where the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<ObjectiveStep>,
-    /// The formalizations that were drafted side by side in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub candidates: Option<Candidates>,
 }
 
 /// A requirement and what covers it.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::admission::Admitted;
-use super::candidates::{Stage, lifeline_of};
+use super::candidates::{MAX_CANDIDATES, Stage, lifeline_of};
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::knowledge::{Judgement, Knowledge};
 use super::records::{Branch, Settings, Spent, Stored};
@@ -229,8 +229,14 @@ impl Run {
 
     /// The last event of a lifeline with this name.
     pub fn last_of(&self, lifeline: &str, name: &str) -> Option<Event> {
+        self.last_where(lifeline, name, |_| true)
+    }
+
+    /// The last one of which this is true.
+    pub fn last_where(&self, lifeline: &str, name: &str, is_it: impl Fn(&Event) -> bool) -> Option<Event> {
         let ledger = self.ledger();
-        ledger.journal.events().iter().rev().find(|e| e.lifeline == lifeline && e.name == name).cloned()
+        let mut events = ledger.journal.events().iter().rev();
+        events.find(|e| e.lifeline == lifeline && e.name == name && is_it(e)).cloned()
     }
 
     /// What the guards come to if `review` says now what these facts tell, on the causal past that the journal shows.
@@ -368,8 +374,6 @@ pub struct Attempt<'a> {
     pub attempt: u32,
     /// The number of the candidate that it is about, from 1; 0 where there are none beside it.
     pub candidate: u32,
-    /// How many there are beside each other: 1 where there are none.
-    pub of: u32,
     recalled: Vec<Event>,
 }
 
@@ -380,16 +384,16 @@ impl<'a> Attempt<'a> {
         let (rev, place) = (view.rev, view.state.place);
         if let Some(in_flight) = view.in_flight.filter(|f| f.lifeline == lifeline) {
             let recalled = in_flight.events;
-            return Ok(Self { run, lifeline, rev, place, attempt: in_flight.attempt, candidate: 0, of: 1, recalled });
+            return Ok(Self { run, lifeline, rev, place, attempt: in_flight.attempt, candidate: 0, recalled });
         }
         let attempt = view.attempts.get(&(rev, lifeline.to_owned())).copied().unwrap_or(0) + 1;
         run.append(vec![record(lifeline, Kind::Act, "attempt_started", rev, attempt, json!({})).after_all()])?;
-        Ok(Self { run, lifeline, rev, place, attempt, candidate: 0, of: 1, recalled: Vec::new() })
+        Ok(Self { run, lifeline, rev, place, attempt, candidate: 0, recalled: Vec::new() })
     }
 
-    /// The part of a candidate in this attempt, one of so many; what it recalls is of one stage, or of all.
+    /// The part of a candidate in this attempt; what it recalls is of one stage, or of all.
     #[must_use]
-    pub fn apart(&self, candidate: u32, of: u32, stage: Option<Stage>) -> Self {
+    pub fn apart(&self, candidate: u32, stage: Option<Stage>) -> Self {
         let Self { run, rev, place, attempt, .. } = *self;
         let lifeline = lifeline_of(candidate);
         let own = || self.recalled.iter().filter(|event| event.lifeline == lifeline);
@@ -399,7 +403,12 @@ impl<'a> Attempt<'a> {
             Some(Stage::Formalization) => own().take(drafted).cloned().collect(),
             Some(Stage::Properties) => own().skip(drafted).cloned().collect(),
         };
-        Self { run, lifeline, rev, place, attempt, candidate, of, recalled }
+        Self { run, lifeline, rev, place, attempt, candidate, recalled }
+    }
+
+    /// How many requests for one purpose there can be side by side: the numbers of further samples keep that distance.
+    pub fn of(&self) -> u32 {
+        if self.candidate == 0 { 1 } else { MAX_CANDIDATES }
     }
 
     /// The only folder that a model may read: candidates do not share theirs.

@@ -387,7 +387,11 @@ impl RunView {
                 }
                 if matches!(
                     name,
-                    "candidate_started" | "candidate_finished" | "candidate_chosen" | "candidate_given_up"
+                    "candidate_started"
+                        | "leader_told"
+                        | "candidate_finished"
+                        | "candidate_chosen"
+                        | "candidate_given_up"
                 ) {
                     self.take_candidate(event)?;
                 }

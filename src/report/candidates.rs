@@ -14,14 +14,28 @@ pub(super) fn candidates_text(candidates: &Candidates) -> String {
     for one in &candidates.all {
         let number = one.candidate;
         let goes_on = if chosen.is_some_and(|chosen| chosen.chosen == number) { ", goes on" } else { "" };
-        let late = if chosen.is_some_and(|chosen| chosen.missing.contains(&number)) { ", came too late" } else { "" };
+        let given_up = candidates.given_up.get(&number);
+        let late = match given_up {
+            Some(given_up) => format!("; no properties: {}", first_line(&given_up.why)),
+            None if chosen.is_some_and(|chosen| chosen.missing.contains(&number)) => ", came too late".to_owned(),
+            None => String::new(),
+        };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "      candidate {number}: {}{goes_on}{late}", one.words());
     }
-    for (number, why) in &candidates.given_up {
-        let _ = writeln!(text, "      candidate {number}: gave nothing: {}", why.lines().next().unwrap_or_default());
+    for (number, given_up) in &candidates.given_up {
+        if candidates.all.iter().all(|one| one.candidate != *number) {
+            let _ = writeln!(text, "      candidate {number}: nothing came of it: {}", first_line(&given_up.why));
+        }
+    }
+    for number in &candidates.open {
+        let _ = writeln!(text, "      candidate {number}: on its way");
     }
     text
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 /// What an event of a candidate, or of the choice among them, says.
@@ -37,7 +51,7 @@ pub fn candidate_event(name: &str, data: &Value) -> String {
             Err(_) => "candidate finished".to_owned(),
         },
         "candidate_received" => format!("receives candidate {candidate} ({} points)", data["points"]),
-        "candidate_given_up" => format!("candidate {candidate} gave nothing: {}", text("why")),
+        "candidate_given_up" => format!("nothing comes of candidate {candidate}: {}", text("why")),
         "leaders_named" => format!("properties for candidates {}", data["leaders"]),
         _ => {
             Chosen::deserialize(data).map_or_else(|_| "chooses a candidate".to_owned(), |chosen| chosen_words(&chosen))

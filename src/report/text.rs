@@ -87,6 +87,10 @@ pub fn summary(view: &RunView, width: usize) -> String {
             );
         }
     }
+    let shown = decisive(view).map_or(view.rev, |revision| revision.revision);
+    if let Some(candidates) = view.candidates.get(&shown) {
+        let _ = writeln!(text, "\nFormalizations side by side:\n{}", candidates_text(candidates).trim_end());
+    }
     if let Some(revision) = decisive(view) {
         if !matches!(view.state.position, Position::Done(_)) {
             let _ = writeln!(
@@ -97,9 +101,6 @@ pub fn summary(view: &RunView, width: usize) -> String {
         }
         text.push_str(&objective_text(view, revision.revision));
         check(&mut text, revision);
-        if let Some(candidates) = &revision.candidates {
-            let _ = writeln!(text, "\nFormalizations side by side:\n{}", candidates_text(candidates).trim_end());
-        }
         if let Some(strengthened) = &revision.strengthened {
             text.push_str(&strengthened_text(strengthened));
         }
@@ -134,7 +135,7 @@ pub fn report(view: &RunView, width: usize) -> String {
         }
         let verdict = r.check.as_ref().map_or_else(|| "not checked".into(), verdict_sentence);
         let _ = writeln!(text, "      check: {verdict}");
-        text.push_str(&r.candidates.as_ref().map(candidates_text).unwrap_or_default());
+        text.push_str(&view.candidates.get(&r.revision).map(candidates_text).unwrap_or_default());
         if let Some(strengthened) = &r.strengthened {
             let _ = writeln!(text, "      mutants: {}", strengthened_line(strengthened));
         }

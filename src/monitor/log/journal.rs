@@ -70,7 +70,7 @@ const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.cons
     trace.* verdict version violated.kind violated.name warnings witnesses";
 
 /// The events of a journal, each with the fields of its data; `a.*` has names of the run's own below it.
-const EVENTS: [(&str, &[&str]); 35] = [
+const EVENTS: [(&str, &[&str]); 36] = [
     (
         "run_started",
         &[
@@ -112,6 +112,7 @@ const EVENTS: [(&str, &[&str]); 35] = [
         ],
     ),
     ("answer_taken", &["artifact candidate provider purpose reads", TOLD]),
+    ("answer_offered", &["artifact candidate provider purpose reads held.stop_reason held.text held.tools"]),
     ("intervened", &["calls candidate cost_usd owed prevented purpose rule tokens violated which"]),
     ("predicted", &["calls candidate cost_usd estimates.* how pattern purpose steps threshold tokens"]),
     ("answer_normalised", &["what"]),
@@ -132,10 +133,10 @@ const EVENTS: [(&str, &[&str]); 35] = [
     ("quickly_checked", &["constants.* distinct moved output seconds verdict why"]),
     (
         "candidate_finished",
-        &["answer candidate cfg module properties quick.* source stage standing.* step.* why", SAYS],
+        &["answer candidate cfg module properties quick.* source seconds stage standing.* step.* why", SAYS],
     ),
     ("candidate_received", &["candidate points stage"]),
-    ("candidate_given_up", &["candidate why"]),
+    ("candidate_given_up", &["answer candidate why"]),
     ("leaders_named", &["leaders received"]),
     ("leader_told", &["candidate"]),
     ("candidate_chosen", &["by chosen missing received.* why"]),
@@ -155,7 +156,7 @@ const EVENTS: [(&str, &[&str]); 35] = [
     (
         "revision_closed",
         &[
-            "attempts.* candidates candidates.* check check.* edited hashes.* models objective.* open outcome parent place repaired requirements revision \
+            "attempts.* check check.* edited hashes.* models objective.* open outcome parent place repaired requirements revision \
            routed_to spent.* spent_by_station.* standing.blockers standing.covered standing.holds \
            standing.inconclusive standing.majors standing.not_vacuous standing.parses strengthened strengthened.* why",
         ],
