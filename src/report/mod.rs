@@ -3,6 +3,7 @@
 mod audit;
 mod chart;
 mod eval;
+mod experiment;
 mod junit;
 mod mutation;
 mod objective;
@@ -13,6 +14,7 @@ mod text;
 pub use audit::{audit_json, audit_text, laws_text};
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
+pub use experiment::{Experiments, Timed, experiments_json, experiments_text};
 pub use junit::junit;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use objective::{objective_json, step_words};
