@@ -7,9 +7,8 @@ use super::act::{Reading, read_action, read_actions};
 use super::asking::{AskError, Asker, Question, Spent};
 use super::estimate::real;
 use super::trucks::{Action, Truck};
-use super::trucks_rules::{Rule, Step};
+use super::trucks_rules::Watch;
 use super::trucks_task::Task;
-use crate::monitor::trac::{Decision, Monitor, Reset};
 use crate::temporal::Debt;
 
 /// How an action that would break a rule is met.
@@ -139,11 +138,11 @@ pub(super) struct Driver<'a> {
 impl Driver<'_> {
     pub(super) async fn drive(&self) -> Result<Episode, AskError> {
         let mut truck = Truck::new(self.task);
-        let mut monitor = Rule::monitor(&self.task.rules, Reset::AfterVerdict);
+        let mut watch = Watch::new(self.task);
         let (packages, rules) = (self.task.packages.len(), self.task.rules.len());
         let mut episode = Episode { packages, rules, ..Episode::default() };
         for turn in 1..=self.terms.limit {
-            let taken = self.turn(turn, &truck, &monitor, &mut episode).await?;
+            let taken = self.turn(turn, &truck, &watch, &mut episode).await?;
             episode.answers += 1;
             let Reading::Action(action) = taken.reading else {
                 episode.unreadable += 1;
@@ -157,16 +156,15 @@ impl Driver<'_> {
                 continue;
             }
             truck.take(action).expect("it was tried");
-            let reports = monitor.step_record(&Step::of(action, self.task));
-            for report in reports.iter().filter(|report| report.decision == Some(Decision::Violated)) {
-                note(&mut episode, &report.rule);
+            for rule in watch.step(action) {
+                note(&mut episode, &rule);
             }
             episode.story.push(words);
             if action == Action::Done || truck.is_finished() {
                 break;
             }
         }
-        for rule in unmet(&monitor) {
+        for rule in watch.unmet() {
             note(&mut episode, &rule);
         }
         (episode.delivered, episode.in_time) = (truck.delivered(), truck.in_time());
@@ -178,19 +176,19 @@ impl Driver<'_> {
         &self,
         turn: u32,
         truck: &Truck<'_>,
-        monitor: &Monitor,
+        watch: &Watch<'_>,
         episode: &mut Episode,
     ) -> Result<Tried, AskError> {
         let prompt = self.prompt(truck, &episode.story);
         let first = self.question(turn, "act", prompt.clone());
-        let first = self.try_out(&first, truck, monitor, episode).await?;
+        let first = self.try_out(&first, truck, watch, episode).await?;
         if self.method == Method::None || !first.is_met() {
             return Ok(first);
         }
         episode.interventions += 1;
         let further = if self.method == Method::Resample { self.terms.samples.saturating_sub(1) } else { 1 };
         let again = match self.method {
-            Method::Inject => self.injected(&prompt, &first, monitor),
+            Method::Inject => self.injected(&prompt, &first, watch),
             Method::Switch => self.constraints(truck, &episode.story),
             Method::None | Method::Resample => prompt,
         };
@@ -200,7 +198,7 @@ impl Driver<'_> {
             if self.method == Method::Resample {
                 (question.candidate, question.temperature) = (candidate, SAMPLING);
             }
-            let next = self.try_out(&question, truck, monitor, episode).await?;
+            let next = self.try_out(&question, truck, watch, episode).await?;
             let is_good = !next.is_met() && next.impossible.is_none() && next.reading != Reading::Unreadable;
             tried.push(next);
             if is_good {
@@ -215,7 +213,7 @@ impl Driver<'_> {
         &self,
         question: &Question,
         truck: &Truck<'_>,
-        monitor: &Monitor,
+        watch: &Watch<'_>,
         episode: &mut Episode,
     ) -> Result<Tried, AskError> {
         let said = self.asker.ask(question).await?;
@@ -227,7 +225,7 @@ impl Driver<'_> {
             impossible: None,
             breaks: Vec::new(),
             foreseen: Vec::new(),
-            debt: monitor.clone().debt(),
+            debt: watch.clone().debt(),
         };
         let Reading::Action(action) = reading else { return Ok(tried) };
         let mut truck = truck.clone();
@@ -235,16 +233,16 @@ impl Driver<'_> {
             tried.impossible = Some(why.to_string());
             return Ok(tried);
         }
-        let mut monitor = monitor.clone();
-        tried.breaks = broken_by(&mut monitor, action, self.task);
+        let mut watch = watch.clone();
+        tried.breaks = watch.step(action);
         let ends = action == Action::Done || truck.is_finished();
         if ends {
-            tried.breaks.extend(unmet(&monitor));
+            tried.breaks.extend(watch.unmet());
         }
-        tried.debt = monitor.debt();
+        tried.debt = watch.debt();
         if let Some(look) = self.terms.look.filter(|_| self.method != Method::None && !ends && tried.breaks.is_empty())
         {
-            tried.foreseen = self.foresee(question, action, (&truck, &monitor), look, episode).await?;
+            tried.foreseen = self.foresee(question, action, (&truck, &watch), look, episode).await?;
         }
         Ok(tried)
     }
@@ -254,7 +252,7 @@ impl Driver<'_> {
         &self,
         question: &Question,
         action: Action,
-        (truck, monitor): (&Truck<'_>, &Monitor),
+        (truck, watch): (&Truck<'_>, &Watch<'_>),
         look: Look,
         episode: &mut Episode,
     ) -> Result<Vec<String>, AskError> {
@@ -272,15 +270,15 @@ impl Driver<'_> {
             };
             let said = self.asker.ask(&asked).await?;
             episode.spent = episode.spent.and(said.spent);
-            let (mut truck, mut monitor) = (truck.clone(), monitor.clone());
+            let (mut truck, mut watch) = (truck.clone(), watch.clone());
             let mut seen: Vec<String> = Vec::new();
             for next in read_actions(&said.text, self.task, look.steps) {
                 if truck.take(next).is_err() {
                     break;
                 }
-                seen.extend(broken_by(&mut monitor, next, self.task));
+                seen.extend(watch.step(next));
                 if next == Action::Done || truck.is_finished() {
-                    seen.extend(unmet(&monitor));
+                    seen.extend(watch.unmet());
                     break;
                 }
             }
@@ -337,11 +335,11 @@ impl Driver<'_> {
     }
 
     /// The prompt with the rules that are at stake, and what is owed under them.
-    fn injected(&self, prompt: &str, first: &Tried, monitor: &Monitor) -> String {
-        let mut monitor = monitor.clone();
+    fn injected(&self, prompt: &str, first: &Tried, watch: &Watch<'_>) -> String {
+        let mut watch = watch.clone();
         let at_stake = first.breaks.iter().chain(&first.foreseen).map(|name| {
             let rule = self.task.rules.iter().find(|rule| rule.name == *name);
-            let owed = monitor.owed_in_words(name).unwrap_or_default();
+            let owed = watch.owed_in_words(name);
             format!("- {}\n  As it stands: {owed}", rule.map_or("", |rule| &rule.words))
         });
         let at_stake: Vec<String> = at_stake.collect();
@@ -376,19 +374,6 @@ fn so_far(truck: &Truck<'_>, story: &[String]) -> String {
     let lines: Vec<String> = story.iter().enumerate().map(|(i, line)| format!("{}. {line}", i + 1)).collect();
     let story = if lines.is_empty() { "Nothing yet.".to_owned() } else { lines.join("\n") };
     format!("What has happened so far:\n{story}\n\nHow it stands:\n{}", truck.in_words())
-}
-
-/// The rules that an action breaks, which the monitor sees.
-fn broken_by(monitor: &mut Monitor, action: Action, task: &Task) -> Vec<String> {
-    let reports = monitor.step_record(&Step::of(action, task));
-    let broken = reports.iter().filter(|report| report.decision == Some(Decision::Violated));
-    broken.map(|report| report.rule.to_string()).collect()
-}
-
-/// The rules that are owed something where the trip ends now.
-fn unmet(monitor: &Monitor) -> Vec<String> {
-    let names = monitor.rules().iter().map(|rule| rule.name().to_owned());
-    names.filter(|name| monitor.ending(name).is_some_and(|ending| !ending.holds())).collect()
 }
 
 fn note(episode: &mut Episode, rule: &str) {

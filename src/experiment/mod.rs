@@ -27,5 +27,5 @@ pub use judging::{JudgeRow, LabelCount, judge};
 pub use ledger::{Ledger, LedgerError};
 pub use steering::{SteerPlan, SteerRow, steer};
 pub use trucks::{Action, Impossible, Package, Truck, Whereabouts};
-pub use trucks_rules::{Rule, Step};
+pub use trucks_rules::{Rule, Step, Watch};
 pub use trucks_task::Task;

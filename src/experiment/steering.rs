@@ -81,6 +81,8 @@ pub struct SteerRow {
     pub unreadable: usize,
     /// The rules that were broken, and in how many episodes.
     pub broken: std::collections::BTreeMap<String, usize>,
+    /// What was done in each episode, and what came of it.
+    pub told: Vec<Episode>,
 }
 
 /// Drives through every task under each method, so many at a time; what one of them does shows in `each` as it ends.
@@ -129,6 +131,7 @@ fn row(method: Method, episodes: &[Episode]) -> SteerRow {
         impossible: sum(&|e| e.impossible),
         unreadable: sum(&|e| e.unreadable),
         broken,
+        told: episodes.to_vec(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::trucks::Action;
 use super::trucks_task::Task;
-use crate::monitor::trac::{Monitor, Reset};
-use crate::temporal::{Formulas, Record, Value};
+use crate::monitor::trac::{Decision, Monitor, Reset};
+use crate::temporal::{Debt, Formulas, Record, Value};
 
 /// A rule over the order of actions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,16 +70,55 @@ impl Rule {
         ]);
         rules
     }
+}
 
-    /// A monitor of these rules.
-    pub fn monitor(rules: &[Self], reset: Reset) -> Monitor {
-        let mut monitor = Monitor::new(reset);
-        for rule in rules {
+/// The rules of a task, watched action by action. A rule that was broken is watched again (TRAC with reset); one that no
+/// way to go on can break any more is not: what it asked for once is not asked for twice.
+#[derive(Debug, Clone)]
+pub struct Watch<'a> {
+    task: &'a Task,
+    monitor: Monitor,
+}
+
+impl<'a> Watch<'a> {
+    /// Before the first action.
+    pub fn new(task: &'a Task) -> Self {
+        let mut monitor = Monitor::new(Reset::AfterVerdict);
+        for rule in &task.rules {
             let mut formulas = Formulas::new();
             let formula = formulas.parse(&rule.formula).expect("the rules are written here");
             monitor.add(&rule.name, &formulas, formula).expect("their names differ, and all look ahead");
         }
-        monitor
+        Self { task, monitor }
+    }
+
+    /// Takes the next action: the rules that it breaks, by name.
+    pub fn step(&mut self, action: Action) -> Vec<String> {
+        let mut broken = Vec::new();
+        for report in self.monitor.step_record(&Step::of(action, self.task)) {
+            match report.decision {
+                Some(Decision::Violated) => broken.push(report.rule.to_string()),
+                Some(Decision::Satisfied) => drop(self.monitor.remove(&report.rule)),
+                None => {}
+            }
+        }
+        broken
+    }
+
+    /// The rules that are owed something where the trip ends now, by name.
+    pub fn unmet(&self) -> Vec<String> {
+        let names = self.monitor.rules().iter().map(|rule| rule.name().to_owned());
+        names.filter(|name| self.monitor.ending(name).is_some_and(|ending| !ending.holds())).collect()
+    }
+
+    /// How much is owed under all rules together.
+    pub fn debt(&mut self) -> (usize, Debt) {
+        self.monitor.debt()
+    }
+
+    /// What is owed under a rule, in words.
+    pub fn owed_in_words(&mut self, rule: &str) -> String {
+        self.monitor.owed_in_words(rule).unwrap_or_default()
     }
 }
 
