@@ -213,31 +213,34 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
         return Ok(Exit::Ok);
     }
     let (asker, answered_by, kept) = asker(&args).await?;
-    let at_a_time = args.parallel.get();
-    let failed = |error: AskError| failed(&error, kept.as_deref());
     let mut of = Experiments { answered_by, seed: args.seed, judge: None, interventions: None, times: Vec::new() };
     let progress = |line: String| {
         if terminal() {
             advice(&line);
         }
     };
-    if let Some((plan, traces)) = &work.judge {
+    let judging = async {
+        let Some((plan, traces)) = &work.judge else { return Ok(None) };
         let each = |judging: &Judging, way: Way, judged: &crate::experiment::Judged| {
             let right = judged.said.iter().zip(&judged.truths).filter(|(said, truth)| **said == Some(**truth)).count();
             let (name, number) = (judging.setting.name(), judging.number + 1);
             progress(format!("{name}, trace {number}, {}: {right} of {} right", way.name(), judged.truths.len()));
         };
-        of.judge = Some(judge(plan, traces, &asker, at_a_time, &each).await.map_err(failed)?);
-    }
-    if let Some((plan, tasks)) = &work.steer {
+        judge(plan, traces, &asker, &each).await.map(Some)
+    };
+    let steering = async {
+        let Some((plan, tasks)) = &work.steer else { return Ok(None) };
         let each = |method: Method, number: u32, episode: &crate::experiment::Episode| {
             let violations = counted(episode.violations, "violation");
             let (name, delivered) = (method.name(), episode.delivered);
             progress(format!("episode {}, {name}: {violations}, {delivered} delivered", number + 1));
         };
-        let rows = steer(plan, tasks, &asker, at_a_time, &each).await.map_err(failed)?;
-        of.interventions = Some((plan_in_words(plan), rows));
-    }
+        let rows = steer(plan, tasks, &asker, &each).await?;
+        Ok(Some((plan_in_words(plan), rows)))
+    };
+    // A person who answers has the questions of both at once.
+    let (judged, steered) = tokio::join!(judging, steering);
+    (of.judge, of.interventions) = both(judged, steered).map_err(|error| failed(&error, kept.as_deref()))?;
     of.times = asker
         .times()
         .into_iter()
@@ -252,6 +255,14 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
         advice(&format!("{}: {}, {each:.1} s each", timed.kind, counted(timed.calls, "call")));
     }
     Ok(Exit::Ok)
+}
+
+/// What both came to, or what halted them.
+fn both<A, B>(a: Result<A, AskError>, b: Result<B, AskError>) -> Result<(A, B), AskError> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(AskError::Halted), Err(error)) | (Err(error), _) | (Ok(_), Err(error)) => Err(error),
+    }
 }
 
 fn plan_in_words(plan: &SteerPlan) -> String {
@@ -432,11 +443,11 @@ async fn asker(args: &ExperimentsArgs) -> Result<(Asker, Vec<String>, Option<Pat
     let cancel = cancel_on_signals();
     let caller = caller(&settings, Answers::AsSet, &args.out, &cancel).await?;
     let out = std::path::absolute(&args.out).fails(Exit::Usage)?;
-    let workspace = out.join("workspace");
+    let (workspace, at_a_time) = (out.join("workspace"), args.parallel.get());
     let tell = Box::new(|line: &str| advice(line));
     if caller.name() == "replay" {
         let answered_by = recorded_by(&settings)?;
-        return Ok((Asker::new(caller, cancel, workspace, None, Vec::new(), tell), answered_by, None));
+        return Ok((Asker::new(caller, at_a_time, cancel, workspace, None, Vec::new(), tell), answered_by, None));
     }
     std::fs::create_dir_all(&workspace)
         .map_err(|e| Failure::usage(format!("cannot create {}: {e}", workspace.display())))?;
@@ -448,7 +459,7 @@ async fn asker(args: &ExperimentsArgs) -> Result<(Asker, Vec<String>, Option<Pat
         advice(&format!("{} holds {}, which are not asked for again", record.display(), counted(held.len(), "answer")));
     }
     let answered_by = vec![named(caller.name(), model.as_deref())];
-    Ok((Asker::new(caller, cancel, workspace, Some(ledger), held, tell), answered_by, Some(record)))
+    Ok((Asker::new(caller, at_a_time, cancel, workspace, Some(ledger), held, tell), answered_by, Some(record)))
 }
 
 fn named(provider: &str, model: Option<&str>) -> String {

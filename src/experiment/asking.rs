@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 
 use super::ledger::{Ledger, LedgerError};
 use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Request, RequestKey, Used};
@@ -100,6 +100,8 @@ pub struct Asker {
     answers: Mutex<HashMap<RequestKey, Arc<OnceCell<Said>>>>,
     used: Mutex<Used>,
     halted: AtomicBool,
+    at_a_time: usize,
+    slots: Semaphore,
     /// Answers that came in this process, by kind of question, and how long they took.
     times: Mutex<BTreeMap<&'static str, (usize, Duration)>>,
     tell: Tell,
@@ -111,9 +113,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Asker {
     /// Asks through `caller`, whose provider may read in `workspace`. `held` are answers that were given before: they are
-    /// not asked for again, and count as used. New ones go to the ledger; a replay has none.
+    /// not asked for again, and count as used. New ones go to the ledger; a replay has none. At most `at_a_time` questions
+    /// are open at once.
     pub fn new(
         caller: Caller,
+        at_a_time: usize,
         cancel: Cancel,
         workspace: PathBuf,
         ledger: Option<Ledger>,
@@ -129,7 +133,20 @@ impl Asker {
         });
         let answers = Mutex::new(answers.collect());
         let (ledger, times, halted) = (ledger.map(Mutex::new), Mutex::default(), AtomicBool::new(false));
-        Self { caller, cancel, workspace, ledger, answers, used: Mutex::new(used), halted, times, tell }
+        let slots = Semaphore::new(at_a_time.max(1));
+        Self {
+            caller,
+            cancel,
+            workspace,
+            ledger,
+            answers,
+            used: Mutex::new(used),
+            halted,
+            at_a_time,
+            slots,
+            times,
+            tell,
+        }
     }
 
     /// The answer to a question. Who asks the same while it is being asked gets the same answer.
@@ -172,6 +189,7 @@ impl Asker {
     }
 
     async fn call(&self, node: &'static str, request: Request) -> Result<Said, AskError> {
+        let _slot = self.slots.acquire().await.map_err(|_| AskError::Halted)?;
         if self.halted.load(Ordering::SeqCst) {
             return Err(AskError::Halted);
         }
@@ -247,27 +265,29 @@ fn spent(tokens: Option<u64>, cost_usd: Option<f64>) -> Spent {
     Spent { calls: 1, tokens, cost_usd }
 }
 
-/// Does so much at a time, in order of what is done first; the results are in the order of the work. After a failure
-/// nothing new is asked, and what was being asked is waited for: it is paid, and will not have to be asked again.
-pub(super) async fn side_by_side<T>(
-    work: impl IntoIterator<Item = impl Future<Output = Result<T, AskError>>>,
-    at_a_time: usize,
-) -> Result<Vec<T>, AskError> {
-    let numbered = work.into_iter().enumerate().map(|(i, unit)| async move { (i, unit.await) });
-    let mut going = std::pin::pin!(stream::iter(numbered).buffer_unordered(at_a_time.max(1)));
-    let (mut done, mut failed) = (Vec::new(), None);
-    while let Some((i, result)) = going.next().await {
-        match result {
-            Ok(value) => done.push((i, value)),
-            // What halted the others tells more than that they were halted.
-            Err(AskError::Halted) if failed.is_some() => {}
-            Err(error) if matches!(failed, None | Some(AskError::Halted)) => failed = Some(error),
-            Err(_) => {}
+impl Asker {
+    /// Does what asks, as much at a time as questions may be open; the results are in the order of the work. After a
+    /// failure nothing new is asked, and what was being asked is waited for: it is paid, and will not have to be asked
+    /// again.
+    pub(super) async fn side_by_side<T>(
+        &self,
+        work: impl IntoIterator<Item = impl Future<Output = Result<T, AskError>>>,
+    ) -> Result<Vec<T>, AskError> {
+        let numbered = work.into_iter().enumerate().map(|(i, unit)| async move { (i, unit.await) });
+        let mut going = std::pin::pin!(stream::iter(numbered).buffer_unordered(self.at_a_time.max(1)));
+        let (mut done, mut failed) = (Vec::new(), None);
+        while let Some((i, result)) = going.next().await {
+            match result {
+                Ok(value) => done.push((i, value)),
+                // What halted the others tells more than that they were halted.
+                Err(error) if matches!(failed, None | Some(AskError::Halted)) => failed = Some(error),
+                Err(_) => {}
+            }
         }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        done.sort_by_key(|(i, _)| *i);
+        Ok(done.into_iter().map(|(_, value)| value).collect())
     }
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    done.sort_by_key(|(i, _)| *i);
-    Ok(done.into_iter().map(|(_, value)| value).collect())
 }

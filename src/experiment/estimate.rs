@@ -17,26 +17,27 @@ pub struct Estimate {
     pub n: usize,
     /// Their mean.
     pub mean: f64,
-    /// The lower end of the 95 % interval; `None` where one value says nothing of how values scatter.
+    /// The lower end of the 95 % interval; `None` where there is one value, or all are alike: neither tells how far they
+    /// scatter.
     pub low: Option<f64>,
     /// Its upper end.
     pub high: Option<f64>,
 }
 
 impl Estimate {
-    /// Mean and t interval with n - 1 degrees of freedom of values that can be any; `None` of none.
+    /// Mean and t interval with n - 1 degrees of freedom of values from 0 on; `None` of none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let (n, mean) = (values.len(), mean(values)?);
-        if n < 2 {
+        let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        if n < 2 || spread <= f64::EPSILON * mean * mean {
             return Some(Self { n, mean, low: None, high: None });
         }
-        let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let error = (spread / real(n - 1)).sqrt() / real(n).sqrt();
         Some(Self::around(n, mean, error))
     }
 
-    /// The same of values from 0 to 1: the interval stays there. Where all values are 0, or all are 1, a t interval would
-    /// have no width, as if nothing else could have come: the one of Wilson for n trials stands in its place.
+    /// The same of values from 0 to 1: the interval stays there. Where all values are 0, or all are 1, the interval of
+    /// Wilson for n trials stands in its place: they tell how rare anything else is at most.
     pub fn of_shares(values: &[f64]) -> Option<Self> {
         let plain = Self::of(values)?;
         let (n, mean) = (plain.n, plain.mean);
@@ -52,7 +53,7 @@ impl Estimate {
 
     fn around(n: usize, mean: f64, error: f64) -> Self {
         let half = quantile(n - 1) * error;
-        Self { n, mean, low: Some(mean - half), high: Some(mean + half) }
+        Self { n, mean, low: Some((mean - half).max(0.0)), high: Some(mean + half) }
     }
 
     fn within_shares(self) -> Self {
@@ -120,6 +121,11 @@ mod tests {
         let one = Estimate::of(&[2.0]).unwrap();
         assert_eq!((one.low, one.high), (None, None), "one value says nothing of how values scatter");
         assert_eq!(Estimate::of(&[]), None);
+        // Alike to a hair: no interval of no width.
+        let alike = Estimate::of(&[0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.2]).unwrap();
+        assert_eq!((alike.low, alike.high), (None, None));
+        let wide = Estimate::of(&[0.0, 3.0]).unwrap();
+        assert!(wide.low == Some(0.0) && close(wide.high, 20.559), "{wide:?}");
         for (freedom, t) in [(1, 12.706), (30, 2.042), (40, 2.021), (60, 2.000), (120, 1.980)] {
             assert!((quantile(freedom) - t).abs() < 0.001, "{freedom}: {}", quantile(freedom));
         }

@@ -221,8 +221,9 @@ impl JudgePlan {
     fn judging(&self, setting: Setting, number: u32) -> Result<Judging, SizeError> {
         let seed = |what: &str| seed_of(self.seed, &format!("{what} {} {number}", setting.name()));
         let shape = setting.formulas.shape();
-        // As many satisfied as not.
-        let satisfied = number % 2 == 0;
+        // As many satisfied as not, and no telling by the number which.
+        let first = seed_of(self.seed, &format!("first of {} {}", setting.name(), number / 2)) % 2 == 0;
+        let satisfied = first == (number % 2 == 0);
         let sized = |truths: &[bool], entities: usize, length: usize| {
             let made = Synthetic::sized(shape, truths, entities, (length, USUAL_GAP), seed("trace"));
             made.ok_or_else(|| SizeError {

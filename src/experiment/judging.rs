@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::asking::{AskError, Asker, Question, Spent, side_by_side};
+use super::asking::{AskError, Asker, Question, Spent};
 use super::estimate::{Estimate, jackknife, real};
 use super::judge::{JudgePlan, Judged, Judging, Setting, Way};
 use super::judge_text::{JUDGE, LABELER, judge_prompt, label_prompt, labels_in, propositions, verdicts_in};
@@ -70,12 +70,11 @@ struct Done {
     labels: Option<LabelCount>,
 }
 
-/// Judges every trace in every way, so many questions at a time. `each` is told of each trace that was judged.
+/// Judges every trace in every way. `each` is told of each trace that was judged.
 pub async fn judge(
     plan: &JudgePlan,
     traces: &[Judging],
     asker: &Asker,
-    at_a_time: usize,
     each: &(dyn Fn(&Judging, Way, &Judged) + Sync),
 ) -> Result<Vec<JudgeRow>, AskError> {
     let all = traces.iter().flat_map(|judging| plan.ways.iter().map(move |way| (judging, *way)));
@@ -84,7 +83,7 @@ pub async fn judge(
         each(judging, way, &done.judged);
         Ok(done)
     });
-    let done = side_by_side(work, at_a_time).await?;
+    let done = asker.side_by_side(work).await?;
     let mut rows = Vec::new();
     for setting in plan.settings() {
         for way in &plan.ways {

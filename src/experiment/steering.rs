@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::asking::{AskError, Asker, side_by_side};
+use super::asking::{AskError, Asker};
 use super::episode::{Driver, Episode, Method, Terms};
 use super::estimate::{Estimate, real};
 use super::judge::seed_of;
@@ -85,12 +85,11 @@ pub struct SteerRow {
     pub told: Vec<Episode>,
 }
 
-/// Drives through every task under each method, so many at a time; what one of them does shows in `each` as it ends.
+/// Drives through every task under each method; what one of them does shows in `each` as it ends.
 pub async fn steer(
     plan: &SteerPlan,
     tasks: &[Task],
     asker: &Asker,
-    at_a_time: usize,
     each: &(dyn Fn(Method, u32, &Episode) + Sync),
 ) -> Result<Vec<SteerRow>, AskError> {
     let methods = &plan.methods;
@@ -101,7 +100,7 @@ pub async fn steer(
         each(method, number, &episode);
         Ok((method, episode))
     });
-    let done = side_by_side(work, at_a_time).await?;
+    let done = asker.side_by_side(work).await?;
     let of = |method: &Method| -> Vec<Episode> {
         done.iter().filter(|(m, _)| m == method).map(|(_, episode)| episode.clone()).collect()
     };
