@@ -115,11 +115,13 @@ fn each_intervention_keeps_a_hasty_driver_from_what_it_would_have_broken() {
 
 #[test]
 fn a_look_ahead_asks_for_futures_and_meets_what_they_show() {
-    let bench = Bench::without_tools();
     // This driver says ahead of time that it will drive twice in a row, and does not do it.
-    let server = ModelServer::start(|seen| match seen.prompt().contains("Name the next") {
-        true => Reply::text("drive to depot\ndrive to harbour\ndrive to depot\ndrive to mill"),
-        false => Reply::text(model::answer(seen)),
+    let server = ModelServer::start(|seen| {
+        if seen.prompt().contains("Name the next") {
+            Reply::text("drive to depot\ndrive to harbour\ndrive to depot\ndrive to mill")
+        } else {
+            Reply::text(model::answer(seen))
+        }
     });
     let url = server.url();
     let common = ["--only", "interventions", "--episodes", "1", "--methods", "inject", "--format", "json"];
@@ -132,7 +134,6 @@ fn a_look_ahead_asks_for_futures_and_meets_what_they_show() {
     assert!(with > without, "{with} {without}");
     let said = server.posts().iter().any(|seen| seen.prompt().contains("is likely to lead to breaking"));
     assert!(said, "the driver is told that it was foreseen");
-    drop(bench);
 }
 
 #[test]

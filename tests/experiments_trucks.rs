@@ -155,8 +155,8 @@ fn obedient(task: &Task) -> Vec<Action> {
 #[test]
 fn every_task_can_be_done_in_time_with_every_rule_kept() {
     let mut rules = 0;
-    for seed in 0..400 {
-        let (packages, places, areas) = (2 + seed as usize % 8, 3 + seed as usize % 6, 2 + seed as usize % 3);
+    for (seed, n) in (0..400).zip(0usize..) {
+        let (packages, places, areas) = (2 + n % 8, 3 + n % 6, 2 + n % 3);
         let task = Task::random(seed, packages, places, areas).unwrap();
         let done = obedient(&task);
         for (rule, broken) in watched(&task, &done) {

@@ -1,6 +1,7 @@
 //! `tlaforge experiments`: the experiments of the TRAC paper with any model. It is not in the help of the program:
 //! `scripts/experiments` runs it, and `docs/experiments.md` tells of it.
 
+use std::fmt::Write as _;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -244,7 +245,7 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
     of.times = asker
         .times()
         .into_iter()
-        .map(|(kind, (calls, time))| Timed { kind: kind.to_owned(), calls, seconds: time.as_secs_f64() })
+        .map(|(kind, (calls, time))| Timed { kind, calls, seconds: time.as_secs_f64() })
         .collect();
     match args.format {
         Format::Json => json_line(&experiments_json(&of)),
@@ -261,7 +262,7 @@ pub(super) async fn experiments(args: ExperimentsArgs) -> Result<Exit, Failure> 
 fn both<A, B>(a: Result<A, AskError>, b: Result<B, AskError>) -> Result<(A, B), AskError> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
-        (Err(AskError::Halted), Err(error)) | (Err(error), _) | (Ok(_), Err(error)) => Err(error),
+        (Err(AskError::Halted) | Ok(_), Err(error)) | (Err(error), _) => Err(error),
     }
 }
 
@@ -284,8 +285,9 @@ impl Work {
         if let Some((plan, traces)) = &self.judge {
             for way in &plan.ways {
                 let all: usize = traces.iter().map(|judging| plan.questions(*way, &judging.judged.trace)).sum();
-                text += &format!(
-                    "judge, {}: {} on {}\n",
+                let _ = writeln!(
+                    text,
+                    "judge, {}: {} on {}",
                     way.name(),
                     counted(all, "question"),
                     counted(traces.len(), "trace")
@@ -294,8 +296,9 @@ impl Work {
         }
         if let Some((plan, _)) = &self.steer {
             let most = usize::try_from(plan.most_questions()).unwrap_or(usize::MAX);
-            text += &format!(
-                "interventions, {}: at most {}; what several methods would ask alike is asked once\n",
+            let _ = writeln!(
+                text,
+                "interventions, {}: at most {}; what several methods would ask alike is asked once",
                 plan_in_words(plan),
                 counted(most, "question")
             );

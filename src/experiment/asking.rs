@@ -50,6 +50,13 @@ pub struct Question {
     pub temperature: f64,
 }
 
+impl Question {
+    /// What it is for, without the setting: the first words of `about`.
+    fn kind(&self) -> &str {
+        self.about.split(',').next().unwrap_or_default()
+    }
+}
+
 /// What was answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
@@ -103,7 +110,7 @@ pub struct Asker {
     at_a_time: usize,
     slots: Semaphore,
     /// Answers that came in this process, by kind of question, and how long they took.
-    times: Mutex<BTreeMap<&'static str, (usize, Duration)>>,
+    times: Mutex<BTreeMap<String, (usize, Duration)>>,
     tell: Tell,
 }
 
@@ -153,7 +160,7 @@ impl Asker {
     pub async fn ask(&self, question: &Question) -> Result<Said, AskError> {
         let request = self.request(question);
         let cell = Arc::clone(locked(&self.answers).entry(request.key.clone()).or_default());
-        let answered = cell.get_or_try_init(|| self.call(question.node, request)).await.cloned();
+        let answered = cell.get_or_try_init(|| self.call(question, request)).await.cloned();
         if answered.is_err() {
             self.halted.store(true, Ordering::SeqCst);
         }
@@ -188,25 +195,25 @@ impl Asker {
         request
     }
 
-    async fn call(&self, node: &'static str, request: Request) -> Result<Said, AskError> {
+    async fn call(&self, question: &Question, request: Request) -> Result<Said, AskError> {
         let _slot = self.slots.acquire().await.map_err(|_| AskError::Halted)?;
         if self.halted.load(Ordering::SeqCst) {
             return Err(AskError::Halted);
         }
         let used = *locked(&self.used);
         if self.caller.name() == "handoff" {
-            (self.tell)(&format!("waiting for handoff/{:04}-{node}/answer.md", request.seq));
+            (self.tell)(&format!("waiting for handoff/{:04}-{}/answer.md", request.seq, question.node));
         }
         let mut failed = Vec::new();
         let began = Instant::now();
         let answer = {
-            let mut note = |note: Note| {
+            let mut each = |note: Note| {
                 if let Note::Failed { message, .. } = &note {
                     (self.tell)(&format!("the call failed: {message}"));
                 }
                 failed.push(note);
             };
-            self.caller.call(&request, used, &self.cancel, &mut note).await
+            self.caller.call(&request, used, &self.cancel, &mut each).await
         };
         for note in failed {
             if let Note::Failed { usage, cost_usd, estimated, .. } = note {
@@ -224,7 +231,7 @@ impl Asker {
         );
         if self.caller.name() != "replay" {
             let mut times = locked(&self.times);
-            let (calls, time) = times.entry(node).or_default();
+            let (calls, time) = times.entry(question.kind().to_owned()).or_default();
             (*calls, *time) = (*calls + 1, *time + took);
         }
         let spent = spent(answer.usage.map(|usage| usage.total()), answer.cost_usd);
@@ -256,7 +263,7 @@ impl Asker {
     }
 
     /// Answers that came in this process, by kind of question, and how long they took together.
-    pub fn times(&self) -> BTreeMap<&'static str, (usize, Duration)> {
+    pub fn times(&self) -> BTreeMap<String, (usize, Duration)> {
         locked(&self.times).clone()
     }
 }

@@ -222,8 +222,8 @@ impl JudgePlan {
         let seed = |what: &str| seed_of(self.seed, &format!("{what} {} {number}", setting.name()));
         let shape = setting.formulas.shape();
         // As many satisfied as not, and no telling by the number which.
-        let first = seed_of(self.seed, &format!("first of {} {}", setting.name(), number / 2)) % 2 == 0;
-        let satisfied = first == (number % 2 == 0);
+        let first = seed_of(self.seed, &format!("first of {} {}", setting.name(), number / 2)).is_multiple_of(2);
+        let satisfied = first == number.is_multiple_of(2);
         let sized = |truths: &[bool], entities: usize, length: usize| {
             let made = Synthetic::sized(shape, truths, entities, (length, USUAL_GAP), seed("trace"));
             made.ok_or_else(|| SizeError {

@@ -11,7 +11,7 @@ use crate::monitor::labels::Labels;
 use crate::monitor::score::Score;
 use crate::monitor::synthetic::Synthetic;
 use crate::monitor::trac::{Monitor, Reset};
-use crate::temporal::{Formulas, Record};
+use crate::temporal::{Ending, Formulas, Record};
 
 /// The temperature of judges and labelers in the paper.
 const TEMPERATURE: f64 = 0.2;
@@ -192,7 +192,7 @@ fn keeps(formula: &str, steps: impl Iterator<Item = impl Record>) -> bool {
     for step in steps {
         monitor.step_record(&step);
     }
-    monitor.ending(RULE).is_some_and(|ending| ending.holds())
+    monitor.ending(RULE).is_some_and(Ending::holds)
 }
 
 fn row(setting: Setting, way: Way, of: &[&Done]) -> JudgeRow {

@@ -140,7 +140,7 @@ mod tests {
         for cut in 1..whole.len() {
             std::fs::write(&path, &whole[..cut]).unwrap();
             let (mut ledger, held) = Ledger::open(&path).unwrap();
-            let complete = whole[..cut].iter().filter(|b| **b == b'\n').count() - 1;
+            let complete = whole[..cut].split(|b| *b == b'\n').count() - 2;
             assert_eq!(held.len(), complete, "cut at {cut}");
             ledger.append(&answer(3)).unwrap();
             drop(ledger);

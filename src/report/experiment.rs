@@ -10,7 +10,7 @@ use crate::experiment::{Estimate, JudgeRow, SteerRow};
 /// Calls of one kind that were made now, and how long they took.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timed {
-    /// `judge`, `label`, `act`, `ahead`.
+    /// `zero-shot`, `labeler`, `act`, `inject`, …
     pub kind: String,
     /// How many.
     pub calls: usize,
