@@ -214,6 +214,31 @@ fn what_was_answered_before_a_failure_is_kept_and_the_way_on_is_told() {
 }
 
 #[test]
+fn a_question_that_the_model_declines_is_unreadable_and_the_others_go_on() {
+    let bench = Bench::without_tools();
+    let server = ModelServer::start(|seen| match seen.number {
+        0 => Reply::text("I cannot").stop("content_filter"),
+        1 => Reply::error(400, "invalid_request_error", "This model's maximum context length is 10 tokens"),
+        _ => Reply::text("VALID"),
+    });
+    let url = server.url();
+    let more =
+        ["--only", "judge", "--judges", "zero-shot", "--parallel", "1", "--constraints", "none", "--format", "json"];
+    let done = bench.run(&small(&url, &more)).expect(0).says(&["the call failed"]);
+    let rows = object(&done)["judge"]["rows"].clone();
+    let unreadable: Vec<u64> = rows.as_array().unwrap().iter().map(|r| r["unreadable"].as_u64().unwrap()).collect();
+    assert_eq!(unreadable, [2, 0]);
+    assert_eq!(rows[0]["accuracy"], Value::Null, "nothing that was read is no accuracy");
+    assert!(near(&rows[1]["accuracy"], 0.5));
+    let kept = bench.read("experiments/answers.jsonl");
+    assert!(kept.contains("\"stop_reason\":\"refusal\"") && kept.contains("prompt_too_long"), "{kept}");
+    // Nor is it asked again.
+    let posts = server.posts().len();
+    bench.run(&small(&url, &more)).expect(0);
+    assert_eq!(server.posts().len(), posts);
+}
+
+#[test]
 fn what_is_wrong_is_told_before_anything_is_asked() {
     let bench = Bench::without_tools();
     let server = model::server();

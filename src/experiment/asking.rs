@@ -11,7 +11,7 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::{OnceCell, Semaphore};
 
 use super::ledger::{Ledger, LedgerError};
-use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Request, RequestKey, Used};
+use crate::llm::{Answer, CallFailure, Caller, FailureKind, LlmError, Note, Recorded, Request, RequestKey, Used};
 use crate::process::Cancel;
 
 /// Why there is no answer.
@@ -221,14 +221,20 @@ impl Asker {
                 self.count(estimated.map_or(0, |e| e.usage.total()), estimated.and_then(|e| e.cost_usd));
             }
         }
-        let answer = answer?;
         let took = began.elapsed();
+        let answer = match answer {
+            Ok(answer) => {
+                let estimated = self.caller.estimate(&request, &answer);
+                self.count(
+                    answer.usage.map(|usage| usage.total()).or(estimated.map(|e| e.usage.total())).unwrap_or(0),
+                    answer.cost_usd.or(estimated.and_then(|e| e.cost_usd)),
+                );
+                answer
+            }
+            Err(LlmError::Failed(failure)) if is_of_the_question(failure.kind) => nothing(&failure),
+            Err(other) => return Err(other.into()),
+        };
         self.keep(&request, &answer)?;
-        let estimated = self.caller.estimate(&request, &answer);
-        self.count(
-            answer.usage.map(|usage| usage.total()).or(estimated.map(|e| e.usage.total())).unwrap_or(0),
-            answer.cost_usd.or(estimated.and_then(|e| e.cost_usd)),
-        );
         if self.caller.name() != "replay" {
             let mut times = locked(&self.times);
             let (calls, time) = times.entry(question.kind().to_owned()).or_default();
@@ -265,6 +271,28 @@ impl Asker {
     /// Answers that came in this process, by kind of question, and how long they took together.
     pub fn times(&self) -> BTreeMap<String, (usize, Duration)> {
         locked(&self.times).clone()
+    }
+}
+
+/// Whether the model cannot answer this question, and may well answer others. Then it has said nothing, which is told and
+/// recorded as an empty answer; whatever reads it counts it as unreadable.
+fn is_of_the_question(kind: FailureKind) -> bool {
+    use FailureKind::{Empty, PromptTooLong, Refusal, ToolLoop, Truncated};
+    matches!(kind, Empty | PromptTooLong | Refusal | ToolLoop | Truncated)
+}
+
+fn nothing(failure: &CallFailure) -> Answer {
+    let why = serde_json::to_value(failure.kind).ok();
+    Answer {
+        text: String::new(),
+        reads: Vec::new(),
+        refused_reads: Vec::new(),
+        usage: failure.usage,
+        cost_usd: None,
+        model: None,
+        stale: false,
+        request_ids: Vec::new(),
+        stop_reason: why.and_then(|why| why.as_str().map(str::to_owned)),
     }
 }
 

@@ -9,7 +9,7 @@ use super::judge_text::{JUDGE, LABELER, judge_prompt, label_prompt, labels_in, p
 use super::steering::tokens;
 use crate::monitor::labels::Labels;
 use crate::monitor::score::Score;
-use crate::monitor::synthetic::Synthetic;
+use crate::monitor::synthetic::{Constraint, Synthetic};
 use crate::monitor::trac::{Monitor, Reset};
 use crate::temporal::{Ending, Formulas, Record};
 
@@ -167,18 +167,17 @@ async fn labelled(
 
 /// The verdicts of monitors that see of each step which statements, from 0, are true of it.
 fn by_labels(of: &Synthetic, found: &[Vec<usize>]) -> Vec<Option<bool>> {
-    let name = |number: usize| format!("s{}", number + 1);
-    let every = (0..propositions(of).len()).map(name).collect::<Vec<_>>();
-    let record = |found: &Vec<usize>| {
-        let mut labels = Labels::new();
-        (0..every.len()).for_each(|n| labels.set(name(n), found.contains(&n)));
-        labels
-    };
     let mut first = 0;
-    let verdict = |constraint: &crate::monitor::synthetic::Constraint| {
-        let names = &every[first..first + constraint.propositions_in_words().len()];
-        first += names.len();
-        Some(keeps(&constraint.formula_over(names), found.iter().map(record)))
+    let verdict = |constraint: &Constraint| {
+        let own = first..first + constraint.propositions_in_words().len();
+        first = own.end;
+        let names: Vec<String> = own.clone().map(|number| format!("s{}", number + 1)).collect();
+        let steps = found.iter().map(|found| {
+            let mut labels = Labels::new();
+            own.clone().zip(&names).for_each(|(n, name)| labels.set(name.as_str(), found.contains(&n)));
+            labels
+        });
+        Some(keeps(&constraint.formula_over(&names), steps))
     };
     of.constraints.iter().map(verdict).collect()
 }
