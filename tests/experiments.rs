@@ -114,6 +114,32 @@ fn each_intervention_keeps_a_hasty_driver_from_what_it_would_have_broken() {
 }
 
 #[test]
+fn what_names_no_action_or_cannot_be_done_is_told_and_counted_and_changes_nothing() {
+    let bench = Bench::without_tools();
+    let server = ModelServer::start(|seen| match seen.number {
+        0 => Reply::text("Let me think about p1 and p2."),
+        1 => Reply::text("drive to the moon"),
+        2 => Reply::text("Action: unload p1"),
+        _ => Reply::text(model::answer(seen)),
+    });
+    let url = server.url();
+    let more =
+        ["--only", "interventions", "--episodes", "1", "--methods", "none", "--parallel", "1", "--format", "json"];
+    let found = object(&bench.run(&small(&url, &more)).expect(0));
+    let row = &found["interventions"]["rows"][0];
+    assert!(row["unreadable"] == 2 && row["impossible"] == 1, "{row}");
+    let prompts: Vec<String> = server.posts().iter().map(support::model_server::Seen::prompt).collect();
+    assert!(prompts[2].contains("1. An answer that named no action, or several.\n2. An answer that"), "{}", prompts[2]);
+    assert!(prompts[3].contains("3. unload p1: not done, p1 is not in the truck."), "{}", prompts[3]);
+    let state = |prompt: &str| prompt.split_once("How it stands:").unwrap().1.to_owned();
+    assert!(prompts[1..4].iter().all(|prompt| state(prompt) == state(&prompts[0])));
+    // They are answers, and no actions that a rule could speak of: the hasty loads alone break one.
+    let told = &row["told"][0];
+    assert_eq!(told["answers"].as_u64().unwrap(), told["story"].as_array().unwrap().len() as u64);
+    assert!(near(&row["violations"], 2.0) && near(&row["delivered"], 1.0), "{row}");
+}
+
+#[test]
 fn a_look_ahead_asks_for_futures_and_meets_what_they_show() {
     // This driver says ahead of time that it will drive twice in a row, and does not do it.
     let server = ModelServer::start(|seen| {
