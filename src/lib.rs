@@ -7,6 +7,7 @@ pub mod cli;
 pub mod config;
 pub mod eval;
 pub mod exit;
+pub mod experiment;
 pub mod journal;
 pub mod llm;
 pub mod monitor;

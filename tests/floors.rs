@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 /// Each module's floor, as in `docs/architecture.md`.
-const FLOORS: [(&str, u8); 19] = [
+const FLOORS: [(&str, u8); 20] = [
     ("temporal", 0),
     ("tla", 0),
     ("exit", 0),
@@ -21,6 +21,7 @@ const FLOORS: [(&str, u8); 19] = [
     ("pipeline", 4),
     ("nodes", 5),
     ("eval", 6),
+    ("experiment", 6),
     ("report", 7),
     ("cli", 8),
     ("lib", 9),

@@ -17,9 +17,20 @@ fn readme() -> String {
 fn help() -> String {
     let bench = Bench::without_tools();
     let mut all = bench.run(&["--help"]).expect(0).stdout;
-    for command in
-        ["run", "demo", "resume", "check", "translate", "mutate", "eval", "audit", "formula", "report", "doctor"]
-    {
+    for command in [
+        "run",
+        "demo",
+        "resume",
+        "check",
+        "translate",
+        "mutate",
+        "eval",
+        "audit",
+        "formula",
+        "report",
+        "doctor",
+        "experiments",
+    ] {
         all += &bench.run(&[command, "--help"]).expect(0).stdout;
     }
     all += &bench.run(&["policy", "formulate", "--help"]).expect(0).stdout;
@@ -38,6 +49,7 @@ fn every_flag_that_the_documents_name_exists() {
         "docs/mutation.md",
         "docs/formulas.md",
         "docs/policies.md",
+        "docs/experiments.md",
         "CHANGELOG.md",
     ] {
         let text = std::fs::read_to_string(project().join(file)).unwrap();

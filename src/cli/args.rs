@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::experiments::ExperimentsArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
 use crate::config::{CheckerChoice, Draft, Layer};
@@ -56,6 +57,9 @@ pub(super) enum Command {
     Report(ReportArgs),
     /// Show which tools were found, and how to get what is missing.
     Doctor(DoctorArgs),
+    /// Compare judges with monitors, and interventions with each other, with any model (scripts/experiments).
+    #[command(hide = true)]
+    Experiments(Box<ExperimentsArgs>),
 }
 
 /// How results are printed.

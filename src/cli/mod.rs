@@ -11,6 +11,7 @@ mod doctor;
 mod doctor_providers;
 mod eval;
 mod eval_suite;
+mod experiments;
 mod failure;
 mod forge;
 mod formula;

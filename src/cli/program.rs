@@ -8,7 +8,7 @@ use super::args::{Args, Command};
 use super::failure::Failure;
 use super::progress::lost;
 use super::provider::refuse_secrets;
-use super::{audit, check, demo, doctor, eval, formula, mutate, policy, report, resume, run, translate};
+use super::{audit, check, demo, doctor, eval, experiments, formula, mutate, policy, report, resume, run, translate};
 use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
 
@@ -62,6 +62,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
             Command::Formula(args) => formula::formula(&args),
             Command::Report(args) => report::report(&args),
             Command::Doctor(args) => doctor::doctor(args).await,
+            Command::Experiments(args) => Box::pin(experiments::experiments(*args)).await,
         }
     })
 }

@@ -33,9 +33,13 @@ const NUMBERS: u32 = 100;
 /// The deepest tree.
 const LEVELS: u32 = 8;
 /// The most constraints on one trace.
-const CONSTRAINTS: usize = 40;
+pub const MOST_CONSTRAINTS: usize = 40;
+/// The most entities at a step.
+pub const MOST_ENTITIES: usize = 1_000;
 /// The longest gap.
 const GAP: usize = 100_000;
+/// Steps for each event of a constraint: with fewer, events of several constraints would stand in each other's way.
+const STEPS_PER_EVENT: usize = 8;
 
 /// A kind of attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -190,15 +194,25 @@ impl Constraint {
     /// there are several.
     pub fn formula(&self) -> String {
         let p: Vec<String> = self.propositions.iter().map(|p| p.text(self.entities)).collect();
+        self.formula_over(&p)
+    }
+
+    /// Its formula over other names of its propositions, in their order.
+    pub fn formula_over(&self, p: &[String]) -> String {
         match self.shape {
             Shape::Sequence => format!("F ({} & X F {})", p[0], p[1]),
-            Shape::Tree(depth) => format!("F {}", tree(&p, 0, depth)),
+            Shape::Tree(depth) => format!("F {}", tree(p, 0, depth)),
             Shape::Universality => format!("G {}", p[0]),
             Shape::Absence => format!("G !({})", p[0]),
             Shape::Response => format!("G ({} -> F {})", p[0], p[1]),
             Shape::AbsenceBetween => format!("G (({q} & !({r}) & F {r}) -> (!({}) U {r}))", p[2], q = p[0], r = p[1]),
             Shape::ConstrainedResponse => format!("G ({} -> (!({}) U {}))", p[0], p[1], p[2]),
         }
+    }
+
+    /// Which of its propositions are true at a step, in their order.
+    pub fn true_at(&self, step: &[Event]) -> Vec<bool> {
+        self.propositions.iter().map(|p| p.holds(step)).collect()
     }
 
     /// The formula, read.
@@ -339,7 +353,7 @@ impl Synthetic {
     /// events as far apart as in the paper's appendix F.2, or as the trace has room for.
     pub fn constraints(shape: Shape, count: usize, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x5eed);
-        let truths: Vec<bool> = (0..count.clamp(1, CONSTRAINTS)).map(|_| rng.bool()).collect();
+        let truths: Vec<bool> = (0..count.clamp(1, MOST_CONSTRAINTS)).map(|_| rng.bool()).collect();
         let (length, gap) = match (shape, count) {
             (Shape::Tree(_), 0..=1) => (1_000, 23),
             (Shape::Tree(_), 2..=5) => (1_000, 117),
@@ -353,11 +367,31 @@ impl Synthetic {
     /// Proposition scalability: one constraint that speaks of some of so many entities (1,000 at most), on a trace of 100
     /// steps.
     pub fn propositions(shape: Shape, entities: usize, satisfied: bool, seed: u64) -> Self {
-        plant::planted(shape, &[satisfied], entities.clamp(1, 1_000), 100, 10, seed)
+        plant::planted(shape, &[satisfied], entities.clamp(1, MOST_ENTITIES), 100, 10, seed)
     }
 
     /// Specification language: one of the patterns of table 2, on a trace of 200 steps.
     pub fn pattern(shape: Shape, satisfied: bool, seed: u64) -> Self {
         plant::planted(shape, &[satisfied], 1, 200, 20, seed)
+    }
+
+    /// Constraints of one shape that a trace of so many steps satisfies or not, its events `gap` apart where it has room;
+    /// `None` where the trace is too short for the constraints, or there are more of them or of entities than there can be.
+    pub fn sized(
+        shape: Shape,
+        truths: &[bool],
+        entities: usize,
+        (length, gap): (usize, usize),
+        seed: u64,
+    ) -> Option<Self> {
+        let fits = (1..=MOST_CONSTRAINTS).contains(&truths.len())
+            && (1..=MOST_ENTITIES).contains(&entities)
+            && length >= Self::least_length(shape, truths.len());
+        fits.then(|| plant::planted(shape, truths, entities, length, gap, seed))
+    }
+
+    /// The shortest trace with room for so many constraints.
+    pub fn least_length(shape: Shape, constraints: usize) -> usize {
+        STEPS_PER_EVENT * constraints * plant::path_length(shape.bounded())
     }
 }

@@ -43,6 +43,11 @@ impl Constraint {
         }
     }
 
+    /// Its propositions as sentences about a step, in their order.
+    pub fn propositions_in_words(&self) -> Vec<String> {
+        self.propositions.iter().map(|p| p.said(self.entities)).collect()
+    }
+
     fn informal(&self) -> String {
         let p: Vec<String> = self.propositions.iter().map(|p| p.thing(self.entities)).collect();
         match self.shape {

@@ -1,0 +1,176 @@
+//! What experiments came to, as tables.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::experiment::{Estimate, JudgeRow, SteerRow};
+
+/// Calls of one kind that were made now, and how long they took.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Timed {
+    /// `zero-shot`, `labeler`, `act`, `inject`, …
+    pub kind: String,
+    /// How many.
+    pub calls: usize,
+    /// Seconds, all together.
+    pub seconds: f64,
+}
+
+/// What experiments came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiments {
+    /// Who answered: provider and model.
+    pub answered_by: Vec<String>,
+    /// What everything was drawn with.
+    pub seed: u64,
+    /// Judges against monitors, where they were compared.
+    pub judge: Option<Vec<JudgeRow>>,
+    /// Interventions, where they were compared, and in how large a task.
+    pub interventions: Option<(String, Vec<SteerRow>)>,
+    /// What was asked now, and not taken from a recording.
+    pub times: Vec<Timed>,
+}
+
+/// One object.
+pub fn experiments_json(of: &Experiments) -> Value {
+    let interventions = of.interventions.as_ref().map(|(task, rows)| json!({ "task": task, "rows": rows }));
+    json!({
+        "schema": 1, "answered_by": of.answered_by, "seed": of.seed,
+        "judge": of.judge.as_ref().map(|rows| json!({ "rows": rows })),
+        "interventions": interventions, "times": of.times,
+    })
+}
+
+/// Tables for a person. What was timed stands in none of them: it is not the same twice.
+pub fn experiments_text(of: &Experiments) -> String {
+    let by = if of.answered_by.is_empty() { "nobody".to_owned() } else { of.answered_by.join(", ") };
+    let mut text = format!("Answers by {by}; seed {}.\n", of.seed);
+    text.push_str("Means, with 95 % intervals in brackets; [-] where n is too small or all values are alike.\n");
+    if let Some(rows) = &of.judge {
+        text.push_str("\nJudges and monitors on generated traces\n\n");
+        text.push_str(&judges(rows));
+    }
+    if let Some((task, rows)) = &of.interventions {
+        let _ = write!(text, "\nInterventions in the truck task: {task}\n\n");
+        text.push_str(&steering(rows));
+        for row in rows.iter().filter(|row| !row.broken.is_empty()) {
+            let rules: Vec<String> =
+                row.broken.iter().map(|(rule, in_how_many)| format!("{rule} {in_how_many}")).collect();
+            let _ = writeln!(text, "{}: episodes that broke a rule: {}", row.method.name(), rules.join(", "));
+        }
+    }
+    text
+}
+
+fn judges(rows: &[JudgeRow]) -> String {
+    let head = [
+        "varied",
+        "size",
+        "formulas",
+        "who",
+        "traces",
+        "verdicts",
+        "unreadable",
+        "accuracy",
+        "F1",
+        "calls",
+        "tokens",
+        "USD",
+    ];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
+    table.extend(rows.iter().map(|row| {
+        vec![
+            row.dimension.to_owned(),
+            row.size.to_string(),
+            row.formulas.to_owned(),
+            row.way.name().to_owned(),
+            row.traces.to_string(),
+            row.verdicts.to_string(),
+            row.unreadable.to_string(),
+            estimate(row.accuracy, 2),
+            estimate(row.f1, 2),
+            mean(row.calls_per_verdict, 2),
+            mean(row.tokens_per_verdict, 0),
+            mean(row.cost_per_verdict_usd, 5),
+        ]
+    }));
+    let mut text = aligned(&table, 4);
+    text.push_str("Calls, tokens and USD are for each verdict.\n");
+    for row in rows {
+        if let Some(labels) = row.labels {
+            let _ = writeln!(
+                text,
+                "{} {} {}: of {} true labels the model missed {}, and it invented {}.",
+                row.dimension, row.size, row.formulas, labels.true_ones, labels.missed, labels.invented
+            );
+        }
+    }
+    text
+}
+
+fn steering(rows: &[SteerRow]) -> String {
+    let head = [
+        "",
+        "episodes",
+        "violations",
+        "rules broken",
+        "in time",
+        "delivered",
+        "answers",
+        "calls",
+        "tokens",
+        "USD",
+        "met",
+        "impossible",
+        "unreadable",
+    ];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
+    table.extend(rows.iter().map(|row| {
+        vec![
+            row.method.name().to_owned(),
+            row.episodes.to_string(),
+            estimate(row.violations, 2),
+            estimate(row.rules_broken, 2),
+            estimate(row.in_time, 2),
+            estimate(row.delivered, 2),
+            estimate(row.answers, 1),
+            estimate(row.calls, 1),
+            estimate(row.tokens, 0),
+            mean(row.cost_usd, 4),
+            row.interventions.to_string(),
+            row.impossible.to_string(),
+            row.unreadable.to_string(),
+        ]
+    }));
+    aligned(&table, 1)
+}
+
+fn mean(of: Option<Estimate>, digits: usize) -> String {
+    of.map_or_else(|| "-".to_owned(), |of| format!("{:.digits$}", of.mean))
+}
+
+fn estimate(of: Option<Estimate>, digits: usize) -> String {
+    let Some(of) = of else { return "-".to_owned() };
+    match of.low.zip(of.high) {
+        Some((low, high)) => format!("{:.digits$} [{low:.digits$}, {high:.digits$}]", of.mean),
+        None => format!("{:.digits$} [-]", of.mean),
+    }
+}
+
+/// A table whose first columns begin, and whose others end, below each other.
+fn aligned(table: &[Vec<String>], left: usize) -> String {
+    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
+    let wide = |column: usize| table.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| wide(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in table {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, wide))| {
+            if column < left { format!("{cell:<wide$}") } else { format!("{cell:>wide$}") }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
