@@ -39,6 +39,10 @@
 //! temperature = 0.8
 //! how = "sampling"
 //!
+//! [[label]]                           # a proposition that only a model can judge: the atom `model:polite`
+//! name = "polite"
+//! asks = "the answer greets the customer"
+//!
 //! [log]                               # where records keep what rules speak of; only what differs from the shape's own
 //! shape = "jsonl"
 //! tool_call = ["call.tool"]
@@ -52,11 +56,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::log::Mapping;
+use super::log::{Mapping, near};
 use super::prediction::Prediction;
+use super::propositions::{Proposition, PropositionError, Propositions, asked_by};
 use super::rules::{Parameter, Rule, RuleError, formula_for};
 use crate::temporal::{Formula, Formulas, Reading};
 
@@ -203,6 +209,20 @@ pub struct PolicyRule {
     pub line: usize,
 }
 
+impl PolicyRule {
+    /// The propositions that a model labels and that the rule's verdict rests on, sorted; of a causal rule also those of
+    /// its `when`.
+    pub fn rests_on(&self, formulas: &Formulas) -> Vec<Arc<str>> {
+        let mut names = asked_by(formulas, self.formula);
+        if let Scope::Causal { when: Some(when), .. } = self.scope {
+            names.extend(asked_by(formulas, when));
+            names.sort();
+            names.dedup();
+        }
+        names
+    }
+}
+
 /// The rules of a policy file, in its order; at least one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
@@ -212,6 +232,8 @@ pub struct Policy {
     pub log: Mapping,
     /// How interventions go.
     pub intervening: Intervening,
+    /// What a model has to judge; the rules speak of each.
+    pub labels: Propositions,
 }
 
 /// What is wrong with a policy, and where.
@@ -260,6 +282,14 @@ pub enum PolicyError {
         /// What is wrong.
         message: String,
     },
+    /// A proposition that a model is to judge is wrong.
+    #[error("line {line}: [[label]]: {message}")]
+    Label {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
     /// Two rules have the same name.
     #[error("line {line}: a second rule `{id}` (the first begins in line {first})")]
     Duplicate {
@@ -302,8 +332,18 @@ impl Policy {
             line: e.span().map_or(1, |span| line(text, &span)),
             message: e.message().to_owned(),
         })?;
-        let mut policy = Self { rules: Vec::new(), log: Mapping::default(), intervening: Intervening::default() };
+        let mut policy = Self {
+            rules: Vec::new(),
+            log: Mapping::default(),
+            intervening: Intervening::default(),
+            labels: Propositions::default(),
+        };
+        let mut lines = BTreeMap::new();
         for (key, value) in file.get_ref() {
+            if key.get_ref() == "label" {
+                (policy.labels, lines) = labels(text, key.span(), value.get_ref())?;
+                continue;
+            }
             if key.get_ref() == "log" {
                 policy.log =
                     mapping(text).map_err(|message| PolicyError::Log { line: line(text, &key.span()), message })?;
@@ -330,6 +370,7 @@ impl Policy {
         if policy.rules.is_empty() {
             return Err(PolicyError::Empty);
         }
+        policy.labels_are_used(formulas, &lines)?;
         if let Some(key) = file.get_ref().iter().map(|(key, _)| key).find(|key| key.get_ref() == "prediction") {
             let wrong = |message| PolicyError::Prediction { line: line(text, &key.span()), message };
             policy.intervening.prediction = Some(Prediction::read(text).map_err(wrong)?);
@@ -338,6 +379,29 @@ impl Policy {
             }
         }
         Ok(policy)
+    }
+
+    /// That what rules speak of is there, and that nothing is there that would be asked, and paid for, in vain.
+    fn labels_are_used(&self, formulas: &Formulas, lines: &BTreeMap<String, usize>) -> Result<(), PolicyError> {
+        let mut used = BTreeSet::new();
+        for rule in &self.rules {
+            for name in rule.rests_on(formulas) {
+                if !lines.contains_key(&*name) {
+                    let near = near(&name, lines.keys().map(String::as_str));
+                    let near = if near.is_empty() { String::new() } else { format!(" (near it: {})", near.join(", ")) };
+                    let message = format!("`model:{name}`: there is no [[label]] of this name{near}");
+                    return Err(PolicyError::Rule { line: rule.line, rule: format!("`{}`", rule.id), message });
+                }
+                used.insert(name);
+            }
+        }
+        match lines.iter().find(|(name, _)| !used.contains(name.as_str())) {
+            Some((name, line)) => {
+                let message = format!("no rule speaks of `model:{name}`, which would be asked at every step; take it out");
+                Err(PolicyError::Label { line: *line, message })
+            }
+            None => Ok(()),
+        }
     }
 
     fn add(&mut self, rule: PolicyRule) -> Result<(), PolicyError> {
@@ -356,6 +420,38 @@ fn mapping(text: &str) -> Result<Mapping, String> {
         log: Mapping,
     }
     toml::from_str(text).map(|file: File| file.log).map_err(|e| e.message().to_owned())
+}
+
+/// The `[[label]]` tables, and the line where each begins.
+fn labels(
+    text: &str,
+    at: Range<usize>,
+    tables: &DeValue<'_>,
+) -> Result<(Propositions, BTreeMap<String, usize>), PolicyError> {
+    let wrong = |span: &Range<usize>, message: String| PolicyError::Label { line: line(text, span), message };
+    let form = "it is written as [[label]] tables, each with `name` and `asks`";
+    let tables = tables.as_array().ok_or_else(|| wrong(&at, form.to_owned()))?;
+    let (mut all, mut lines) = (Vec::new(), BTreeMap::new());
+    for table in tables.iter() {
+        let keys = table.get_ref().as_table().ok_or_else(|| wrong(&at, form.to_owned()))?;
+        if let Some((key, _)) = keys.iter().find(|(key, _)| !["name", "asks"].contains(&&**key.get_ref())) {
+            return Err(wrong(&key.span(), format!("unknown key `{}` (known: name, asks)", key.get_ref())));
+        }
+        let get = |key: &str| match keys.get(key).map(|value| (value.span(), value.get_ref())) {
+            Some((_, DeValue::String(text))) => Ok(text.to_string()),
+            Some((span, other)) => Err(wrong(&span, format!("`{key}` must be a text, not {}", type_name(other)))),
+            None => Err(wrong(&table.span(), format!("it has no `{key}`"))),
+        };
+        let proposition = Proposition::new(&get("name")?, &get("asks")?).map_err(|e| wrong(&table.span(), e.to_string()))?;
+        let begins = line(text, &table.span());
+        if let Some(first) = lines.insert(proposition.name.to_string(), begins) {
+            let twice = PropositionError::Twice(proposition.name.to_string());
+            return Err(wrong(&table.span(), format!("{twice} (the first begins in line {first})")));
+        }
+        all.push(proposition);
+    }
+    let all = Propositions::new(all).map_err(|e| wrong(&at, e.to_string()))?;
+    Ok((all, lines))
 }
 
 fn line(text: &str, span: &Range<usize>) -> usize {

@@ -21,6 +21,9 @@ pub enum AdmissionError {
     /// It says where an agent's log keeps things.
     #[error("[log] says where an agent's log keeps things, and a run is watched by its own journal; take it out")]
     Log,
+    /// Its rules speak of what a model has to judge.
+    #[error("its rules speak of labels that a model gives ([[label]]), by which a run is not watched yet")]
+    Labels,
     /// A rule speaks of what no run has.
     #[error("line {line}: rule `{rule}`: {what} `{name}`{}", told_near(.near))]
     Unknown {
@@ -83,7 +86,10 @@ fn told_near(near: &[String]) -> String {
 /// that has begun under them goes on under them.
 pub(super) fn admitted(policy: &str) -> Result<Admitted, AdmissionError> {
     let mut formulas = Formulas::new();
-    let Policy { rules, log, intervening } = Policy::read(policy, &mut formulas)?;
+    let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
+    if !labels.is_empty() {
+        return Err(AdmissionError::Labels);
+    }
     let auditor = Auditor::new(formulas, rules, log.over(Shape::Journal))?;
     Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening })
 }

@@ -38,6 +38,8 @@ templates![
     "policy/constraints",
     "policy/foresee",
     "policy/predict",
+    "label/role",
+    "label/step",
 ];
 
 /// What a template may ask for: once with something in it, and once with as little as there can be. A template is
@@ -88,6 +90,10 @@ fn samples(name: &str) -> [Value; 2] {
         "policy/predict" => (
             json!({"steps": 3, "node": "review", "rules": [{"rule": "r", "means": "m"}]}),
             json!({"steps": 1, "node": "review", "rules": []}),
+        ),
+        "label/step" => (
+            json!({"mark": "m", "step": "s", "propositions": [{"name": "n", "asks": "a"}], "form": "{}", "problem": "p"}),
+            json!({"mark": "m", "step": "", "propositions": [], "form": "{}", "problem": null}),
         ),
         "policy/constraints" => (json!({"prompt": "p", "rules": ["m"]}), json!({"prompt": "p", "rules": []})),
         "policy/formulate" => (

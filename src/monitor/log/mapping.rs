@@ -61,6 +61,10 @@ pub struct Mapping {
     pub text_kept: Option<String>,
     /// Why the turn ended.
     pub stop_reason: Option<Vec<String>>,
+    /// The field below which the log tells the labels that a model gave, each under the name of its proposition, and the
+    /// field that says which propositions those were.
+    #[serde(skip)]
+    pub model_labels: Option<[String; 2]>,
     /// Whose event it is.
     pub lifeline: Option<String>,
     /// What it is to its lifeline: `act`, `choice`, `send`, `recv`.
@@ -100,6 +104,7 @@ impl Mapping {
                 tool_call: some(&["data.told.tools"]),
                 text_kept: one("data.told.text"),
                 stop_reason: some(&["data.told.stop_reason"]),
+                model_labels: Some(["told.labels".to_owned(), "told.asked".to_owned()]),
                 lifeline: one("lifeline"),
                 event: one("kind"),
                 clock: one("vc"),
@@ -146,6 +151,7 @@ impl Mapping {
             text: self.text.or(base.text),
             text_kept: self.text_kept.or(base.text_kept),
             stop_reason: self.stop_reason.or(base.stop_reason),
+            model_labels: self.model_labels.or(base.model_labels),
             lifeline: self.lifeline.or(base.lifeline),
             event: self.event.or(base.event),
             message: self.message.or(base.message),

@@ -11,6 +11,8 @@ use super::json::Reader;
 use super::kept::{KeptTexts, RecordError};
 use super::mapping::Mapping;
 use super::step::{Scalar, Step};
+use crate::monitor::known_labels::KnownLabels;
+use crate::monitor::propositions::{MODEL, asked_by};
 use crate::temporal::{Atom, Formula, Formulas};
 
 /// What is done with the value at a place of the record.
@@ -68,6 +70,17 @@ pub struct Plan {
     names: Arc<[String]>,
     only: Option<(usize, Vec<String>)>,
     kept: Option<KeptTexts>,
+    model: Option<ModelPlan>,
+    known: KnownLabels,
+}
+
+/// Where a record tells the labels that a model gave.
+#[derive(Debug, Clone)]
+struct ModelPlan {
+    /// Each proposition that formulas speak of, and the number of the field that tells it.
+    propositions: Vec<(Arc<str>, Option<usize>)>,
+    /// The number of the field that says which propositions were asked.
+    asked: Option<usize>,
 }
 
 impl Plan {
@@ -88,7 +101,23 @@ impl Plan {
                 }
             }
         }
+        let propositions: BTreeSet<Arc<str>> = wanted.iter().flat_map(|f| asked_by(formulas, *f)).collect();
+        let told = mapping.model_labels.as_ref().filter(|_| !propositions.is_empty());
+        let told_at = |name: &str| told.map(|[labels, _]| format!("{labels}.{name}"));
+        names.extend(propositions.iter().filter_map(|name| told_at(name)));
+        names.extend(told.map(|[_, asked]| asked.clone()));
         let names: Arc<[String]> = names.union(&extras).cloned().collect();
+        let number = |name: &str| names.iter().position(|n| n == name);
+        let model = (!propositions.is_empty()).then(|| ModelPlan {
+            asked: told.and_then(|[_, asked]| number(asked)),
+            propositions: propositions
+                .into_iter()
+                .map(|name| {
+                    let at = told_at(&name).and_then(|field| number(&field));
+                    (name, at)
+                })
+                .collect(),
+        });
         let mut root = Node::default();
         for (number, name) in names.iter().enumerate() {
             if extras.contains(name) {
@@ -105,7 +134,7 @@ impl Plan {
         for path in mapping.text.iter().flatten() {
             root.insert(path, Take::Text);
         }
-        let is_text = |atom: &Atom| matches!(atom, Atom::Label { kind, .. } if &**kind == "text_contains");
+        let is_text = |atom: &Atom| matches!(atom, Atom::Label { kind, .. } if matches!(&**kind, "text_contains" | MODEL));
         let asks = |formula: &Formula| formulas.atoms_of(*formula).iter().any(|atom| is_text(formulas.atom(*atom)));
         if let Some(path) = mapping.text_kept.as_ref().filter(|_| wanted.iter().any(asks)) {
             root.insert(path, Take::TextKept);
@@ -117,7 +146,13 @@ impl Plan {
             .only
             .as_ref()
             .and_then(|name| names.iter().position(|n| n == name).map(|number| (number, mapping.values.clone())));
-        Self { root, names, only, kept: None }
+        Self { root, names, only, kept: None, model, known: KnownLabels::default() }
+    }
+
+    /// The same, with the labels that a model gave. Without them every proposition is false that a model has to judge.
+    #[must_use]
+    pub fn with_labels(self, known: KnownLabels) -> Self {
+        Self { known, ..self }
     }
 
     /// The same, for a log beside which texts are kept. Without it nothing is known of them.
@@ -151,7 +186,26 @@ impl Plan {
             let text = kept.fetch(&name).map_err(RecordError::Text)?;
             add_line(&mut step.text, &text);
         }
+        self.label(step);
         Ok(is_state)
+    }
+
+    /// Joins the labels that a model gave: those that the record tells itself, where they are of the same words, else those
+    /// that are known of a step which reads like this one.
+    fn label(&self, step: &mut Step) {
+        let Some(model) = &self.model else { return };
+        let scalar = |at: Option<usize>| step.values[at?].as_ref().map(|(_, scalar)| scalar);
+        let asked = matches!(scalar(model.asked), Some(Scalar::Text(asked)) if self.known.are_of(asked));
+        let names = model.propositions.iter();
+        step.model = if asked {
+            let told = |at: Option<usize>| scalar(at) == Some(&Scalar::Bool(true));
+            Some(names.filter(|(_, at)| told(*at)).map(|(name, _)| name.clone()).collect())
+        } else if self.known.is_empty() {
+            None
+        } else {
+            let labels = self.known.of(&step.judged());
+            labels.map(|labels| names.filter(|(name, _)| labels.holds(name)).map(|(name, _)| name.clone()).collect())
+        };
     }
 
     /// What the fast reader gives up on: anything unusual, and everything wrong.
@@ -177,6 +231,7 @@ impl Plan {
     ) -> Result<Option<bool>, A::Error> {
         step.clear();
         let there = list.next_element_seed(At { node: &self.root, step })?;
+        self.label(step);
         Ok(there.map(|()| self.is_state(step)))
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::monitor::propositions::{MODEL, StepText};
 use crate::temporal::{Record, Value};
 
 /// Names of application predicates that any log has.
@@ -66,6 +67,8 @@ pub struct Step {
     /// Where the text is kept, until it is fetched.
     pub(super) text_kept: Option<String>,
     pub(super) stop: Option<(u8, String)>,
+    /// The propositions that a model has found true; `None` where it was not asked, or nothing is known of that.
+    pub(super) model: Option<Vec<Arc<str>>>,
 }
 
 impl Step {
@@ -86,6 +89,7 @@ impl Step {
         self.text.clear();
         self.text_kept = None;
         self.stop = None;
+        self.model = None;
     }
 
     /// Which of the wanted fields this record has, by the number of the name.
@@ -96,6 +100,16 @@ impl Step {
     /// Whether it tells what [`TOLD`] names.
     pub(super) fn told(&self) -> [bool; 3] {
         [!self.tools.is_empty(), !self.text.is_empty(), self.stop.is_some()]
+    }
+
+    /// What a model could judge of it. A text that is only named by the log is there once it is fetched.
+    pub fn judged(&self) -> StepText {
+        StepText { text: self.text.clone(), tools: self.tools.clone() }
+    }
+
+    /// The propositions that a model has found true; `None` where no label of it is known.
+    pub fn labels(&self) -> Option<&[Arc<str>]> {
+        self.model.as_deref()
     }
 
     fn scalar(&self, name: &str) -> Option<&Scalar> {
@@ -129,6 +143,7 @@ impl Record for Step {
             "tool_call" => self.tools.iter().any(|tool| tool == text),
             "stop_reason" => self.stop.as_ref().is_some_and(|(_, stop)| stop == text),
             "text_contains" => self.text.contains(text),
+            MODEL => self.model.iter().flatten().any(|name| **name == *text),
             "extra" => match text.split_once('=') {
                 Some((key, value)) => self.scalar(key).map_or(value.is_empty(), |scalar| scalar.is_written(value)),
                 None => false,
