@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::labels::LabelArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
 use crate::config::{CheckerChoice, Draft, Layer};
@@ -452,6 +453,11 @@ pub(super) struct AuditArgs {
     /// Leave out lines that are no records, and tell which.
     #[arg(long)]
     pub skip_invalid: bool,
+    /// Write the verdicts as `JUnit` XML.
+    #[arg(long, value_name = "FILE", conflicts_with = "follow")]
+    pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub labels: LabelArgs,
     /// `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::causal_audit::{CausalAudit, Misfit};
-use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, Shape, Step, scan_lines, scan_list};
 use super::known_labels::KnownLabels;
 use super::labelling::Labelling;
+use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, Shape, Step, scan_lines, scan_list};
 use super::policy::{PolicyRule, Scope};
 use super::propositions::MODEL;
 use super::trac::{Decision, Monitor, MonitorError, Reset};

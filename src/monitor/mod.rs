@@ -17,6 +17,7 @@ pub mod labels;
 pub mod log;
 mod objective_config;
 mod policy;
+mod policy_labels;
 mod prediction;
 mod propositions;
 mod reachable;
@@ -29,17 +30,15 @@ pub mod trac;
 pub use audit::{AuditError, Audited, Auditor, FAILING_SHOWN, RuleFinding, Verdict};
 pub use causal_audit::Misfit;
 pub use follow::{Fallen, Follower};
+pub use in_words::{InWords, in_words};
 pub use judged::{Judged, JudgedState};
 pub use known_labels::KnownLabels;
 pub use label_accuracy::{Agreement, LabelAccuracy};
 pub use label_cache::{CacheError, KeptAnswer, LabelCache};
 pub use labelling::{LABEL_NODE, Labelling, LabellingError, ModelLabeler, StepLabels};
-pub use in_words::{InWords, in_words};
 pub use objective_config::{ConfigError, Format, MakeVariables, ObjectiveConfig, RewardSettings};
 pub use policy::{Intervening, Intervention, Policy, PolicyError, PolicyRule, Scope, Severity};
 pub use prediction::{How, Prediction};
-pub use propositions::{
-    LabelingPrompt, MODEL, Proposition, PropositionError, Propositions, StepText, asked_by,
-};
+pub use propositions::{LabelingPrompt, MODEL, Proposition, PropositionError, Propositions, StepText, asked_by};
 pub use rules::{KINDS, Parameter, Rule, RuleError};
 pub use run_objective::{Alone, GoalError, GoalStep, Held, Known, Range, RunObjective};

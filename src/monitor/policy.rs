@@ -60,9 +60,10 @@ use std::sync::Arc;
 
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::log::{Mapping, near};
+use super::log::Mapping;
+use super::policy_labels::{are_used, labels};
 use super::prediction::Prediction;
-use super::propositions::{Proposition, PropositionError, Propositions, asked_by};
+use super::propositions::{Propositions, asked_by};
 use super::rules::{Parameter, Rule, RuleError, formula_for};
 use crate::temporal::{Formula, Formulas, Reading};
 
@@ -370,7 +371,7 @@ impl Policy {
         if policy.rules.is_empty() {
             return Err(PolicyError::Empty);
         }
-        policy.labels_are_used(formulas, &lines)?;
+        are_used(&policy.rules, formulas, &lines)?;
         if let Some(key) = file.get_ref().iter().map(|(key, _)| key).find(|key| key.get_ref() == "prediction") {
             let wrong = |message| PolicyError::Prediction { line: line(text, &key.span()), message };
             policy.intervening.prediction = Some(Prediction::read(text).map_err(wrong)?);
@@ -379,29 +380,6 @@ impl Policy {
             }
         }
         Ok(policy)
-    }
-
-    /// That what rules speak of is there, and that nothing is there that would be asked, and paid for, in vain.
-    fn labels_are_used(&self, formulas: &Formulas, lines: &BTreeMap<String, usize>) -> Result<(), PolicyError> {
-        let mut used = BTreeSet::new();
-        for rule in &self.rules {
-            for name in rule.rests_on(formulas) {
-                if !lines.contains_key(&*name) {
-                    let near = near(&name, lines.keys().map(String::as_str));
-                    let near = if near.is_empty() { String::new() } else { format!(" (near it: {})", near.join(", ")) };
-                    let message = format!("`model:{name}`: there is no [[label]] of this name{near}");
-                    return Err(PolicyError::Rule { line: rule.line, rule: format!("`{}`", rule.id), message });
-                }
-                used.insert(name);
-            }
-        }
-        match lines.iter().find(|(name, _)| !used.contains(name.as_str())) {
-            Some((name, line)) => {
-                let message = format!("no rule speaks of `model:{name}`, which would be asked at every step; take it out");
-                Err(PolicyError::Label { line: *line, message })
-            }
-            None => Ok(()),
-        }
     }
 
     fn add(&mut self, rule: PolicyRule) -> Result<(), PolicyError> {
@@ -422,39 +400,7 @@ fn mapping(text: &str) -> Result<Mapping, String> {
     toml::from_str(text).map(|file: File| file.log).map_err(|e| e.message().to_owned())
 }
 
-/// The `[[label]]` tables, and the line where each begins.
-fn labels(
-    text: &str,
-    at: Range<usize>,
-    tables: &DeValue<'_>,
-) -> Result<(Propositions, BTreeMap<String, usize>), PolicyError> {
-    let wrong = |span: &Range<usize>, message: String| PolicyError::Label { line: line(text, span), message };
-    let form = "it is written as [[label]] tables, each with `name` and `asks`";
-    let tables = tables.as_array().ok_or_else(|| wrong(&at, form.to_owned()))?;
-    let (mut all, mut lines) = (Vec::new(), BTreeMap::new());
-    for table in tables.iter() {
-        let keys = table.get_ref().as_table().ok_or_else(|| wrong(&at, form.to_owned()))?;
-        if let Some((key, _)) = keys.iter().find(|(key, _)| !["name", "asks"].contains(&&**key.get_ref())) {
-            return Err(wrong(&key.span(), format!("unknown key `{}` (known: name, asks)", key.get_ref())));
-        }
-        let get = |key: &str| match keys.get(key).map(|value| (value.span(), value.get_ref())) {
-            Some((_, DeValue::String(text))) => Ok(text.to_string()),
-            Some((span, other)) => Err(wrong(&span, format!("`{key}` must be a text, not {}", type_name(other)))),
-            None => Err(wrong(&table.span(), format!("it has no `{key}`"))),
-        };
-        let proposition = Proposition::new(&get("name")?, &get("asks")?).map_err(|e| wrong(&table.span(), e.to_string()))?;
-        let begins = line(text, &table.span());
-        if let Some(first) = lines.insert(proposition.name.to_string(), begins) {
-            let twice = PropositionError::Twice(proposition.name.to_string());
-            return Err(wrong(&table.span(), format!("{twice} (the first begins in line {first})")));
-        }
-        all.push(proposition);
-    }
-    let all = Propositions::new(all).map_err(|e| wrong(&at, e.to_string()))?;
-    Ok((all, lines))
-}
-
-fn line(text: &str, span: &Range<usize>) -> usize {
+pub(super) fn line(text: &str, span: &Range<usize>) -> usize {
     text.get(..span.start).unwrap_or(text).matches('\n').count() + 1
 }
 
@@ -626,7 +572,7 @@ fn texts(list: &DeArray<'_>) -> Option<Vec<String>> {
     list.iter().map(|value| value.get_ref().as_str().map(str::to_owned)).collect()
 }
 
-fn type_name(value: &DeValue<'_>) -> &'static str {
+pub(super) fn type_name(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",

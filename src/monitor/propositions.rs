@@ -126,7 +126,7 @@ impl Propositions {
 pub struct StepText {
     /// What was written.
     pub text: String,
-    /// The names of the tools that were called, in order.
+    /// The tools that were called, in order, each with its arguments where they are known.
     pub tools: Vec<String>,
 }
 
@@ -143,11 +143,7 @@ impl StepText {
 
     /// As the model gets it.
     pub fn shown(&self) -> String {
-        let called = if self.tools.is_empty() {
-            String::new()
-        } else {
-            format!("(tools called in this step: {})\n", self.tools.join(", "))
-        };
+        let called: String = self.tools.iter().map(|tool| format!("(tool called: {tool})\n")).collect();
         format!("{called}{}", self.text)
     }
 

@@ -1,9 +1,11 @@
 //! A run's journal, an evaluation and a mutation run as text. No IO: a value goes in, words come out.
 
 mod audit;
+mod audit_junit;
 mod chart;
 mod eval;
 mod junit;
+mod labelling;
 mod mutation;
 mod objective;
 mod policy;
@@ -11,6 +13,7 @@ mod strengthen;
 mod text;
 
 pub use audit::{audit_json, audit_text, laws_text};
+pub use audit_junit::audit_junit;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;

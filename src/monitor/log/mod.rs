@@ -1,5 +1,6 @@
 //! Logs of agents as traces: records of any shape become states that formulas read.
 
+mod block;
 mod journal;
 mod json;
 mod kept;

@@ -63,6 +63,8 @@ pub struct Step {
     /// Fields that hold a list or an object: defined, but without a value.
     pub(super) compound: Vec<bool>,
     pub(super) tools: Vec<String>,
+    /// What tools were called with, by the number of the tool, where a model has to judge that.
+    pub(super) arguments: Vec<(usize, String)>,
     pub(super) text: String,
     /// Where the text is kept, until it is fetched.
     pub(super) text_kept: Option<String>,
@@ -86,6 +88,7 @@ impl Step {
         self.values.fill(None);
         self.compound.fill(false);
         self.tools.clear();
+        self.arguments.clear();
         self.text.clear();
         self.text_kept = None;
         self.stop = None;
@@ -104,7 +107,11 @@ impl Step {
 
     /// What a model could judge of it. A text that is only named by the log is there once it is fetched.
     pub fn judged(&self) -> StepText {
-        StepText { text: self.text.clone(), tools: self.tools.clone() }
+        let mut tools = self.tools.clone();
+        for (number, arguments) in &self.arguments {
+            tools[*number] = format!("{} {arguments}", tools[*number]);
+        }
+        StepText { text: self.text.clone(), tools }
     }
 
     /// The propositions that a model has found true; `None` where no label of it is known.
