@@ -148,8 +148,9 @@ pub(super) async fn label(
             }
         }
         if stale > 0 {
+            let belong = if stale == 1 { "belongs" } else { "belong" };
             let answers = counted(stale, "answer");
-            advice(&format!("warning: {answers} of the recording were given to another wording of the request"));
+            advice(&format!("warning: of the recording, {answers} {belong} to another wording of the request"));
         }
         labelling.tokens = asker.used.tokens;
         labelling.cost_usd = Some(asker.used.cost_usd).filter(|_| priced);

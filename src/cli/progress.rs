@@ -195,6 +195,12 @@ impl Display {
                 let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
                 format!("{station}-> {}{why}", text("to"))
             }
+            "labelled" => {
+                let names: Vec<&str> =
+                    data["labels"].as_array().into_iter().flatten().filter_map(|n| n.as_str()).collect();
+                let found = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+                format!("{station}{} finds true (untrusted): {found}", text("by"))
+            }
             "predicted" => format!("{station}predicted to be violated: {}", one_line(&data["estimates"].to_string())),
             "intervened" => match serde_json::from_value(data.clone()) {
                 Ok(intervened) => format!("{station}{}", one_line(&intervened_words(&intervened))),

@@ -1,11 +1,10 @@
 //! What a model has to judge of a log: the steps that rules speak of, and those that read alike only once.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::audit::{AuditError, Auditor};
 use super::labels::Labels;
-use super::log::{Manner, Places, Step, scan_lines, scan_list};
+use super::log::{FoundTrue, Manner, Places, Step, scan_lines, scan_list};
 use super::propositions::StepText;
 use crate::journal::Sha;
 
@@ -14,8 +13,8 @@ use crate::journal::Sha;
 pub enum JudgedState {
     /// It has neither text nor tool call: nothing is true of it, and nobody is asked.
     Nothing,
-    /// The log tells its labels itself: the propositions that are true.
-    Told(Vec<Arc<str>>),
+    /// The log tells its labels itself.
+    Told(FoundTrue),
     /// What is to be judged, by its name.
     Text(Sha),
 }
@@ -50,15 +49,15 @@ impl Judged {
     pub fn holds(&self, state: usize, proposition: &str, labels: &HashMap<Sha, Labels>) -> bool {
         match self.states.get(state) {
             None | Some(JudgedState::Nothing) => false,
-            Some(JudgedState::Told(names)) => names.iter().any(|name| **name == *proposition),
+            Some(JudgedState::Told(found)) => found.names.iter().any(|name| **name == *proposition),
             Some(JudgedState::Text(sha)) => labels.get(sha).is_some_and(|labels| labels.holds(proposition)),
         }
     }
 
-    fn push(&mut self, state: (Option<Vec<Arc<str>>>, StepText)) {
+    fn push(&mut self, state: (Option<FoundTrue>, StepText)) {
         let (told, text) = state;
         self.states.push(match told {
-            Some(names) => JudgedState::Told(names),
+            Some(found) => JudgedState::Told(found),
             None if text.is_empty() => JudgedState::Nothing,
             None => {
                 let sha = text.sha();
@@ -69,8 +68,8 @@ impl Judged {
     }
 }
 
-fn read(step: &Step) -> (Option<Vec<Arc<str>>>, StepText) {
-    (step.labels().map(<[Arc<str>]>::to_vec), step.judged())
+fn read(step: &Step) -> (Option<FoundTrue>, StepText) {
+    (step.labels().cloned(), step.judged())
 }
 
 impl Auditor {

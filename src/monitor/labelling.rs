@@ -154,6 +154,9 @@ impl Labelling {
     pub fn of(judged: &Judged) -> Self {
         let mut all = Self { cost_usd: Some(0.0), ..Self::default() };
         for state in &judged.states {
+            if let JudgedState::Told(found) = state {
+                all.by.extend(found.by.clone());
+            }
             *match state {
                 JudgedState::Nothing => &mut all.empty,
                 JudgedState::Told(_) => &mut all.told,

@@ -8,6 +8,7 @@ mod formalize;
 mod generate_invariants;
 mod informal_spec;
 mod intervene;
+mod label;
 mod model_check;
 mod predict;
 mod recording;

@@ -43,7 +43,7 @@ const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.cons
     trace.* verdict version violated.kind violated.name warnings witnesses";
 
 /// The events of a journal, each with the fields of its data; `a.*` has names of the run's own below it.
-const EVENTS: [(&str, &[&str]); 27] = [
+const EVENTS: [(&str, &[&str]); 28] = [
     (
         "run_started",
         &[
@@ -84,7 +84,8 @@ const EVENTS: [(&str, &[&str]); 27] = [
             "held.stop_reason held.text held.tools",
         ],
     ),
-    ("answer_taken", &["artifact candidate provider purpose reads", TOLD]),
+    ("answer_taken", &["artifact candidate provider purpose reads told.asked told.by told.labels", TOLD]),
+    ("labelled", &["asked by calls candidate cost_usd labels purpose step tokens"]),
     ("intervened", &["calls candidate cost_usd owed prevented purpose rule tokens violated which"]),
     ("predicted", &["calls candidate cost_usd estimates.* how pattern purpose steps threshold tokens"]),
     ("answer_normalised", &["what"]),
@@ -123,7 +124,10 @@ const EVENTS: [(&str, &[&str]); 27] = [
         ],
     ),
     ("run_finished", &["best outcome reason rules why"]),
-    ("rule_violated", &["culprit description formula means policy rule severity why"]),
+    (
+        "rule_violated",
+        &["culprit description formula means policy rule severity untrusted.by untrusted.propositions why"],
+    ),
 ];
 
 /// The names of the events of a run.

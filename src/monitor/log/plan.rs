@@ -10,7 +10,7 @@ use super::block::{Block, read_block};
 use super::json::Reader;
 use super::kept::{KeptTexts, RecordError};
 use super::mapping::Mapping;
-use super::step::{Scalar, Step};
+use super::step::{FoundTrue, Scalar, Step};
 use crate::monitor::known_labels::KnownLabels;
 use crate::monitor::propositions::{MODEL, asked_by};
 use crate::temporal::{Atom, Formula, Formulas};
@@ -28,6 +28,8 @@ pub(super) enum Take {
     Text,
     /// Where the text is kept.
     TextKept,
+    /// Propositions that a model has found true.
+    Labels,
     /// Why the turn ended.
     Stop(u8),
 }
@@ -79,10 +81,12 @@ pub struct Plan {
 /// Where a record tells the labels that a model gave.
 #[derive(Debug, Clone)]
 struct ModelPlan {
-    /// Each proposition that formulas speak of, and the number of the field that tells it.
-    propositions: Vec<(Arc<str>, Option<usize>)>,
+    /// Each proposition that formulas speak of.
+    propositions: Vec<Arc<str>>,
     /// The number of the field that says which propositions were asked.
     asked: Option<usize>,
+    /// The number of the field that says who was.
+    by: Option<usize>,
 }
 
 impl Plan {
@@ -104,21 +108,14 @@ impl Plan {
             }
         }
         let propositions: BTreeSet<Arc<str>> = wanted.iter().flat_map(|f| asked_by(formulas, *f)).collect();
-        let told = mapping.model_labels.as_ref().filter(|_| !propositions.is_empty());
-        let told_at = |name: &str| told.map(|[labels, _]| format!("{labels}.{name}"));
-        names.extend(propositions.iter().filter_map(|name| told_at(name)));
-        names.extend(told.map(|[_, asked]| asked.clone()));
+        let told = mapping.model_asked.as_ref().filter(|_| !propositions.is_empty());
+        names.extend(told.into_iter().flatten().cloned());
         let names: Arc<[String]> = names.union(&extras).cloned().collect();
-        let number = |name: &str| names.iter().position(|n| n == name);
+        let number = |field: &String| names.iter().position(|name| name == field);
         let model = (!propositions.is_empty()).then(|| ModelPlan {
-            asked: told.and_then(|[_, asked]| number(asked)),
-            propositions: propositions
-                .into_iter()
-                .map(|name| {
-                    let at = told_at(&name).and_then(|field| number(&field));
-                    (name, at)
-                })
-                .collect(),
+            asked: told.and_then(|[asked, _]| number(asked)),
+            by: told.and_then(|[_, by]| number(by)),
+            propositions: propositions.into_iter().collect(),
         });
         let mut root = Node::default();
         for (number, name) in names.iter().enumerate() {
@@ -144,6 +141,9 @@ impl Plan {
         let asks = |formula: &Formula| formulas.atoms_of(*formula).iter().any(|atom| is_text(formulas.atom(*atom)));
         if let Some(path) = mapping.text_kept.as_ref().filter(|_| wanted.iter().any(asks)) {
             root.insert(path, Take::TextKept);
+        }
+        if let Some(path) = mapping.model_labels.as_ref().filter(|_| model.is_some()) {
+            root.insert(path, Take::Labels);
         }
         for (rank, path) in (0..).zip(mapping.stop_reason.iter().flatten()) {
             root.insert(path, Take::Stop(rank));
@@ -200,17 +200,20 @@ impl Plan {
     /// that are known of a step which reads like this one.
     fn label(&self, step: &mut Step) {
         let Some(model) = &self.model else { return };
-        let scalar = |at: Option<usize>| step.values[at?].as_ref().map(|(_, scalar)| scalar);
-        let asked = matches!(scalar(model.asked), Some(Scalar::Text(asked)) if self.known.are_of(asked));
-        let names = model.propositions.iter();
-        step.model = if asked {
-            let told = |at: Option<usize>| scalar(at) == Some(&Scalar::Bool(true));
-            Some(names.filter(|(_, at)| told(*at)).map(|(name, _)| name.clone()).collect())
+        let text = |at: Option<usize>| match step.values[at?].as_ref() {
+            Some((_, Scalar::Text(text))) => Some(text.as_str()),
+            _ => None,
+        };
+        let those =
+            |holds: &dyn Fn(&str) -> bool| model.propositions.iter().filter(|name| holds(name)).cloned().collect();
+        step.model = if text(model.asked).is_some_and(|asked| self.known.are_of(asked)) {
+            let by = text(model.by).map(str::to_owned);
+            Some(FoundTrue { names: those(&|name| step.told_labels.iter().any(|told| told == name)), by })
         } else if self.known.is_empty() {
             None
         } else {
             let labels = self.known.of(&step.judged());
-            labels.map(|labels| names.filter(|(name, _)| labels.holds(name)).map(|(name, _)| name.clone()).collect())
+            labels.map(|labels| FoundTrue { names: those(&|name| labels.holds(name)), by: None })
         };
     }
 
@@ -280,7 +283,7 @@ impl At<'_, '_> {
                 // What may be a text is one: a message that says `rm` has called nothing.
                 Take::Tool if self.node.takes.contains(&Take::Text) => {}
                 Take::Tool => self.step.tools.push(text.to_owned()),
-                Take::Arguments => {}
+                Take::Arguments | Take::Labels => {}
                 Take::Text => add_line(&mut self.step.text, text),
                 Take::TextKept => self.step.text_kept = Some(text.to_owned()),
                 Take::Stop(rank) => {
@@ -369,7 +372,11 @@ impl<'de> Visitor<'de> for At<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
         self.compound();
-        if self.node.blocks() {
+        if self.node.takes.contains(&Take::Labels) {
+            while let Some(name) = list.next_element()? {
+                self.step.told_labels.push(name);
+            }
+        } else if self.node.blocks() {
             while list.next_element_seed(Block { node: self.node, step: &mut *self.step })?.is_some() {}
         } else if self.node.children.is_empty() {
             while list.next_element::<IgnoredAny>()?.is_some() {}

@@ -69,8 +69,19 @@ pub struct Step {
     /// Where the text is kept, until it is fetched.
     pub(super) text_kept: Option<String>,
     pub(super) stop: Option<(u8, String)>,
-    /// The propositions that a model has found true; `None` where it was not asked, or nothing is known of that.
-    pub(super) model: Option<Vec<Arc<str>>>,
+    /// What the record says that a model has found true, whatever it was asked.
+    pub(super) told_labels: Vec<String>,
+    /// The same of what rules speak of; `None` where it was not asked, or nothing is known of that.
+    pub(super) model: Option<FoundTrue>,
+}
+
+/// What a model has found true of a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundTrue {
+    /// The propositions.
+    pub names: Vec<Arc<str>>,
+    /// Who said so, where the log tells.
+    pub by: Option<String>,
 }
 
 impl Step {
@@ -92,6 +103,7 @@ impl Step {
         self.text.clear();
         self.text_kept = None;
         self.stop = None;
+        self.told_labels.clear();
         self.model = None;
     }
 
@@ -114,9 +126,9 @@ impl Step {
         StepText { text: self.text.clone(), tools }
     }
 
-    /// The propositions that a model has found true; `None` where no label of it is known.
-    pub fn labels(&self) -> Option<&[Arc<str>]> {
-        self.model.as_deref()
+    /// What a model has found true of it; `None` where no label of it is known.
+    pub fn labels(&self) -> Option<&FoundTrue> {
+        self.model.as_ref()
     }
 
     fn scalar(&self, name: &str) -> Option<&Scalar> {
@@ -150,7 +162,7 @@ impl Record for Step {
             "tool_call" => self.tools.iter().any(|tool| tool == text),
             "stop_reason" => self.stop.as_ref().is_some_and(|(_, stop)| stop == text),
             "text_contains" => self.text.contains(text),
-            MODEL => self.model.iter().flatten().any(|name| **name == *text),
+            MODEL => self.model.iter().flat_map(|found| &found.names).any(|name| **name == *text),
             "extra" => match text.split_once('=') {
                 Some((key, value)) => self.scalar(key).map_or(value.is_empty(), |scalar| scalar.is_written(value)),
                 None => false,

@@ -55,6 +55,11 @@ pub(super) fn of(event: &Event) -> String {
         "guard_evaluated" => guard(data),
         "routed" => because(row(event), text(data, "why")),
         "predicted" => format!("predicted: {}", data["estimates"]),
+        "labelled" => {
+            let names: Vec<&str> = listed(data, "labels").iter().filter_map(Value::as_str).collect();
+            let found = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+            format!("{} finds true (untrusted): {found}", text(data, "by"))
+        }
         "answer_taken" => format!("takes answer {}", data["candidate"].as_u64().unwrap_or(0) + 1),
         "intervened" => match serde_json::from_value(data.clone()) {
             Ok(intervened) => intervened_words(&intervened),
