@@ -175,6 +175,7 @@ impl Model {
         let mut data = json!({
             "words": rule.words.trim(), "owner": rule.owner, "when": rule.when, "nodes": JOURNAL_LIFELINES.join(", "),
             "events": journal_vocabulary(), "formula": null, "problem": null,
+            "labels": rule.labels.iter().map(|[name, asks]| json!({"name": name, "asks": asks})).collect::<Vec<_>>(),
         });
         for purpose in ["formulate", "repair"] {
             let answer = self.ask(purpose, number, &data).await?;

@@ -43,6 +43,10 @@
 //! name = "polite"
 //! asks = "the answer greets the customer"
 //!
+//! [[rule]]
+//! id = "greets"
+//! formula = 'F model:polite'
+//!
 //! [log]                               # where records keep what rules speak of; only what differs from the shape's own
 //! shape = "jsonl"
 //! tool_call = ["call.tool"]

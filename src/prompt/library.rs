@@ -98,9 +98,9 @@ fn samples(name: &str) -> [Value; 2] {
         "policy/constraints" => (json!({"prompt": "p", "rules": ["m"]}), json!({"prompt": "p", "rules": []})),
         "policy/formulate" => (
             json!({"words": "w", "owner": "review", "when": "f", "nodes": "n", "events": "e", "formula": "f",
-                   "problem": "p"}),
+                   "problem": "p", "labels": [{"name": "n", "asks": "a"}]}),
             json!({"words": "w", "owner": null, "when": null, "nodes": "n", "events": "e", "formula": null,
-                   "problem": null}),
+                   "problem": null, "labels": []}),
         ),
         _ => (json!({}), json!({})),
     };
