@@ -6,6 +6,8 @@ mod support;
 
 use serde_json::{Value, json};
 use support::counter::{INFORMAL, bench, good, issue, review};
+use support::model_server::{ModelServer, Reply, Seen, Tokens};
+use support::recorded_model::RecordedModel;
 use support::{Bench, Done, Script, name};
 
 const POLICY: &str = "policy.toml";
@@ -216,4 +218,39 @@ fn a_run_that_has_taken_unlabelled_answers_is_not_put_under_labels() {
         .expect(2)
         .says(&["holds an answer that was not labelled", "forge again under this one, or audit the run with it"]);
     assert_eq!(bench.read("specs/journal.jsonl"), before);
+}
+
+#[test]
+fn labels_count_against_the_budget_and_may_be_given_by_a_model_of_their_own() {
+    let bench = bench();
+    bench.write(POLICY, policy(""));
+    bench.write("tlaforge.toml", "[nodes.label]\nmodel = \"small-1\"\n");
+    bench.write("script.jsonl", good().text());
+    let mut plays = RecordedModel::load(&bench.path("script.jsonl")).script();
+    let labels = |seen: &Seen| seen.system().contains("You label the steps");
+    let server = ModelServer::start(move |seen| {
+        let tokens = Tokens { input: 40_000, output: 10, cache_read: 0, cache_write: 0 };
+        if labels(seen) { Reply::text(unsure(false)).tokens(tokens) } else { plays(seen) }
+    });
+    let url = server.url();
+    let args = ["run", "docs", "--policy", POLICY, "--provider", "openai", "--base-url", &url, "--model", "large-1"];
+    bench.run(&[&args[..], &["--max-tokens", "100000"]].concat()).expect(3).says(&["the limit is 100000"]);
+    let asked = || server.posts().iter().filter(|seen| labels(seen)).count();
+    assert_eq!(asked(), 3, "the third is begun within the limit, and nothing after it");
+    bench.run(&["resume", "specs", "--max-tokens", "1000000"]).expect(0).prints(&["untrusted: sure"]);
+    assert_eq!(asked(), 4, "nothing is asked twice");
+    for seen in server.posts() {
+        assert_eq!(seen.body["model"], if labels(&seen) { "small-1" } else { "large-1" });
+        assert!(
+            !labels(&seen) || seen.body["response_format"].to_string().contains("unsure"),
+            "it is held to a schema"
+        );
+    }
+    let journal = bench.journal("specs");
+    let labelled = of(&journal, "labelled");
+    assert_eq!((&labelled[0]["data"]["tokens"], &labelled[0]["data"]["calls"]), (&json!(40_010), &json!(1)));
+    let folder = bench.path("specs/workspace/label");
+    assert!(!folder.exists() || std::fs::read_dir(folder).unwrap().next().is_none(), "there is nothing to read");
+    bench.write("tlaforge.toml", "[nodes.labels]\nmodel = \"small-1\"\n");
+    bench.run(&[&args[..], &["--out", "other"]].concat()).expect(2).says(&["no such node", "`label` for labels"]);
 }

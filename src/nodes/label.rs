@@ -9,7 +9,7 @@ use crate::journal::Kind;
 use crate::llm::{Request, RequestKey};
 use crate::monitor::labels::Labels;
 use crate::monitor::{LABEL_NODE, LabelingPrompt, Propositions, StepText};
-use crate::pipeline::{Attempt, Halt, StationError, StopReason};
+use crate::pipeline::{Attempt, Halt, RunError, StationError, StopReason};
 
 impl Desk {
     /// Labels an answer, unless one that reads the same was labelled before in this run. What cannot be read is asked once
@@ -59,6 +59,13 @@ impl Desk {
         propositions: &Propositions,
         attempt: &Attempt<'_>,
     ) -> Result<(Labels, Vec<Value>), StationError> {
+        // Whoever labels has nothing to read but the step.
+        let workspace = request.workspace.join(LABEL_NODE);
+        std::fs::create_dir_all(&workspace).map_err(|source| RunError::Io {
+            what: "create the folder",
+            path: workspace.clone(),
+            source,
+        })?;
         let mut problem = None;
         let mut answers = Vec::new();
         for number in 0.. {
@@ -74,7 +81,7 @@ impl Desk {
                 RequestKey { purpose: purpose.clone(), ..request.key.clone() },
                 0,
                 self.caller.choice(LABEL_NODE),
-                &request.workspace,
+                &workspace,
             );
             let answer = self.sample(&attempt.run.view(), asked, attempt, HELD).await?;
             let read = propositions.read(&answer.reply.text);
