@@ -136,3 +136,23 @@ fn what_cannot_be_formulated_is_told() {
     bench.write("p.toml", "[[rule]]\nid = \"a\"\nwords = \"w\"\n");
     bench.run(&["policy", "formulate", "p.toml", "--provider", "nobody"]).expect(2).says(&["unknown provider"]);
 }
+
+#[test]
+fn a_rule_in_words_may_speak_of_what_a_model_has_to_judge() {
+    let script = Script::default().answer("policy", 0, 1, "formulate", &said("G (model:unsure -> F model:sure)"));
+    let bench = written(&script);
+    let label = |name: &str| format!("[[label]]\nname = \"{name}\"\nasks = \"it says that it is {name}\"\n\n");
+    let rule = "[[rule]]\nid = \"r\"\nwords = \"who is unsure gets sure\"\n";
+    bench.write("p.toml", format!("{}{}{rule}", label("unsure"), label("sure")));
+    let formulate =
+        ["policy", "formulate", "p.toml", "--recording", "answers.jsonl", "--yes", "--record", "made.jsonl"];
+    bench.run(&formulate).expect(0).prints(&["G (model:unsure -> F model:sure)"]);
+    bench.write("log.jsonl", "");
+    bench
+        .run(&["audit", "log.jsonl", "--policy", "p.toml"])
+        .expect(0)
+        .prints(&["untrusted (model:sure, model:unsure)"]);
+    // One that is not there goes back with the reason, like any other mistake.
+    bench.write("p.toml", format!("{}{rule}", label("sure")));
+    bench.run(&formulate).says(&["`model:unsure`: there is no [[label]] of this name"]);
+}

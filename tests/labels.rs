@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use support::model_server::{ModelServer, Reply, Seen, Tokens};
-use support::{Bench, Done, Script};
+use support::{Bench, Done};
 
 const POLICY: &str = r#"[[label]]
 name = "polite"
@@ -153,9 +153,8 @@ fn what_cannot_be_read_is_asked_once_more_and_is_then_an_error_and_never_false()
         "{\"polite\": true, \"refuses\": false, \"x\": true}",
     ] {
         let bench = self::bench();
-        let never = ModelServer::start(move |seen| match step(seen).contains("cannot") {
-            true => Reply::text(garbage),
-            false => Reply::text(judged(&step(seen))),
+        let never = ModelServer::start(move |seen| {
+            Reply::text(if step(seen).contains("cannot") { garbage.to_owned() } else { judged(&step(seen)) })
         });
         let done = asked(&bench, &never, &[]).expect(5);
         let done = done.says(&["state 2 has no labels: two answers could not be used", "to ask again, remove "]);
@@ -292,15 +291,17 @@ fn labels_are_recorded_and_replayed_and_given_by_hand() {
     let replay = ["audit", "log.jsonl", "--policy", "p.toml", "--recording", "made.jsonl"];
     bench.run(&replay).expect(0).prints(&["greets-first: satisfied", "3 different steps asked now"]);
     assert!(!bench.path("log.jsonl.labels").join("0").exists());
-    // Another step than those that it holds, and answers to other words.
+    // Another step than those that it holds, other words, and a step that it does not hold.
     bench.write("log.jsonl", LOG.replace("That I cannot", "Neither can I"));
-    bench.run(&replay).expect(0).says(&["of the recording, 1 answer belongs to another wording"]);
-    let script = Script::default().answer("label", 0, 1, "label", &judged("Hello"));
-    bench.write("short.jsonl", script.text());
-    bench
-        .run(&["audit", "log.jsonl", "--policy", "p.toml", "--recording", "short.jsonl"])
-        .expect(5)
-        .says(&["label of label"]);
+    let another = "label of label, pass 0, attempt 3 is about another step or other propositions";
+    bench.run(&replay).expect(5).says(&[another, "record again"]);
+    bench.write("log.jsonl", LOG);
+    bench.write("p.toml", POLICY.replace("greets", "thanks"));
+    bench.run(&replay).expect(5).says(&["attempt 1 is about another step or other propositions"]);
+    bench.write("p.toml", POLICY);
+    bench.write("log.jsonl", format!("{LOG}{{\"content\":\"more\"}}\n"));
+    let missed = bench.run(&replay).expect(5);
+    assert!(missed.stderr.contains("has no answer to this request: label of label") && missed.stdout.is_empty());
 
     bench.write("log.jsonl", "{\"content\":\"Hello\"}\n");
     let by_hand = |folder: &str, text: &str| {
@@ -329,6 +330,11 @@ fn what_cannot_be_labelled_is_told_before_anybody_is_asked() {
     bench.run(&plain).expect(2).says(&["model:polite, model:refuses", "nobody is named", "--provider handoff"]);
     bench.run(&[&plain[..], &["--follow", "--provider", "handoff"]].concat()).expect(2).says(&["leave out --follow"]);
     bench.run(&["audit", "-", "--policy", "p.toml", "--provider", "handoff", "--shape", "jsonl"]).expect(0);
+    bench.write("elsewhere.jsonl", "{\"said\":\"Hello\"}\n");
+    bench
+        .run(&["audit", "elsewhere.jsonl", "--policy", "p.toml"])
+        .expect(0)
+        .says(&["no state has a text or a tool call to judge, so every proposition is false", "--map"]);
     for (was, is, words) in [
         (
             "!model:refuses W",

@@ -90,14 +90,18 @@ impl Asker {
 
     /// The number of the request in its folder: an answer that lies there to another question is none to this one.
     fn free(&self, request: &Request) -> u64 {
-        let is_others = |seq: &u64| {
-            let folder = self.folder(*seq, request);
+        let is_others = |seq: u64| {
+            let folder = self.folder(seq, request);
             match std::fs::read_to_string(folder.join("request.md")) {
                 Ok(text) => !text.contains(request.prompt.trim()),
                 Err(_) => folder.join("answer.md").exists(),
             }
         };
-        (request.seq..).find(|seq| !is_others(seq)).unwrap_or(request.seq)
+        let mut seq = request.seq;
+        while is_others(seq) {
+            seq += 1;
+        }
+        seq
     }
 
     fn keep(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {

@@ -113,6 +113,13 @@ pub(super) async fn label(
     let mut labelling = Labelling::of(judged);
     let mut labels: HashMap<_, Labels> = HashMap::new();
     let open = judged.open();
+    if labelling.labelled + labelling.told == 0 && !judged.states.is_empty() {
+        let log = log.path.display();
+        advice(&format!(
+            "warning: {log}: no state has a text or a tool call to judge, so every proposition is false; `[log]` or --map says \
+             where they are"
+        ));
+    }
     if !open.is_empty() {
         let settings = chosen(args, propositions)?;
         for (number, _, text) in &open {
@@ -127,11 +134,16 @@ pub(super) async fn label(
         let cache = if provider == "replay" { None } else { Some(LabelCache::open(&kept).fails(Exit::Usage)?) };
         let workspace = asker.workspace.clone();
         let labeler = ModelLabeler { prompts: &prompts, propositions, provider, choice, workspace, cache };
-        let (mut stale, mut priced) = (0_u64, true);
+        let mut priced = true;
         for (done, (number, sha, text)) in open.iter().enumerate() {
             let mut ask = async |request: Request| {
+                let wanted = request.key.to_string();
                 let answer = asker.ask(request).await?;
-                stale += u64::from(answer.stale);
+                if answer.stale {
+                    let what =
+                        format!("the recording's answer to {wanted} is about another step or other propositions");
+                    return Err(Failure::new(Exit::Provider, what).hint("record again: add --provider and --record"));
+                }
                 priced &= answer.cost_usd.is_some();
                 Ok::<_, Failure>(answer)
             };
@@ -146,11 +158,6 @@ pub(super) async fn label(
                         .hint(format!("{done} of {of} are labelled, and kept in {kept}: the same command goes on")));
                 }
             }
-        }
-        if stale > 0 {
-            let belong = if stale == 1 { "belongs" } else { "belong" };
-            let answers = counted(stale, "answer");
-            advice(&format!("warning: of the recording, {answers} {belong} to another wording of the request"));
         }
         labelling.tokens = asker.used.tokens;
         labelling.cost_usd = Some(asker.used.cost_usd).filter(|_| priced);

@@ -102,9 +102,9 @@ impl InWords {
         let read: Vec<Formula> = read.collect();
         let asked: Vec<_> = read.into_iter().flat_map(|formula| asked_by(&formulas, formula)).collect();
         let labels = self.labels.iter().filter(|[name, _]| asked.iter().any(|asked| **asked == **name));
-        let labels: String = labels
-            .map(|[name, asks]| format!("[[label]]\nname = {}\nasks = {}\n", quoted(name), quoted(asks)))
-            .collect();
+        let table =
+            |[name, asks]: &[String; 2]| format!("[[label]]\nname = {}\nasks = {}\n", quoted(name), quoted(asks));
+        let labels = labels.map(table).collect::<Vec<_>>().concat();
         format!(
             "{labels}[[rule]]\n{}{}{}{}{}",
             key("id", Some(&self.id)),

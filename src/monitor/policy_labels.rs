@@ -20,7 +20,7 @@ pub(super) fn labels(
     let form = "it is written as [[label]] tables, each with `name` and `asks`";
     let tables = tables.as_array().ok_or_else(|| wrong(&at, form.to_owned()))?;
     let (mut all, mut lines) = (Vec::new(), BTreeMap::new());
-    for table in tables.iter() {
+    for table in tables {
         let keys = table.get_ref().as_table().ok_or_else(|| wrong(&at, form.to_owned()))?;
         if let Some((key, _)) = keys.iter().find(|(key, _)| !["name", "asks"].contains(&&**key.get_ref())) {
             return Err(wrong(&key.span(), format!("unknown key `{}` (known: name, asks)", key.get_ref())));

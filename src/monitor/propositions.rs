@@ -143,8 +143,8 @@ impl StepText {
 
     /// As the model gets it.
     pub fn shown(&self) -> String {
-        let called: String = self.tools.iter().map(|tool| format!("(tool called: {tool})\n")).collect();
-        format!("{called}{}", self.text)
+        let called = self.tools.iter().map(|tool| format!("(tool called: {tool})"));
+        called.chain([self.text.clone()]).collect::<Vec<_>>().join("\n")
     }
 
     /// The name of what is judged: steps that read the same have the same labels.

@@ -18,6 +18,13 @@ fn who(labelling: Option<&Labelling>) -> String {
     if by.is_empty() { "a model".to_owned() } else { by.join(", ") }
 }
 
+/// What a model has found true of an answer of a run (the data of `labelled`).
+pub fn labelled_words(data: &Value) -> String {
+    let names: Vec<&str> = data["labels"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let found = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    format!("{} finds true (untrusted): {found}", data["by"].as_str().unwrap_or("a model"))
+}
+
 /// That a verdict rests on what a model said.
 pub(super) fn untrusted_text(propositions: &[Arc<str>], labelling: Option<&Labelling>) -> String {
     let all: Vec<String> = propositions.iter().map(|name| format!("model:{name}")).collect();

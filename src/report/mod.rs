@@ -17,6 +17,7 @@ pub use audit_junit::audit_junit;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;
+pub use labelling::labelled_words;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use objective::{objective_json, step_words};
 pub use policy::intervened_words;

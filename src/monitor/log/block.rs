@@ -96,15 +96,13 @@ pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, m
     }
     let (kind, name, text) = (kind.0.as_deref(), function.0.or(name.0), text.0.as_deref());
     let calls = kind.is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function");
-    if node.takes.contains(&Take::Tool) && calls {
-        if let Some(name) = name {
-            let written = |arguments: serde_json::Value| match arguments {
-                serde_json::Value::String(text) => text,
-                other => other.to_string(),
-            };
-            step.arguments.extend(arguments.map(|arguments| (step.tools.len(), written(arguments))));
-            step.tools.push(name.into_owned());
-        }
+    if let Some(name) = name.filter(|_| node.takes.contains(&Take::Tool) && calls) {
+        let written = |arguments: serde_json::Value| match arguments {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        step.arguments.extend(arguments.map(|arguments| (step.tools.len(), written(arguments))));
+        step.tools.push(name.into_owned());
     }
     if let Some(text) = text.filter(|_| wanted && writes(kind)) {
         add_line(&mut step.text, text);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::journal::Event;
 use crate::pipeline::Judged;
-use crate::report::{counted, intervened_words, mutants_sentence};
+use crate::report::{counted, intervened_words, labelled_words, mutants_sentence};
 use crate::tla::{CheckOutcome, verdict_sentence};
 
 /// The event in words, of any length.
@@ -55,11 +55,7 @@ pub(super) fn of(event: &Event) -> String {
         "guard_evaluated" => guard(data),
         "routed" => because(row(event), text(data, "why")),
         "predicted" => format!("predicted: {}", data["estimates"]),
-        "labelled" => {
-            let names: Vec<&str> = listed(data, "labels").iter().filter_map(Value::as_str).collect();
-            let found = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-            format!("{} finds true (untrusted): {found}", text(data, "by"))
-        }
+        "labelled" => labelled_words(data),
         "answer_taken" => format!("takes answer {}", data["candidate"].as_u64().unwrap_or(0) + 1),
         "intervened" => match serde_json::from_value(data.clone()) {
             Ok(intervened) => intervened_words(&intervened),
