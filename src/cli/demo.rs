@@ -28,7 +28,8 @@ const RECORDING: &str = include_str!("../../evals/uniswap_swap/recording/run.jso
 
 pub(super) async fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     // A file of settings may ask for more than the recording holds.
-    let flags = Layer { provider: Some("replay".into()), strengthen: Some(0), ..args.tools.layer() };
+    let flags =
+        Layer { provider: Some("replay".into()), strengthen: Some(0), candidates: Some(1), ..args.tools.layer() };
     let objective = objective::read(args.objective.as_deref())?;
     let mut settings = settings(flags)?;
     make_absolute(&mut settings);

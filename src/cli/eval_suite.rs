@@ -135,7 +135,8 @@ impl Suite<'_> {
     async fn replay(&self, case: &Case, recording: &Path, out: &Path) -> Result<(), Failure> {
         let concern = case.checklist.concern.clone();
         let replay = Some("replay".into());
-        let flags = Layer { provider: replay, concern, strengthen: Some(0), ..self.args.tools.layer() };
+        let flags =
+            Layer { provider: replay, concern, strengthen: Some(0), candidates: Some(1), ..self.args.tools.layer() };
         let mut settings = settings(flags)?;
         make_absolute(&mut settings);
         let job = NewRun {

@@ -15,7 +15,9 @@ use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::Recording;
 use crate::nodes::{Crew, Desk, Shelf};
-use crate::pipeline::{self, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, WatchError, drive};
+use crate::pipeline::{
+    self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, WatchError, drive,
+};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
@@ -67,6 +69,13 @@ pub(super) async fn desk(
 ) -> Result<Equipment, Failure> {
     let given = serde_json::to_string(&settings.given).unwrap_or_default();
     refuse_secrets("a setting (a flag, the environment or the journal)", &given)?;
+    if !(1..=MAX_CANDIDATES).contains(&settings.candidates) {
+        return Err(Failure::usage(format!(
+            "candidates = {}: it must be from 1 to {MAX_CANDIDATES}",
+            settings.candidates
+        ))
+        .hint("set it with --candidates, or in tlaforge.toml"));
+    }
     let caller = caller(settings, answers, out, &cancel).await?;
     let prompts_dir = match &settings.given.prompts {
         Some(dir) => Some(dir.clone()),

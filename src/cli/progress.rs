@@ -11,7 +11,7 @@ use super::args::Format;
 use super::provider::without_secrets;
 use crate::journal::Event;
 use crate::pipeline::{Judged, ObjectiveStep, Station};
-use crate::report::{counted, intervened_words, labelled_words, mutants_sentence, step_words};
+use crate::report::{candidate_event, counted, intervened_words, labelled_words, mutants_sentence, step_words};
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -150,13 +150,7 @@ impl Display {
                     data["seconds"].as_f64().unwrap_or(0.0)
                 )
             }
-            "call_failed" => {
-                let then = match data["wait_seconds"].as_f64() {
-                    Some(wait) => format!("again in {wait:.0} s"),
-                    None => "not tried again".to_owned(),
-                };
-                format!("{station}call {} failed: {}; {then}", data["attempt"], one_line(text("message")))
-            }
+            "call_failed" => format!("{station}{}", failed(data)),
             "model_switched" => format!("{station}asking {} instead", text("to")),
             "left_out" => format!("{station}asking without {}: {}", text("part"), one_line(text("said"))),
             "read_refused" => format!("{station}read refused: {}", one_line(text("path"))),
@@ -178,6 +172,9 @@ impl Display {
                 ),
                 Err(_) => format!("{station}check finished"),
             },
+            "candidate_finished" | "candidate_given_up" | "leaders_named" | "candidate_chosen" => {
+                format!("{station}{}", one_line(&candidate_event(&event.name, data)))
+            }
             "mutants_judged" => match serde_json::from_value::<Judged>(data.clone()) {
                 Ok(Judged { unfit: Some(why), .. }) => format!("{station}not judged: {}", one_line(&why)),
                 Ok(judged) => format!("{station}{}", mutants_sentence(&judged)),
@@ -277,6 +274,16 @@ pub(super) fn advice(line: &str) {
 }
 
 /// The first 160 characters on one line.
+/// A try that failed, and when it is made again.
+fn failed(data: &serde_json::Value) -> String {
+    let then = match data["wait_seconds"].as_f64() {
+        Some(wait) => format!("again in {wait:.0} s"),
+        None => "not tried again".to_owned(),
+    };
+    let message = data["message"].as_str().unwrap_or_default();
+    format!("call {} failed: {}; {then}", data["attempt"], one_line(message))
+}
+
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(160).collect();

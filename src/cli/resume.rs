@@ -52,7 +52,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         }
         let prompts = prompts_in_use(&equipment.desk.prompts);
         let surroundings = surroundings(&settings, equipment);
-        let changed = view.settings.changed(rules, settings.draft, objective.clone(), surroundings, prompts);
+        let changed =
+            view.settings.changed(rules, settings.draft, settings.candidates, objective.clone(), surroundings, prompts);
         say_of_prompts(&view.settings.prompts, &changed.prompts, &display);
         Ok(changed)
     };

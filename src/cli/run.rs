@@ -146,6 +146,7 @@ pub(super) async fn set_up(
             ..Rules::default()
         },
         draft: settings.draft,
+        candidates: settings.candidates,
         objective: job.objective,
         concern: settings.given.concern.clone(),
         interface: job.interface.words(),
@@ -206,7 +207,7 @@ fn is_folder_of(out: &Path, docs: &Path) -> bool {
 
 /// A run clears its `workspace/`: what stands there and is not of a run is somebody's.
 fn refuse_strangers(out: &Path) -> Result<(), Failure> {
-    for name in ["workspace", "history", "handoff"] {
+    for name in ["workspace", "history", "handoff", "candidates"] {
         let dir = out.join(name);
         if std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Failure::usage(format!(

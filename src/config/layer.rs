@@ -98,6 +98,9 @@ pub struct Layer {
     /// How the first pass is drafted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
+    /// How many formalizations are drafted side by side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u32>,
     /// Revisions after the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_revisions: Option<u32>,
@@ -237,6 +240,7 @@ impl Layer {
             exemplars: self.exemplars.or(below.exemplars),
             concern: self.concern.or(below.concern),
             draft: self.draft.or(below.draft),
+            candidates: self.candidates.or(below.candidates),
             max_revisions: self.max_revisions.or(below.max_revisions),
             repair: self.repair.or(below.repair),
             strengthen: self.strengthen.or(below.strengthen),
@@ -273,6 +277,7 @@ impl Layer {
             provider: self.provider.clone().unwrap_or_else(|| "auto".into()),
             strict_replay: self.strict_replay.unwrap_or(false),
             draft: self.draft.unwrap_or_default(),
+            candidates: self.candidates.unwrap_or(1),
             max_revisions: self.max_revisions.unwrap_or(3),
             repair: self.repair.unwrap_or(false),
             strengthen: self.strengthen.unwrap_or(0),
@@ -314,6 +319,8 @@ pub struct Settings {
     pub strict_replay: bool,
     /// How the first pass is drafted.
     pub draft: Draft,
+    /// How many formalizations are drafted side by side.
+    pub candidates: u32,
     /// Revisions after the first.
     pub max_revisions: u32,
     /// Change the protocol after a flaw.

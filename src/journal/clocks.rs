@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::event::{Event, Past, Record};
+use super::event::{Event, Past, Record, is_apart};
 
 type Counts = BTreeMap<String, u64>;
 
@@ -39,12 +39,15 @@ impl Clocks {
     /// The clock of the next event.
     pub(super) fn tick(&mut self, record: &Record) -> Value {
         let mut counts = self.0.remove(&record.lifeline).unwrap_or_default();
-        if record.past == Past::Journal {
-            for (name, count) in self.0.values().flatten() {
-                match counts.get_mut(name) {
-                    Some(known) => *known = (*known).max(*count),
-                    None => _ = counts.insert(name.clone(), *count),
-                }
+        let seen = |lifeline: &str| match &record.past {
+            Past::Lifeline => false,
+            Past::Journal => !is_apart(lifeline),
+            Past::Received(from) => from == lifeline,
+        };
+        for (name, count) in self.0.iter().filter(|(lifeline, _)| seen(lifeline)).flat_map(|(_, counts)| counts) {
+            match counts.get_mut(name) {
+                Some(known) => *known = (*known).max(*count),
+                None => _ = counts.insert(name.clone(), *count),
             }
         }
         *counts.entry(record.lifeline.clone()).or_default() += 1;

@@ -23,12 +23,23 @@ pub enum Kind {
 }
 
 /// What an event could know of when it happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Past {
     /// Its own lifeline's events, and what those knew of.
     Lifeline,
-    /// All that the journal holds: it follows from the run as a whole.
+    /// All that the journal holds: it follows from the run as a whole. What a line apart ([`is_apart`]) did is not among
+    /// it before somebody received it.
     Journal,
+    /// Its own lifeline's events, and those of one more, whose message it receives.
+    Received(String),
+}
+
+/// Whether a lifeline stands apart: one of several that work side by side, named like their station with a number
+/// (`formalize_2`). The others learn what it did by its messages alone.
+pub fn is_apart(lifeline: &str) -> bool {
+    lifeline
+        .rsplit_once('_')
+        .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// What the caller writes; the journal adds number, time and clock.
@@ -55,6 +66,13 @@ impl Record {
     #[must_use]
     pub fn after_all(mut self) -> Self {
         self.past = Past::Journal;
+        self
+    }
+
+    /// The same, as receiving what another lifeline did last.
+    #[must_use]
+    pub fn received_from(mut self, lifeline: &str) -> Self {
+        self.past = Past::Received(lifeline.to_owned());
         self
     }
 }

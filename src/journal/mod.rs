@@ -8,7 +8,7 @@ mod lock;
 mod log;
 mod store;
 
-pub use event::{Clock, Event, Kind, Past, Record};
+pub use event::{Clock, Event, Kind, Past, Record, is_apart};
 pub use lock::{LockError, RunLock};
 pub use log::{Crash, Draft, Journal, JournalError, Observer, Recovery, read};
 pub use store::{ArtifactStore, Sha, StoreError, write_atomically};

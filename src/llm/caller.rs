@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
-use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, Usage};
+use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Usage};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
 use super::terms::{BYTES_PER_TOKEN, EXPECTED_OUTPUT, LeftOut, Terms};
@@ -175,7 +175,24 @@ pub struct Caller {
     budget: Budget,
     prices: Prices,
     slots: Semaphore,
+    /// What the calls under way are expected to take.
+    under_way: Mutex<Used>,
     pace: Arc<dyn Pace>,
+}
+
+/// A call under way counts as used until it has ended: several may begin at once.
+struct Reserved<'a> {
+    caller: &'a Caller,
+    tokens: u64,
+    cost_usd: f64,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        let mut all = self.caller.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        all.tokens = all.tokens.saturating_sub(self.tokens);
+        all.cost_usd = (all.cost_usd - self.cost_usd).max(0.0);
+    }
 }
 
 impl Caller {
@@ -189,7 +206,16 @@ impl Caller {
         at_a_time: usize,
         pace: Arc<dyn Pace>,
     ) -> Self {
-        Self { provider, models, retry, budget, prices, slots: Semaphore::new(at_a_time.max(1)), pace }
+        Self {
+            provider,
+            models,
+            retry,
+            budget,
+            prices,
+            slots: Semaphore::new(at_a_time.max(1)),
+            under_way: Mutex::default(),
+            pace,
+        }
     }
 
     /// The provider's name.
@@ -207,11 +233,17 @@ impl Caller {
         self.pace.left()
     }
 
-    /// Asks until there is an answer, or none can be hoped for. `used` is what the run has used so far.
+    /// Whether the provider's recording says that the answer came too late for a decision.
+    pub fn comes_late(&self, key: &RequestKey) -> bool {
+        self.provider.comes_late(key)
+    }
+
+    /// Asks until there is an answer, or none can be hoped for. `used` tells what the run has used when the call begins;
+    /// what other calls under way are expected to take is added to it.
     pub async fn call(
         &self,
         request: &Request,
-        mut used: Used,
+        used: &(dyn Fn() -> Used + Sync),
         cancel: &Cancel,
         note: &mut (dyn FnMut(Note) + Send),
     ) -> Result<Answer, LlmError> {
@@ -219,6 +251,8 @@ impl Caller {
             slot = self.slots.acquire() => slot.map_err(|_| LlmError::Cancelled)?,
             () = cancel.cancelled() => return Err(LlmError::Cancelled),
         };
+        let mut used = used();
+        let _reserved = self.reserve(request, &mut used);
         let mut request = request.clone();
         let mut attempt = 1;
         let mut crowded = 0;
@@ -297,6 +331,18 @@ impl Caller {
             }
             attempt += 1;
         }
+    }
+
+    /// Adds what others are expected to take to what is used, and lets them know of this call.
+    fn reserve(&self, request: &Request, used: &mut Used) -> Reserved<'_> {
+        let next = expected(request, EXPECTED_OUTPUT);
+        let cost_usd = self.cost(request.choice.model.as_deref(), Some(&next)).unwrap_or(0.0);
+        let mut all = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        used.tokens = used.tokens.saturating_add(all.tokens);
+        used.cost_usd += all.cost_usd;
+        all.tokens = all.tokens.saturating_add(next.total());
+        all.cost_usd += cost_usd;
+        Reserved { caller: self, tokens: next.total(), cost_usd }
     }
 
     async fn in_time<T>(&self, call: impl Future<Output = T>) -> Result<T, LlmError> {

@@ -226,6 +226,11 @@ pub trait Provider: Send + Sync {
     /// Its name on the command line and in the journal.
     fn name(&self) -> &'static str;
 
+    /// Whether the answer to this request is known to come when what it was asked for has been decided without it.
+    fn comes_late(&self, _key: &RequestKey) -> bool {
+        false
+    }
+
     /// Asks, and waits for the answer. Dropping the future or giving `cancel` ends the call.
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a>;
 

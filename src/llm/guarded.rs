@@ -1,6 +1,6 @@
 //! A provider whose answers and failures show no key, whatever the server, the program or the model repeats.
 
-use super::contract::{Answer, Asking, LlmError, Provider, Request};
+use super::contract::{Answer, Asking, LlmError, Provider, Request, RequestKey};
 use super::failure::CallFailure;
 use super::secret::{Secret, without_marked};
 use super::terms::Terms;
@@ -55,6 +55,10 @@ impl Guarded {
 impl Provider for Guarded {
     fn name(&self) -> &'static str {
         self.inner.name()
+    }
+
+    fn comes_late(&self, key: &RequestKey) -> bool {
+        self.inner.comes_late(key)
     }
 
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a> {

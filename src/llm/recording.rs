@@ -44,6 +44,9 @@ pub struct Recorded {
     pub stop_reason: Option<String>,
     /// The provider that gave the answer.
     pub provider: String,
+    /// It came when the decision that it was asked for had been made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
     /// The answer.
     pub answer: String,
 }
@@ -166,6 +169,7 @@ mod tests {
             model: None,
             stop_reason: None,
             provider: "handoff".into(),
+            late: false,
             answer,
         };
         let of = |length: u64| {

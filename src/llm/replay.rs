@@ -1,6 +1,6 @@
 //! Answers from a recording: deterministic, and a miss is an error that shows the nearest request.
 
-use super::contract::{Answer, Asking, LlmError, Provider, Request};
+use super::contract::{Answer, Asking, LlmError, Provider, Request, RequestKey};
 use super::recording::{Recorded, Recording};
 use crate::process::Cancel;
 
@@ -62,6 +62,10 @@ impl Provider for Replay {
         "replay"
     }
 
+    fn comes_late(&self, key: &RequestKey) -> bool {
+        self.recording.answers.iter().any(|answer| answer.late && answer.key == *key)
+    }
+
     fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> Asking<'a> {
         Box::pin(async move { self.find(request) })
     }
@@ -71,7 +75,7 @@ impl Provider for Replay {
 mod tests {
     use super::*;
     use crate::journal::Sha;
-    use crate::llm::{ModelChoice, RequestKey};
+    use crate::llm::ModelChoice;
 
     fn key(node: &str, place: u32, attempt: u32, purpose: &str) -> RequestKey {
         RequestKey { node: node.into(), place, attempt, purpose: purpose.into(), candidate: 0 }
@@ -102,6 +106,7 @@ mod tests {
             model: None,
             stop_reason: None,
             provider: "handoff".into(),
+            late: false,
             answer: text.into(),
         };
         let wording = request(key("formalize", 0, 1, "draft")).wording();

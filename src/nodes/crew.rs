@@ -1,9 +1,12 @@
 //! Sends each job to its station.
 
 use super::desk::Desk;
-use super::{formalize, generate_invariants, informal_spec, model_check, review, second_reading, strengthen, validate};
+use super::{
+    candidates, formalize, generate_invariants, informal_spec, model_check, review, second_reading, strengthen,
+    validate,
+};
 use crate::llm::LlmError;
-use crate::pipeline::{Attempt, Halt, Job, RunView, Station, Stations, StopReason, Working};
+use crate::pipeline::{Attempt, Errands, Halt, Job, RunView, Station, Stations, StopReason, Working};
 
 /// All six stations and the second reader, at one desk.
 pub struct Crew {
@@ -12,10 +15,19 @@ pub struct Crew {
 }
 
 impl Stations for Crew {
-    fn perform<'a>(&'a self, job: Job, view: &'a RunView, attempt: &'a Attempt<'a>) -> Working<'a> {
+    fn perform<'a, 'run: 'a>(
+        &'run self,
+        job: Job,
+        view: &'a RunView,
+        attempt: &'a Attempt<'run>,
+        errands: &'a Errands<'run>,
+    ) -> Working<'a> {
         let desk = &self.desk;
         let work: Working<'a> = match job {
             Job::At(Station::InformalSpec) => Box::pin(informal_spec::perform(desk, view, attempt)),
+            Job::At(Station::Formalize) if candidates::are_due(view) => {
+                Box::pin(candidates::perform(desk, view, attempt, errands))
+            }
             Job::At(Station::Formalize) => Box::pin(formalize::perform(desk, view, attempt)),
             Job::At(Station::Validate) => Box::pin(validate::perform(desk, view, attempt)),
             Job::At(Station::GenerateInvariants) => Box::pin(generate_invariants::perform(desk, view, attempt)),

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, Station, Stati
 use crate::process::Cancel;
 use crate::prompt::{Document, PromptError, PromptLibrary, Readable, changes, index, index_path};
 use crate::tla::{Diagnostic, UNCUT, outcome_text};
-use crate::toolchain::{Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, Toolchain, Translation};
+use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain};
 
 /// Everything that a station works with.
 pub struct Desk {
@@ -118,6 +119,9 @@ struct Received {
     reads: Vec<FileRead>,
 }
 
+/// The wall time of a quick check.
+const QUICK: Duration = Duration::from_secs(10);
+
 /// The one tool of a model.
 const READ: &str = "Read";
 
@@ -136,14 +140,14 @@ impl Desk {
         let request = self.request(view, ask)?;
         match attempt.run.intervening() {
             None => {
-                let sample = self.sample(view, request, attempt, TOLD).await?;
+                let sample = self.sample(request, attempt, TOLD).await?;
                 // It came while a policy with interventions held it back, and that policy was taken away.
                 if !sample.event.data[HELD].is_null() {
                     attempt.run.append(vec![taken(&sample, attempt)])?;
                 }
                 Ok(sample.reply)
             }
-            Some(intervening) => self.ask_under_policy(view, request, attempt, &intervening).await,
+            Some(intervening) => self.ask_under_policy(request, attempt, &intervening).await,
         }
     }
 
@@ -171,17 +175,28 @@ impl Desk {
             place: attempt.place,
             attempt: attempt.attempt,
             purpose: ask.purpose.to_owned(),
-            candidate: 0,
+            candidate: attempt.candidate,
         };
         Ok(Request {
             key,
             seq: 0,
             role: self.prompts.render(&ask.role, &json!({})).map_err(|e| prompt_trouble(&e))?,
             prompt: self.prompts.render(&ask.prompt, &data).map_err(|e| prompt_trouble(&e))?,
-            workspace: attempt.run.workspace(),
+            workspace: attempt.workspace(),
             offered,
             choice: self.caller.choice(ask.node),
             schema: ask.schema,
+        })
+    }
+
+    /// Whether a recording says that this candidate's answer came when the decision had been made.
+    pub(super) fn comes_late(&self, attempt: &Attempt<'_>, station: Station) -> bool {
+        self.caller.comes_late(&RequestKey {
+            node: station.name().to_owned(),
+            place: attempt.place,
+            attempt: attempt.attempt,
+            purpose: "draft".to_owned(),
+            candidate: attempt.candidate,
         })
     }
 
@@ -189,7 +204,6 @@ impl Desk {
     /// `tells`: [`TOLD`] where the answer is taken as it comes, [`HELD`] where that is still to be seen.
     pub(super) async fn sample(
         &self,
-        view: &RunView,
         mut request: Request,
         attempt: &Attempt<'_>,
         tells: &str,
@@ -209,7 +223,7 @@ impl Desk {
             None => self.send(&request, attempt)?,
         };
         let started = std::time::Instant::now();
-        let answer = self.call(view, &request, attempt).await?;
+        let answer = self.call(&request, attempt).await?;
         note_refused(attempt, &answer.refused_reads)?;
         let estimated = self.caller.estimate(&request, &answer);
         let sha = attempt.keep(&answer.text)?;
@@ -230,18 +244,18 @@ impl Desk {
     }
 
     /// Calls the model; what fails on the way is journaled before it is tried again.
-    async fn call(&self, view: &RunView, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
-        let spent = view.spent_total();
+    async fn call(&self, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
         let is_this =
             |data: &Value| data["purpose"] == request.key.purpose && data["kind"] == to_json(&FailureKind::Budget);
         let ended = attempt.recall("call_failed", is_this);
-        let used = Used {
-            cost_usd: spent.cost_usd + spent.estimated_usd,
-            tokens: spent.tokens.saturating_add(spent.estimated_tokens),
-            before: ended.and_then(|event| {
-                let counted = Usage::deserialize(&event.data["usage"]);
-                counted.or_else(|_| Usage::deserialize(&event.data["estimated"]["usage"])).ok()
-            }),
+        let before = ended.and_then(|event| {
+            let counted = Usage::deserialize(&event.data["usage"]);
+            counted.or_else(|_| Usage::deserialize(&event.data["estimated"]["usage"])).ok()
+        });
+        let used = || {
+            let spent = attempt.run.spent();
+            let cost_usd = spent.cost_usd + spent.estimated_usd;
+            Used { cost_usd, tokens: spent.tokens.saturating_add(spent.estimated_tokens), before }
         };
         let mut trouble = None;
         let mut note = |note: Note| {
@@ -258,7 +272,7 @@ impl Desk {
             data["request"] = json!(request.seq);
             trouble = trouble.take().or(attempt.record(kind, name, data).err());
         };
-        let answer = self.caller.call(request, used, &self.cancel, &mut note).await;
+        let answer = self.caller.call(request, &used, &self.cancel, &mut note).await;
         match trouble {
             Some(trouble) => Err(trouble.into()),
             None => Ok(answer.map_err(|e| self.provider_trouble(&e))?),
@@ -308,7 +322,7 @@ impl Desk {
                 files.push((format!("exemplars/{}", exemplar.path), text));
             }
         }
-        let root = run.workspace();
+        let root = ask.attempt.workspace();
         let wanted: BTreeSet<PathBuf> = files.iter().map(|(path, _)| root.join(path)).collect();
         clear(&root, &wanted).map_err(|source| trouble_at("clear", &root, source))?;
         let mut offered = Vec::new();
@@ -318,29 +332,15 @@ impl Desk {
         Ok(offered)
     }
 
-    /// Translates and parses a module, and says what both say of it.
-    pub async fn inspect(&self, text: &str) -> Result<Inspection, ToolError> {
-        let cx = self.tools();
-        let spec = |text: String| SpecText { name: "Spec".to_owned(), text, beside: Vec::new() };
-        let source = spec(text.to_owned());
-        let module = match self.toolchain.translate(&source, &cx).await? {
-            Translation::Rejected(diagnostics) => {
-                return Ok(Inspection { module: None, diagnostics: quoted(diagnostics, text) });
-            }
-            Translation::NoAlgorithm => source,
-            Translation::Translated(text) => spec(text),
-        };
-        Ok(match self.toolchain.parse(&module, &cx).await? {
-            ParseOutcome::Accepted { .. } => Inspection { module: Some(module.text), diagnostics: Vec::new() },
-            ParseOutcome::Rejected(diagnostics) => {
-                Inspection { module: None, diagnostics: quoted(diagnostics, &module.text) }
-            }
-        })
-    }
-
     /// The surroundings of a tool run.
     pub(super) fn tools(&self) -> ToolContext<'_> {
         ToolContext { limits: &self.limits, cancel: &self.cancel, progress: &*self.progress }
+    }
+
+    /// The limits of a check: a candidate's is a quick one.
+    pub(super) fn limits_of(&self, attempt: &Attempt<'_>) -> Limits {
+        let check = if attempt.candidate == 0 { self.limits.check } else { self.limits.check.min(QUICK) };
+        Limits { check, ..self.limits.clone() }
     }
 
     /// A model's failure, as a reason to stop.
@@ -368,7 +368,7 @@ fn told(answer: &Answer, text: &Sha) -> Value {
 
 /// Lays a file out in the workspace.
 pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Offered, StationError> {
-    let root = attempt.run.workspace();
+    let root = attempt.workspace();
     let at = root.join(path);
     let sha = attempt.keep(text)?;
     if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
@@ -382,7 +382,7 @@ pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Off
 
 /// Takes a file out of the workspace again.
 pub(super) fn withdraw(attempt: &Attempt<'_>, path: &str) -> Result<(), StationError> {
-    let at = attempt.run.workspace().join(path);
+    let at = attempt.workspace().join(path);
     match std::fs::remove_file(&at) {
         Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(trouble_at("remove", &at, source).into()),
         _ => Ok(()),
@@ -397,21 +397,6 @@ fn note_refused(attempt: &Attempt<'_>, paths: &[String]) -> Result<(), RunError>
     Ok(())
 }
 
-/// What translator and parser say of a module.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inspection {
-    /// The module with its translation, where both accept it.
-    pub module: Option<String>,
-    /// What they object to.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-#[derive(Deserialize)]
-struct Inspected {
-    module: Option<Sha>,
-    diagnostics: Vec<Diagnostic>,
-}
-
 /// What was read of an answer; what had to be set aside for that is journaled.
 pub(super) fn as_read<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, StationError> {
     let is_there = attempt.recall("answer_normalised", |_| true).is_some();
@@ -421,51 +406,12 @@ pub(super) fn as_read<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, 
     Ok(read.value)
 }
 
-/// Journals an inspection, with `more` about it; the module itself goes into the store.
-pub(super) fn record_inspection(
-    attempt: &Attempt<'_>,
-    tool: &str,
-    inspection: &Inspection,
-    more: &[(&str, &[String])],
-) -> Result<(), StationError> {
-    let module = inspection.module.as_ref().map(|text| attempt.keep(text)).transpose()?;
-    let mut data = json!({
-        "tool": tool, "accepted": module.is_some(), "module": module, "diagnostics": inspection.diagnostics,
-    });
-    for (what, names) in more {
-        data[*what] = json!(names);
-    }
-    attempt.record(Kind::Act, "tool_finished", data)?;
-    Ok(())
-}
-
-/// The inspection of this attempt from before a crash.
-pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspection>, StationError> {
-    let Some(event) = attempt.recall("tool_finished", |_| true) else { return Ok(None) };
-    let inspected = Inspected::deserialize(&event.data).map_err(|e| defect(&e))?;
-    let module = inspected.module.map(|sha| attempt.run.store().text(&sha)).transpose().map_err(RunError::from)?;
-    Ok(Some(Inspection { module, diagnostics: inspected.diagnostics }))
-}
-
 /// A tool's failure, as a reason to stop.
 pub(super) fn tool_trouble(error: &ToolError) -> Halt {
     match error {
         ToolError::Cancelled => Halt::interrupted(),
         _ => Halt { reason: StopReason::Tool, message: error.to_string() },
     }
-}
-
-/// Each diagnostic with the line it speaks of: the reader may have the text without its translation.
-fn quoted(mut diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
-    for diagnostic in &mut diagnostics {
-        if let Some(line) = diagnostic.line.checked_sub(1).and_then(|i| text.lines().nth(i)) {
-            let line = line.trim();
-            if !line.is_empty() && !diagnostic.message.contains(line) {
-                diagnostic.message = format!("{} (the line reads `{line}`)", diagnostic.message.trim_end());
-            }
-        }
-    }
-    diagnostics
 }
 
 /// The documents of the run.

@@ -12,7 +12,7 @@ use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station
 use crate::prompt::module;
 use crate::tla::without_translation;
 
-const ANSWER: &str = "formalize.answer";
+pub(super) const ANSWER: &str = "formalize.answer";
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     let previous = match current(view, attempt, file::SOURCE)? {

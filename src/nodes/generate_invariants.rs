@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{
-    Ask, Desk, Inspection, as_read, current, diagnostics_text, feedback_file, numbered, offer_check, recall_inspection,
-    record_inspection, tool_trouble,
-};
+use super::desk::{Ask, Desk, as_read, current, diagnostics_text, feedback_file, numbered, offer_check, tool_trouble};
+use super::inspection::{Inspection, recall_inspection, record_inspection};
 use super::survivors::survivors_file;
 use super::whole;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
 
-const ANSWER: &str = "generate_invariants.answer";
+pub(super) const ANSWER: &str = "generate_invariants.answer";
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     let previous = current(view, attempt, ANSWER)?;
@@ -42,7 +40,11 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         offer_check(view, &mut data, &mut files);
     }
     let ask = Ask { data, files, ..Ask::at(Station::GenerateInvariants, purpose, attempt) };
-    let reply = match whole::part(view, attempt, Station::GenerateInvariants, ANSWER)? {
+    let part = match whole::of_candidate(view, attempt, ANSWER)? {
+        None => whole::part(view, attempt, Station::GenerateInvariants, ANSWER)?,
+        part => part,
+    };
+    let reply = match part {
         Some(part) => part,
         None => desk.ask(view, ask).await?,
     };

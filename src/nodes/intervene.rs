@@ -9,7 +9,7 @@ use super::desk::{Desk, HELD, Reply, Sample, TOLD, prompt_trouble};
 use crate::journal::{Kind, Record};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
-use crate::pipeline::{Attempt, Forecast, Foreseen, RunView, StationError};
+use crate::pipeline::{Attempt, Forecast, Foreseen, StationError};
 
 /// A sample, and what taking it would come to.
 struct Tried {
@@ -41,12 +41,11 @@ impl Desk {
     /// came then, the one that owes least is taken, the earlier of equals.
     pub(super) async fn ask_under_policy(
         &self,
-        view: &RunView,
         request: Request,
         attempt: &Attempt<'_>,
         intervening: &Intervening,
     ) -> Result<Reply, StationError> {
-        let first = self.try_out(view, request.clone(), intervening, attempt).await?;
+        let first = self.try_out(request.clone(), intervening, attempt).await?;
         let Some((rule, which)) = first.met() else {
             attempt.run.append(vec![taken(&first.sample, attempt)])?;
             return Ok(first.sample.reply);
@@ -54,10 +53,11 @@ impl Desk {
         let (rule, before) = (rule.clone(), first.forecast.violated.clone());
         let more = if which == Intervention::Resample { intervening.samples - 1 } else { 1 };
         let mut tried = vec![first];
-        for candidate in 1..=more {
+        for number in 1..=more {
+            // Candidates that are asked for side by side count their samples apart.
+            let candidate = request.key.candidate + number * attempt.of;
             let next = self.instead(&request, candidate, which, intervening, (&before, attempt))?;
-            // What the samples before it cost counts against the budget.
-            let sample = self.try_out(&attempt.run.view(), next, intervening, attempt).await?;
+            let sample = self.try_out(next, intervening, attempt).await?;
             let is_good = sample.met().is_none();
             tried.push(sample);
             if is_good {
@@ -77,19 +77,17 @@ impl Desk {
     /// counts as violated by it.
     async fn try_out(
         &self,
-        view: &RunView,
         request: Request,
         intervening: &Intervening,
         attempt: &Attempt<'_>,
     ) -> Result<Tried, StationError> {
-        let mut sample = self.sample(view, request.clone(), attempt, HELD).await?;
+        let mut sample = self.sample(request.clone(), attempt, HELD).await?;
         self.label(&request, &mut sample, attempt).await?;
         let mut forecast = attempt.run.forecast(taken(&sample, attempt))?;
         let asks = |rule: &Foreseen| rule.intervention.is_some();
         let mut predicted = 0;
         if let Some(prediction) = intervening.prediction.as_ref().filter(|_| !forecast.violated.iter().any(asks)) {
-            let now = attempt.run.view();
-            let estimates = self.predict(&now, &request, &sample, prediction, attempt).await?;
+            let estimates = self.predict(&request, &sample, prediction, attempt).await?;
             predicted = estimates.len();
             forecast
                 .violated

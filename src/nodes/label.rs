@@ -83,7 +83,7 @@ impl Desk {
                 self.caller.choice(LABEL_NODE),
                 &workspace,
             );
-            let answer = self.sample(&attempt.run.view(), asked, attempt, HELD).await?;
+            let answer = self.sample(asked, attempt, HELD).await?;
             let read = propositions.read(&answer.reply.text);
             answers.push(answer.event.data);
             match read {

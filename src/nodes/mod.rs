@@ -1,12 +1,14 @@
 //! The six stations at work, one file each; they never import each other. What they share is the desk: asking a model
 //! and keeping what it answered.
 
+mod candidates;
 mod crew;
 mod desk;
 mod facts;
 mod formalize;
 mod generate_invariants;
 mod informal_spec;
+mod inspection;
 mod intervene;
 mod label;
 mod model_check;
@@ -22,7 +24,8 @@ mod validate;
 mod whole;
 
 pub use crew::Crew;
-pub use desk::{Desk, Inspection};
+pub use desk::Desk;
 pub use generate_invariants::covers;
+pub use inspection::Inspection;
 pub use recording::recording_of;
 pub use shelf::Shelf;

@@ -8,7 +8,7 @@ use super::desk::{Desk, current, defect, to_json, tool_trouble};
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, CheckRecord, Event, Facts, Halt, Product, RunView, StationError, StopReason, file};
 use crate::tla::{Cfg, Checked, asserting};
-use crate::toolchain::{CheckRequest, SpecText};
+use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     let output = match attempt.recall("check_finished", |_| true) {
@@ -43,8 +43,10 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     let checked_names = Checked::of(&module, &cfg);
     let request =
         CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
-    let mut checked = desk.toolchain.check(&request, &desk.tools()).await.map_err(|e| tool_trouble(&e))?;
-    let probed = desk.toolchain.probe(&request, &checked.outcome, &desk.tools()).await.map_err(|e| tool_trouble(&e))?;
+    let limits = desk.limits_of(attempt);
+    let cx = ToolContext { limits: &limits, ..desk.tools() };
+    let mut checked = desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
+    let probed = desk.toolchain.probe(&request, &checked.outcome, &cx).await.map_err(|e| tool_trouble(&e))?;
     if let Some(probed) = probed {
         checked.outcome.probes = Some(probed.probes);
         checked.output.push_str(&probed.output);

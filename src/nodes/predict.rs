@@ -10,7 +10,7 @@ use super::intervene::{cost, taken, tokens};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
 use crate::monitor::{How, Prediction};
-use crate::pipeline::{Attempt, RunView, StationError};
+use crate::pipeline::{Attempt, StationError};
 use crate::prompt::json_object;
 use crate::temporal::Standing;
 
@@ -23,7 +23,6 @@ impl Desk {
     /// with the probability. What was predicted is journaled.
     pub(super) async fn predict(
         &self,
-        view: &RunView,
         request: &Request,
         sample: &Sample,
         prediction: &Prediction,
@@ -40,7 +39,7 @@ impl Desk {
         let mut said = Vec::new();
         for number in 0..samples {
             let asked = self.ahead(request, sample, prediction, (number, &undecided), attempt)?;
-            let answer = self.sample(view, asked, attempt, HELD).await?;
+            let answer = self.sample(asked, attempt, HELD).await?;
             let share = |holds: bool| if holds { 1.0 / f64::from(samples) } else { 0.0 };
             match prediction.how {
                 How::Ask => estimates.extend(probabilities(&answer.reply.text, &undecided)),

@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::journal::{ArtifactStore, Event, Sha, StoreError};
+use crate::journal::{ArtifactStore, Event, Sha, StoreError, is_apart};
 use crate::llm::{FileRead, Recorded, Recording, RequestKey, Usage};
+use crate::pipeline::Station;
 
 #[derive(Deserialize)]
 struct Sent {
@@ -44,7 +45,7 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
         let Some(sent) = sent.and_then(|e| Sent::deserialize(&e.data).ok()) else { continue };
         let recorded = Recorded {
             v: 1,
-            key: RequestKey { place: u32::try_from(pass).unwrap_or(sent.key.place), ..sent.key },
+            key: RequestKey { place: u32::try_from(pass).unwrap_or(sent.key.place), ..sent.key.clone() },
             wording: sent.wording,
             prompt_start: sent.prompt_start,
             reads: received.reads,
@@ -53,6 +54,7 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
             model: received.model,
             stop_reason: received.told.stop_reason.or(received.held.stop_reason),
             provider: received.provider,
+            late: is_late(event, &sent.key.node, events),
             answer: store.text(&received.artifact)?,
         };
         match recording.answers.iter_mut().find(|a| a.key == recorded.key) {
@@ -61,6 +63,16 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
         }
     }
     Ok(recording)
+}
+
+/// Whether a candidate's answer came when the choice that it was drafted for had been made without it.
+fn is_late(answer: &Event, node: &str, events: &[Event]) -> bool {
+    let ends: &[&str] = match Station::by_name(node) {
+        Some(Station::Formalize) => &["leaders_named", "candidate_chosen"],
+        _ => &["candidate_chosen"],
+    };
+    let mut before = events.iter().take_while(|event| event.seq < answer.seq);
+    is_apart(&answer.lifeline) && before.any(|event| event.rev == answer.rev && ends.contains(&event.name.as_str()))
 }
 
 /// The revisions that led to the last one, itself included. A revision is made from the one before it, or from the one

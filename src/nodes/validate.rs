@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::desk::{Desk, current, diagnostics_text, recall_inspection, record_inspection, tool_trouble};
+use super::desk::{Desk, current, diagnostics_text, tool_trouble};
+use super::inspection::{recall_inspection, record_inspection};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::tla::{Diagnostic, parsed_by};
 

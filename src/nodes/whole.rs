@@ -6,7 +6,7 @@ use serde_json::json;
 use super::desk::{Reply, current};
 use crate::config::Draft;
 use crate::journal::Kind;
-use crate::pipeline::{Attempt, RunView, Station, StationError};
+use crate::pipeline::{Attempt, RunError, RunView, Station, StationError, file};
 use crate::prompt::{module, parts};
 
 /// The artifact that later stations find their parts in.
@@ -21,6 +21,19 @@ pub(super) fn is_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
     view.rev == 0 && (received(PURPOSE) || (view.settings.draft == Draft::Whole && !received("draft")))
 }
 
+/// The properties of the candidate that was chosen, where it has some and the module is still its own.
+pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> Result<Option<Reply>, StationError> {
+    let chosen = view.chosen().filter(|one| one.source.as_ref() == view.artifact(file::SOURCE));
+    let Some(sha) = chosen.and_then(|one| one.properties.clone()).filter(|_| view.artifact(own).is_none()) else {
+        return Ok(None);
+    };
+    if attempt.recall("part_taken", |_| true).is_none() {
+        attempt.record(Kind::Act, "part_taken", json!({"of": sha, "artifact": sha}))?;
+    }
+    let text = attempt.run.store().text(&sha).map_err(RunError::from)?;
+    Ok(Some(Reply { text, sha, reads: Vec::new(), replayed: false }))
+}
+
 /// A station's part, where there is one that it has not answered yet; `own` is the artifact of its own answers.
 pub(super) fn part(
     view: &RunView,
@@ -28,7 +41,9 @@ pub(super) fn part(
     station: Station,
     own: &str,
 ) -> Result<Option<Reply>, StationError> {
-    if view.rev != 0 || view.artifact(own).is_some() {
+    // What was drafted as a whole is the first candidate; the others are drafted for themselves.
+    let other = attempt.candidate > 1 || view.chosen().is_some_and(|one| one.candidate > 1);
+    if view.rev != 0 || view.artifact(own).is_some() || other {
         return Ok(None);
     }
     let Some(answer) = current(view, attempt, ANSWER)? else { return Ok(None) };

@@ -3,9 +3,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde_json::json;
 
+use super::errands::{Errands, UnderWay, errands};
 use super::folder;
 use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
 use super::knowledge::Judgement;
@@ -78,13 +80,24 @@ pub enum StationError {
 
 /// What works at the stations.
 pub trait Stations: Send + Sync {
-    /// Does a job. What is durable of this attempt is recalled from `attempt`; `view` is the run when it began.
-    fn perform<'a>(&'a self, job: Job, view: &'a RunView, attempt: &'a Attempt<'a>) -> Working<'a>;
+    /// Does a job. What is durable of this attempt is recalled from `attempt`; `view` is the run when it began. What is
+    /// to go on beside the stations is given to `errands`.
+    fn perform<'a, 'run: 'a>(
+        &'run self,
+        job: Job,
+        view: &'a RunView,
+        attempt: &'a Attempt<'run>,
+        errands: &'a Errands<'run>,
+    ) -> Working<'a>;
 }
+
+/// How long a call that nobody waits for may still take when its revision closes: it was paid for.
+const LAST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Drives a run to its end, or to where it is stopped.
 pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunError> {
     folder::reconcile(run)?;
+    let (errands, mut under_way) = errands();
     loop {
         let view = run.view();
         let job = match view.state.position {
@@ -102,7 +115,10 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
             }
         };
         let attempt = Attempt::begin(run, job.lifeline())?;
-        let result = stations.perform(job, &view, &attempt).await;
+        let result = under_way.beside(stations.perform(job, &view, &attempt, &errands)).await?;
+        if result.is_err() || matches!(job, Job::At(Station::Review) | Job::SecondReading) {
+            settle(run, &mut under_way).await?;
+        }
         match result {
             Ok(product) => finish_attempt(run, job, &attempt, product)?,
             Err(StationError::Halt(halt)) => stop(run, &halt)?,
@@ -110,6 +126,19 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
         }
         folder::reconcile(run)?;
     }
+}
+
+/// Before a revision closes, and before a run stops: what was paid for comes into it, or is given up by name.
+async fn settle(run: &Run, under_way: &mut UnderWay<'_>) -> Result<(), RunError> {
+    if !under_way.settle(LAST_PATIENCE).await? {
+        under_way.give_up();
+    }
+    folder::put_away(run)?;
+    let given_up: Vec<Record> = run.view().given_up().collect();
+    if !given_up.is_empty() {
+        run.append(given_up)?;
+    }
+    Ok(())
 }
 
 fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
@@ -320,7 +349,7 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
 }
 
 /// What it leaves behind if it is to be revised.
-fn closed(before: &RunView, after: &RunView) -> Revision {
+pub(super) fn closed(before: &RunView, after: &RunView) -> Revision {
     let attempts = before
         .attempts
         .iter()
@@ -347,6 +376,7 @@ fn closed(before: &RunView, after: &RunView) -> Revision {
         repaired: before.state.repaired,
         strengthened: after.strengthened(),
         objective: None,
+        candidates: before.candidates.get(&before.rev).cloned(),
     }
 }
 

@@ -40,6 +40,15 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     Ok(kept)
 }
 
+/// Removes what the candidates could read: nobody reads there any more.
+pub(super) fn put_away(run: &Run) -> Result<(), RunError> {
+    let dir = run.candidates();
+    match std::fs::remove_dir_all(&dir) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(io("remove", &dir, source)),
+        _ => Ok(()),
+    }
+}
+
 fn shown(view: &RunView) -> &std::collections::BTreeMap<String, Sha> {
     let best = view.finished.as_ref().and_then(|f| f.best);
     best.and_then(|best| view.revisions.iter().find(|r| r.revision == best)).map_or(&view.current, |r| &r.hashes)
@@ -59,6 +68,16 @@ fn history(run: &Run, revision: &Revision) -> Result<(), RunError> {
         let path = dir.join(name);
         if is_missing(&path) {
             write(&path, &run.store().get(sha)?)?;
+        }
+    }
+    if let Some(candidates) = &revision.candidates {
+        let dir = dir.join("candidates");
+        std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
+        for (name, sha) in candidates.files() {
+            let path = dir.join(name);
+            if is_missing(&path) {
+                write(&path, &run.store().get(sha)?)?;
+            }
         }
     }
     let path = dir.join("meta.json");

@@ -10,7 +10,7 @@ use super::guard::{ApprovalClause, ApprovalFacts, FlawClause};
 use super::station::Station;
 use crate::journal::{Event, Kind};
 use crate::monitor::causal_json::literal_json;
-use crate::monitor::log::JOURNAL_LIFELINES;
+use crate::monitor::log::STATION_LIFELINES;
 use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Value};
 
@@ -29,7 +29,7 @@ static CLAUSES: LazyLock<Clauses> = LazyLock::new(|| {
     let texts = ApprovalClause::ALL.iter().map(|c| c.formula()).chain(FlawClause::ALL.iter().map(|c| c.formula()));
     let parse = |text: &str| formulas.parse(text).expect("a clause's formula is written in this crate");
     let parsed: Vec<Formula> = texts.map(parse).collect();
-    let guards = Guards::new(&formulas, &parsed, &JOURNAL_LIFELINES).expect("clauses speak of known lifelines");
+    let guards = Guards::new(&formulas, &parsed, &STATION_LIFELINES).expect("clauses speak of known lifelines");
     Clauses { formulas, parsed, guards }
 });
 
@@ -138,7 +138,7 @@ impl Knowledge {
     /// # Errors
     /// A clock that does not follow from the events before it.
     pub(super) fn follow(&mut self, event: &Event) -> Result<(), CausalError> {
-        if !JOURNAL_LIFELINES.contains(&event.lifeline.as_str()) {
+        if !STATION_LIFELINES.contains(&event.lifeline.as_str()) {
             // No clause speaks of it.
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl Knowledge {
             // Such a journal was written by one thing after another.
             None => self.counts.get(name).copied().unwrap_or(0),
         };
-        VectorClock(JOURNAL_LIFELINES.iter().map(|name| told(name)).collect())
+        VectorClock(STATION_LIFELINES.iter().map(|name| told(name)).collect())
     }
 
     /// What the guards come to if `review` says this now.

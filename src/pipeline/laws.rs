@@ -4,6 +4,7 @@
 use super::guard::{ApprovalClause, FlawClause};
 use super::routes::Row;
 use super::station::Station;
+use crate::monitor::log::CANDIDATE_LIFELINES;
 
 /// A formula of causal past logic that a lifeline's decision rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +92,9 @@ pub fn default_policy() -> String {
         let formula = format!("!({})", all.join(" & "));
         text.push_str(&rule(&id, Station::Review.name(), &evaluated(guard, false), &formula, words));
     }
+    for candidate in CANDIDATE_LIFELINES {
+        text.push_str(&best_known(candidate));
+    }
     for (id, owner, when, formula, words) in TIES {
         text.push_str(&rule(id, owner, when, formula, words));
     }
@@ -101,6 +105,22 @@ pub fn default_policy() -> String {
 fn evaluated(guard: &str, holds: bool) -> String {
     let says = if guard == "flaw" { "says.flaw.described" } else { "says.changed_steps" };
     format!("name = \"guard_evaluated\" & guard = \"{guard}\" & holds = {holds} & defined({says})")
+}
+
+/// That a candidate is chosen by its points only where none that had been received had more, and of equals the first.
+fn best_known(candidate: &str) -> String {
+    let number = candidate.rsplit('_').next().unwrap_or_default();
+    let mine = format!("@{candidate}.says.points");
+    let others = CANDIDATE_LIFELINES.iter().enumerate().filter(|(_, other)| **other != candidate);
+    let place = CANDIDATE_LIFELINES.iter().position(|other| *other == candidate).unwrap_or_default();
+    let not_better = others.map(|(at, other)| {
+        let more = if at < place { ">=" } else { ">" };
+        format!(" & !(@{other}.says.points {more} {mine})")
+    });
+    let when = format!("name = \"candidate_chosen\" & by = \"points\" & chosen = {number}");
+    let formula = format!("{mine} >= 0{}", not_better.collect::<String>());
+    let words = "the candidate that goes on is the best of those that formalize had received";
+    rule(&format!("candidates/{number}"), Station::Formalize.name(), &when, &formula, words)
 }
 
 /// That the parts of a journal fit each other: name, owner, when, formula, words.

@@ -3,7 +3,9 @@
 //! It knows no tool, no provider and no node: stations are names here, and what works at them comes through a trait.
 
 mod admission;
+mod candidates;
 mod driver;
+mod errands;
 mod folder;
 mod guard;
 mod interface;
@@ -22,7 +24,11 @@ mod view;
 mod watch;
 
 pub use admission::{AdmissionError, Admitted, admit};
+pub use candidates::{
+    Candidate, Candidates, Chosen, ChosenBy, LEADERS, MAX_CANDIDATES, QuickCheck, Stage, best, leaders, lifeline_of,
+};
 pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
+pub use errands::{Errand, Errands};
 pub use folder::{Kept, reconcile};
 pub use guard::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
 pub use interface::{Interface, Name};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::candidates::Candidates;
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::interface::Interface;
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
@@ -56,6 +57,9 @@ pub struct Settings {
     /// How the first pass is drafted.
     #[serde(default)]
     pub draft: Draft,
+    /// How many formalizations are drafted side by side; 0 and 1 are both one.
+    #[serde(default, skip_serializing_if = "is_one")]
+    pub candidates: u32,
     /// What its revisions are measured by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<RunObjective>,
@@ -80,6 +84,11 @@ pub struct Settings {
     pub policy: Option<Stored>,
     /// What the command line needs to go on: provider, model, limits.
     pub surroundings: serde_json::Value,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks in this way")]
+fn is_one(n: &u32) -> bool {
+    *n <= 1
 }
 
 /// A prompt template as a run used it.
@@ -378,6 +387,9 @@ pub struct Revision {
     /// What it came to under the objective, where the run has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<ObjectiveStep>,
+    /// The formalizations that were drafted side by side in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Candidates>,
 }
 
 /// A requirement and what covers it.
@@ -471,6 +483,9 @@ pub struct Changed {
     /// How the first pass is drafted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Draft>,
+    /// How many formalizations are drafted side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u32>,
     /// What revisions are measured by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<RunObjective>,
@@ -491,6 +506,7 @@ impl Settings {
         &self,
         rules: Rules,
         draft: Draft,
+        candidates: u32,
         objective: Option<RunObjective>,
         surroundings: serde_json::Value,
         mut prompts: BTreeMap<String, PromptInUse>,
@@ -499,6 +515,7 @@ impl Settings {
         Changed {
             rules: (rules != self.rules).then_some(rules),
             draft: (draft != self.draft).then_some(draft),
+            candidates: (candidates != self.candidates.max(1)).then_some(candidates),
             objective: objective.filter(|new| self.objective.as_ref() != Some(new)),
             surroundings: (surroundings != self.surroundings).then_some(surroundings),
             prompts,

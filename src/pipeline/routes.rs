@@ -11,7 +11,7 @@ use super::guard::name_of;
 use super::machine::{Acceptance, Event, Position, Rules, State};
 use super::station::{ReviewVerdict, Station};
 use super::strengthen::MUTANTS;
-use crate::monitor::log::JOURNAL_LIFELINES;
+use crate::monitor::log::STATION_LIFELINES;
 use crate::temporal::{Formula, Formulas, Node, Record, Value};
 
 /// The row of the routing table that a transition took.
@@ -252,7 +252,7 @@ const DONE: &str = "done";
 const STOPPED: &str = "stopped";
 /// All places where a run can be: its lifelines but the run itself, and where nothing works.
 fn places() -> impl Iterator<Item = &'static str> {
-    JOURNAL_LIFELINES.into_iter().filter(|lifeline| *lifeline != "run").chain([DONE, STOPPED])
+    STATION_LIFELINES.into_iter().filter(|lifeline| *lifeline != "run").chain([DONE, STOPPED])
 }
 
 /// What a routing decision is made on: the fields `on.…` of the formulas, and of `routed` in the journal.

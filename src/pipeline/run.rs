@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::admission::Admitted;
+use super::candidates::{Stage, lifeline_of};
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::knowledge::{Judgement, Knowledge};
-use super::records::{Branch, Settings, Stored};
+use super::records::{Branch, Settings, Spent, Stored};
 use super::said::{restored, reviewed};
 use super::view::{FoldError, RunView};
 use super::watch::{Forecast, Foreseen, RuleEnd, Watch, WatchError};
@@ -172,6 +173,11 @@ impl Run {
         self.root.join("workspace")
     }
 
+    /// Where candidates have folders of their own to read.
+    pub(super) fn candidates(&self) -> PathBuf {
+        self.root.join("candidates")
+    }
+
     /// The artifacts.
     pub fn store(&self) -> &ArtifactStore {
         &self.store
@@ -214,6 +220,17 @@ impl Run {
     /// All events so far.
     pub fn events(&self) -> Vec<Event> {
         self.ledger().journal.events().to_vec()
+    }
+
+    /// Tokens and money so far.
+    pub fn spent(&self) -> Spent {
+        self.ledger().view.spent_total()
+    }
+
+    /// The last event of a lifeline with this name.
+    pub fn last_of(&self, lifeline: &str, name: &str) -> Option<Event> {
+        let ledger = self.ledger();
+        ledger.journal.events().iter().rev().find(|e| e.lifeline == lifeline && e.name == name).cloned()
     }
 
     /// What the guards come to if `review` says now what these facts tell, on the causal past that the journal shows.
@@ -354,6 +371,10 @@ pub struct Attempt<'a> {
     pub place: u32,
     /// The attempt's number, from 1.
     pub attempt: u32,
+    /// The number of the candidate that it is about, from 1; 0 where there are none beside it.
+    pub candidate: u32,
+    /// How many there are beside each other: 1 where there are none.
+    pub of: u32,
     recalled: Vec<Event>,
 }
 
@@ -363,16 +384,41 @@ impl<'a> Attempt<'a> {
         let view = run.view();
         let (rev, place) = (view.rev, view.state.place);
         if let Some(in_flight) = view.in_flight.filter(|f| f.lifeline == lifeline) {
-            return Ok(Self { run, lifeline, rev, place, attempt: in_flight.attempt, recalled: in_flight.events });
+            let recalled = in_flight.events;
+            return Ok(Self { run, lifeline, rev, place, attempt: in_flight.attempt, candidate: 0, of: 1, recalled });
         }
         let attempt = view.attempts.get(&(rev, lifeline.to_owned())).copied().unwrap_or(0) + 1;
         run.append(vec![record(lifeline, Kind::Act, "attempt_started", rev, attempt, json!({})).after_all()])?;
-        Ok(Self { run, lifeline, rev, place, attempt, recalled: Vec::new() })
+        Ok(Self { run, lifeline, rev, place, attempt, candidate: 0, of: 1, recalled: Vec::new() })
+    }
+
+    /// The part of a candidate in this attempt, one of so many; what it recalls is of one stage, or of all.
+    #[must_use]
+    pub fn apart(&self, candidate: u32, of: u32, stage: Option<Stage>) -> Self {
+        let Self { run, rev, place, attempt, .. } = *self;
+        let lifeline = lifeline_of(candidate);
+        let own = || self.recalled.iter().filter(|event| event.lifeline == lifeline);
+        let drafted = own().position(|event| event.name == "candidate_finished").map_or(usize::MAX, |at| at + 1);
+        let recalled = match stage {
+            None => own().cloned().collect(),
+            Some(Stage::Formalization) => own().take(drafted).cloned().collect(),
+            Some(Stage::Properties) => own().skip(drafted).cloned().collect(),
+        };
+        Self { run, lifeline, rev, place, attempt, candidate, of, recalled }
+    }
+
+    /// The only folder that a model may read: candidates do not share theirs.
+    pub fn workspace(&self) -> PathBuf {
+        match self.candidate {
+            0 => self.run.workspace(),
+            number => self.run.candidates().join(number.to_string()),
+        }
     }
 
     /// A durable event of this attempt from before a crash.
     pub fn recall(&self, name: &str, matches: impl Fn(&Value) -> bool) -> Option<&Event> {
-        self.recalled.iter().rev().find(|e| e.name == name && matches(&e.data))
+        let own = |e: &&Event| e.lifeline == self.lifeline && e.name == name && matches(&e.data);
+        self.recalled.iter().rev().find(own)
     }
 
     /// An event of this attempt, to be.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::candidates::Candidates;
 use super::machine::{Effect, Event as Step, Position, State, Transition, transition};
 use super::metrics::Metrics;
 use super::records::file;
@@ -15,7 +16,7 @@ use super::routes::Row;
 use super::station::{Review, Station};
 use super::strengthen::{Judged, Strengthening};
 use super::watch::{Intervened, Violation};
-use crate::journal::{Event, Sha};
+use crate::journal::{Event, Sha, is_apart};
 use crate::prompt::Requirement;
 use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict, covers_key};
 
@@ -86,6 +87,8 @@ pub struct RunView {
     pub violations: Vec<Violation>,
     /// Answers that would have violated one, by the lifeline that asked.
     pub interventions: Vec<(String, Intervened)>,
+    /// The formalizations that were drafted side by side, by revision.
+    pub candidates: BTreeMap<u32, Candidates>,
     /// How it ended.
     pub finished: Option<Finished>,
     /// Events folded.
@@ -127,6 +130,7 @@ impl Default for RunView {
             in_flight: None,
             violations: Vec::new(),
             interventions: Vec::new(),
+            candidates: BTreeMap::new(),
             finished: None,
             events: 0,
         }
@@ -364,7 +368,7 @@ impl RunView {
                 if name == "read_refused" {
                     self.add_spent(&event.lifeline, &Spent { refused_reads: 1, ..Spent::default() });
                 }
-                if name == "check_finished" {
+                if name == "check_finished" && !is_apart(&event.lifeline) {
                     let record = CheckRecord::deserialize(&event.data)?;
                     self.baseline.absorb(&self.with_requirements(&record.checked));
                     let violated = match &record.outcome.verdict {
@@ -380,6 +384,12 @@ impl RunView {
                 }
                 if name == "intervened" {
                     self.interventions.push((event.lifeline.clone(), Intervened::deserialize(&event.data)?));
+                }
+                if matches!(
+                    name,
+                    "candidate_started" | "candidate_finished" | "candidate_chosen" | "candidate_given_up"
+                ) {
+                    self.take_candidate(event)?;
                 }
                 if name == "mutants_judged" {
                     self.take_judged(Judged::deserialize(&event.data)?);
@@ -438,6 +448,7 @@ impl RunView {
     fn set(&mut self, changed: Changed) {
         self.settings.rules = changed.rules.unwrap_or(self.settings.rules);
         self.settings.draft = changed.draft.unwrap_or(self.settings.draft);
+        self.settings.candidates = changed.candidates.unwrap_or(self.settings.candidates);
         if changed.objective.is_some() {
             self.settings.objective = changed.objective;
         }

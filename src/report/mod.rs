@@ -2,6 +2,7 @@
 
 mod audit;
 mod audit_junit;
+mod candidates;
 mod chart;
 mod eval;
 mod junit;
@@ -14,6 +15,7 @@ mod text;
 
 pub use audit::{audit_json, audit_text, laws_text};
 pub use audit_junit::audit_junit;
+pub use candidates::candidate_event;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use junit::junit;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::candidates::candidates_text;
 use super::objective::objective_text;
 use super::policy::policy_text;
 use super::strengthen::{strengthened_line, strengthened_text};
@@ -96,6 +97,9 @@ pub fn summary(view: &RunView, width: usize) -> String {
         }
         text.push_str(&objective_text(view, revision.revision));
         check(&mut text, revision);
+        if let Some(candidates) = &revision.candidates {
+            let _ = writeln!(text, "\nFormalizations side by side:\n{}", candidates_text(candidates).trim_end());
+        }
         if let Some(strengthened) = &revision.strengthened {
             text.push_str(&strengthened_text(strengthened));
         }
@@ -130,6 +134,7 @@ pub fn report(view: &RunView, width: usize) -> String {
         }
         let verdict = r.check.as_ref().map_or_else(|| "not checked".into(), verdict_sentence);
         let _ = writeln!(text, "      check: {verdict}");
+        text.push_str(&r.candidates.as_ref().map(candidates_text).unwrap_or_default());
         if let Some(strengthened) = &r.strengthened {
             let _ = writeln!(text, "      mutants: {}", strengthened_line(strengthened));
         }

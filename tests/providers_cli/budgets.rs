@@ -307,6 +307,6 @@ fn what_a_server_answers_by_another_name_costs_what_was_asked_for() {
         schema: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let answer = runtime.block_on(caller.call(&request, Used::default(), &Cancel::new(), &mut |_| {})).unwrap();
+    let answer = runtime.block_on(caller.call(&request, &Used::default, &Cancel::new(), &mut |_| {})).unwrap();
     assert_eq!(answer.cost_usd, Some(3.0), "a limit of money would not see it otherwise");
 }

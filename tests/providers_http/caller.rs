@@ -50,7 +50,7 @@ fn call(api: Api, replies: Vec<Reply>, fallback: Option<&str>, budget: Budget, l
     );
     let mut notes = Vec::new();
     let started = Instant::now();
-    let result = runtime().block_on(caller.call(&request(&dir), Used::default(), &Cancel::new(), &mut |note| {
+    let result = runtime().block_on(caller.call(&request(&dir), &Used::default, &Cancel::new(), &mut |note| {
         notes.push(note);
     }));
     let took = started.elapsed();
@@ -135,7 +135,7 @@ fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
             let mut notes = Vec::new();
             let (asked, cancel) = (request(&dir), Cancel::new());
             let mut note = |note| notes.push(note);
-            let ended = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut note));
+            let ended = runtime().block_on(caller.call(&asked, &Used::default, &cancel, &mut note));
             assert_eq!(failure(ended).kind, s.kind);
             let again = [Kind::RateLimit, Kind::Overloaded, Kind::Server, Kind::CutStream, Kind::Empty];
             let waits = match (again.contains(&s.kind), s.wait) {
@@ -172,7 +172,7 @@ fn a_server_that_is_not_there_is_not_waited_for_as_one_that_is_busy() {
         );
         let dir = tempfile::tempdir().unwrap();
         let (asked, cancel) = (request(&dir), Cancel::new());
-        let ended = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut |_| {}));
+        let ended = runtime().block_on(caller.call(&asked, &Used::default, &cancel, &mut |_| {}));
         assert_eq!(failure(ended).kind, Kind::Connect);
         assert_eq!(*clock.waited.lock().unwrap(), [5.25, 10.5]);
     }
@@ -211,7 +211,7 @@ fn no_more_calls_are_open_than_the_limit_allows() {
     let request = request(&dir);
     let cancel = Cancel::new();
     runtime().block_on(async {
-        let one = || async { caller.call(&request, Used::default(), &cancel, &mut |_| {}).await };
+        let one = || async { caller.call(&request, &Used::default, &cancel, &mut |_| {}).await };
         let _ = tokio::join!(one(), one(), one(), one(), one());
     });
     assert_eq!(open.1.load(Ordering::SeqCst), 2);
@@ -422,7 +422,7 @@ fn what_is_left_out_for_a_server_is_noted_with_its_words() {
         let asked = Request { schema: Some(serde_json::json!({"type": "object"})), ..request(&dir) };
         let mut notes = Vec::new();
         let cancel = Cancel::new();
-        let answer = runtime().block_on(caller.call(&asked, Used::default(), &cancel, &mut |note| notes.push(note)));
+        let answer = runtime().block_on(caller.call(&asked, &Used::default, &cancel, &mut |note| notes.push(note)));
         assert_eq!(answer.unwrap().text, "there");
         let [Note::LeftOut(left)] = &notes[..] else { panic!("{notes:?}") };
         assert_eq!(left.part, "the JSON schema of the answer");

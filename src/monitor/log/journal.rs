@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-/// Whose events a run's journal holds: the run itself, its stations, the second reader, and the judging of mutants.
-pub const JOURNAL_LIFELINES: [&str; 9] = [
+/// The run itself, its stations, the second reader, and the judging of mutants.
+pub const STATION_LIFELINES: [&str; 9] = [
     "run",
     "informal_spec",
     "formalize",
@@ -16,6 +16,33 @@ pub const JOURNAL_LIFELINES: [&str; 9] = [
     "mutants",
 ];
 
+/// Formalizations that are drafted side by side, by their number from 1: each stands apart from the others.
+pub const CANDIDATE_LIFELINES: [&str; 8] = [
+    "formalize_1",
+    "formalize_2",
+    "formalize_3",
+    "formalize_4",
+    "formalize_5",
+    "formalize_6",
+    "formalize_7",
+    "formalize_8",
+];
+
+/// Whose events a run's journal holds.
+pub const JOURNAL_LIFELINES: [&str; STATION_LIFELINES.len() + CANDIDATE_LIFELINES.len()] = {
+    let mut all = [""; STATION_LIFELINES.len() + CANDIDATE_LIFELINES.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < STATION_LIFELINES.len() {
+            STATION_LIFELINES[at]
+        } else {
+            CANDIDATE_LIFELINES[at - STATION_LIFELINES.len()]
+        };
+        at += 1;
+    }
+    all
+};
+
 /// Fields that every event has. Time, clock and the size of its group are no matter of a rule.
 const EVERY: &str = "v seq lifeline kind name rev attempt";
 
@@ -23,7 +50,7 @@ const EVERY: &str = "v seq lifeline kind name rev attempt";
 const SAYS: &str = "says.accepted says.agrees says.answer says.cfg says.changed_steps says.complete says.constantly_true \
     says.covering says.dead_actions says.flaw.covers_requirement says.flaw.described says.flaw.only_bounds \
     says.flaw.property says.flaw.property_unchanged says.flaw.unfair says.flaw.unmapped_steps says.made_from \
-    says.module says.moved says.readable says.source says.trace says.type_ok says.unaccepted_cfg says.uncovered \
+    says.module says.moved says.points says.readable says.source says.trace says.type_ok says.unaccepted_cfg says.uncovered \
     says.unnamed_changes says.unreached says.unread says.verdict says.violated says.witnesses";
 
 /// What happened, for the machine.
@@ -43,11 +70,11 @@ const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.cons
     trace.* verdict version violated.kind violated.name warnings witnesses";
 
 /// The events of a journal, each with the fields of its data; `a.*` has names of the run's own below it.
-const EVENTS: [(&str, &[&str]); 28] = [
+const EVENTS: [(&str, &[&str]); 36] = [
     (
         "run_started",
         &[
-            "concern docs draft exemplars interface interface_names.* objective.* policy.bytes policy.path policy.sha prompts.* \
+            "candidates concern docs draft exemplars interface interface_names.* objective.* policy.bytes policy.path policy.sha prompts.* \
            rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries skipped \
            surroundings.*",
         ],
@@ -55,14 +82,14 @@ const EVENTS: [(&str, &[&str]); 28] = [
     (
         "run_resumed",
         &[
-            "draft objective.* policy.bytes policy.path policy.sha prompts.* rules.invariant_retries rules.max_revisions \
+            "candidates draft objective.* policy.bytes policy.path policy.sha prompts.* rules.invariant_retries rules.max_revisions \
            rules.repair rules.strengthen rules.validate_retries surroundings.*",
         ],
     ),
     (
         "branch_started",
         &[
-            "artifacts.* covers.* draft edited feedback from objective.* policy.bytes policy.path policy.sha prompts.* requirements \
+            "artifacts.* candidates covers.* draft edited feedback from objective.* policy.bytes policy.path policy.sha prompts.* requirements \
            rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries state.* \
            surroundings.*",
         ],
@@ -102,6 +129,17 @@ const EVENTS: [(&str, &[&str]); 28] = [
     ("unreadable", &["why"]),
     ("tool_finished", &["accepted added diagnostics module replaced tool"]),
     ("check_finished", &["cfg checked.* asserting module output outcome.*"]),
+    ("candidate_started", &["candidate"]),
+    ("quickly_checked", &["constants.* distinct moved output seconds verdict why"]),
+    (
+        "candidate_finished",
+        &["answer candidate cfg module properties quick.* source stage standing.* step.* why", SAYS],
+    ),
+    ("candidate_received", &["candidate points stage"]),
+    ("candidate_given_up", &["candidate why"]),
+    ("leaders_named", &["leaders received"]),
+    ("leader_told", &["candidate"]),
+    ("candidate_chosen", &["by chosen missing received.* why"]),
     ("mutants_judged", &["counts.* late made mutants seed tally.killed tally.score tally.survived unfit"]),
     ("attempt_finished", &["artifacts.* facts facts.* feedback", STEP, SAYS]),
     ("guard_evaluated", &["clause facts.* formula guard holds values values.* why"]),
@@ -118,7 +156,7 @@ const EVENTS: [(&str, &[&str]); 28] = [
     (
         "revision_closed",
         &[
-            "attempts.* check check.* edited hashes.* models objective.* open outcome parent place repaired requirements revision \
+            "attempts.* candidates candidates.* check check.* edited hashes.* models objective.* open outcome parent place repaired requirements revision \
            routed_to spent.* spent_by_station.* standing.blockers standing.covered standing.holds \
            standing.inconclusive standing.majors standing.not_vacuous standing.parses strengthened strengthened.* why",
         ],

@@ -10,7 +10,8 @@ mod source;
 mod step;
 
 pub use journal::{
-    JOURNAL_LIFELINES, carriers, is_journal_field, journal_events, journal_fields, journal_vocabulary, near,
+    CANDIDATE_LIFELINES, JOURNAL_LIFELINES, STATION_LIFELINES, carriers, is_journal_field, journal_events,
+    journal_fields, journal_vocabulary, near,
 };
 pub use kept::{KeptTexts, RecordError};
 pub use mapping::{Mapping, Shape};

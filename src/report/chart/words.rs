@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::journal::Event;
 use crate::pipeline::Judged;
-use crate::report::{counted, intervened_words, labelled_words, mutants_sentence};
+use crate::report::{candidate_event, counted, intervened_words, labelled_words, mutants_sentence};
 use crate::tla::{CheckOutcome, verdict_sentence};
 
 /// The event in words, of any length.
@@ -47,6 +47,8 @@ pub(super) fn of(event: &Event) -> String {
             }
             Err(_) => "check finished".to_owned(),
         },
+        "candidate_started" | "leader_told" | "quickly_checked" | "candidate_finished" | "candidate_received"
+        | "candidate_given_up" | "leaders_named" | "candidate_chosen" => candidate_event(&event.name, data),
         "mutants_judged" => match serde_json::from_value::<Judged>(data.clone()) {
             Ok(Judged { unfit: Some(why), .. }) => format!("mutants not judged: {why}"),
             Ok(judged) => mutants_sentence(&judged),

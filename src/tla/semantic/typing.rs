@@ -33,19 +33,7 @@ pub fn comparable(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diagnostic>
     let trees: Vec<(&str, &str, &Module)> =
         modules.iter().zip(&read).map(|((name, text), tree)| (*name, *text, tree)).collect();
     let constants = Cfg::parse(cfg).map(|cfg| cfg.constants).unwrap_or_default();
-    let mut typing = Typing {
-        modules: &trees,
-        constants: &constants,
-        types: Types::default(),
-        names: HashMap::new(),
-        undo: Vec::new(),
-        extended: BTreeSet::new(),
-        recursive: HashMap::new(),
-        reading: 0,
-        instances: 0,
-        found: None,
-    };
-    typing.module(0);
+    let mut typing = Typing::of(&trees, &constants);
     typing.substituted();
     let Some(Mismatch { module, at, clash: Clash(one, other) }) = typing.found else { return Ok(()) };
     let message =
@@ -73,6 +61,24 @@ pub(super) struct Typing<'a> {
 }
 
 impl<'a> Typing<'a> {
+    /// Reads the modules, the root first.
+    pub(super) fn of(modules: &'a [(&'a str, &'a str, &'a Module)], constants: &'a BTreeMap<String, String>) -> Self {
+        let mut typing = Self {
+            modules,
+            constants,
+            types: Types::default(),
+            names: HashMap::new(),
+            undo: Vec::new(),
+            extended: BTreeSet::new(),
+            recursive: HashMap::new(),
+            reading: 0,
+            instances: 0,
+            found: None,
+        };
+        typing.module(0);
+        typing
+    }
+
     fn known(&self, name: &str) -> Option<usize> {
         self.modules.iter().position(|(known, _, _)| *known == name)
     }

@@ -1,0 +1,86 @@
+//! Translator and parser, and what they say of a module.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::desk::{Desk, defect};
+use crate::journal::{Kind, Sha};
+use crate::pipeline::{Attempt, RunError, StationError};
+use crate::tla::Diagnostic;
+use crate::toolchain::{ParseOutcome, SpecText, ToolError, Translation};
+
+impl Desk {
+    /// Translates and parses a module, and says what both say of it.
+    pub async fn inspect(&self, text: &str) -> Result<Inspection, ToolError> {
+        let cx = self.tools();
+        let spec = |text: String| SpecText { name: "Spec".to_owned(), text, beside: Vec::new() };
+        let source = spec(text.to_owned());
+        let module = match self.toolchain.translate(&source, &cx).await? {
+            Translation::Rejected(diagnostics) => {
+                return Ok(Inspection { module: None, diagnostics: quoted(diagnostics, text) });
+            }
+            Translation::NoAlgorithm => source,
+            Translation::Translated(text) => spec(text),
+        };
+        Ok(match self.toolchain.parse(&module, &cx).await? {
+            ParseOutcome::Accepted { .. } => Inspection { module: Some(module.text), diagnostics: Vec::new() },
+            ParseOutcome::Rejected(diagnostics) => {
+                Inspection { module: None, diagnostics: quoted(diagnostics, &module.text) }
+            }
+        })
+    }
+}
+
+/// What translator and parser say of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// The module with its translation, where both accept it.
+    pub module: Option<String>,
+    /// What they object to.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Inspected {
+    module: Option<Sha>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Journals an inspection, with `more` about it; the module itself goes into the store.
+pub(super) fn record_inspection(
+    attempt: &Attempt<'_>,
+    tool: &str,
+    inspection: &Inspection,
+    more: &[(&str, &[String])],
+) -> Result<(), StationError> {
+    let module = inspection.module.as_ref().map(|text| attempt.keep(text)).transpose()?;
+    let mut data = json!({
+        "tool": tool, "accepted": module.is_some(), "module": module, "diagnostics": inspection.diagnostics,
+    });
+    for (what, names) in more {
+        data[*what] = json!(names);
+    }
+    attempt.record(Kind::Act, "tool_finished", data)?;
+    Ok(())
+}
+
+/// The inspection of this attempt from before a crash.
+pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspection>, StationError> {
+    let Some(event) = attempt.recall("tool_finished", |_| true) else { return Ok(None) };
+    let inspected = Inspected::deserialize(&event.data).map_err(|e| defect(&e))?;
+    let module = inspected.module.map(|sha| attempt.run.store().text(&sha)).transpose().map_err(RunError::from)?;
+    Ok(Some(Inspection { module, diagnostics: inspected.diagnostics }))
+}
+
+/// Each diagnostic with the line it speaks of: the reader may have the text without its translation.
+fn quoted(mut diagnostics: Vec<Diagnostic>, text: &str) -> Vec<Diagnostic> {
+    for diagnostic in &mut diagnostics {
+        if let Some(line) = diagnostic.line.checked_sub(1).and_then(|i| text.lines().nth(i)) {
+            let line = line.trim();
+            if !line.is_empty() && !diagnostic.message.contains(line) {
+                diagnostic.message = format!("{} (the line reads `{line}`)", diagnostic.message.trim_end());
+            }
+        }
+    }
+    diagnostics
+}

@@ -1,0 +1,391 @@
+//! Formalizations side by side: the good one wins, nothing of the others is lost, a decision rests on what had been
+//! received, and a run that is killed in the middle comes to the same.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod support;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::counter::{CFG, INFORMAL, MODULE, WITNESSES, bench, fenced, good_sections, review, sections};
+use support::model_server::{ModelServer, Reply, Seen};
+use support::{Bench, Script, name, outcome};
+use tlaforge::monitor::log::is_journal_field;
+
+/// A module that the translator takes and that cannot be evaluated.
+fn not_evaluated() -> String {
+    MODULE.replace("n := n + 1;", "n := Head(<<>>);").replace("EXTENDS Naturals", "EXTENDS Naturals, Sequences")
+}
+
+/// One that it does not take.
+fn rejected() -> String {
+    MODULE.replace("end while;", "")
+}
+
+fn drafts(modules: &[&str]) -> Script {
+    let first = Script::default().answer("informal_spec", 0, 1, "draft", INFORMAL);
+    (1..).zip(modules).fold(first, |script, (number, module)| {
+        let answer = if module.is_empty() { "I could not do it.".to_owned() } else { fenced(module) };
+        script.sample("formalize", 0, 1, ("draft", number), &answer)
+    })
+}
+
+fn approved(script: Script) -> Script {
+    script
+        .answer("generate_invariants", 0, 1, "draft", &good_sections())
+        .answer("review", 0, 1, "draft", &review("approved"))
+        .having_read_all()
+}
+
+fn of<'a>(journal: &'a [Value], event: &str) -> Vec<&'a Value> {
+    journal.iter().filter(|e| name(e) == event).collect()
+}
+
+fn chosen(journal: &[Value]) -> &Value {
+    let all = of(journal, "candidate_chosen");
+    assert_eq!(all.len(), 1);
+    &all[0]["data"]
+}
+
+#[test]
+fn of_three_candidates_of_which_two_are_broken_the_good_one_goes_on_and_the_others_stay() {
+    let bench = bench();
+    let script = approved(drafts(&[&rejected(), "", MODULE]));
+    bench.forge(&script, &["--candidates", "3"]).expect(0).prints(&["Outcome: approved", "candidate 3"]);
+    let journal = bench.journal("specs");
+    let told = chosen(&journal);
+    assert_eq!((&told["chosen"], &told["by"]), (&json!(3), &json!("points")));
+    assert_eq!(told["received"], json!({"1": 1, "2": 0, "3": 5}));
+    assert_eq!(of(&journal, "leaders_named").len(), 0, "one leads alone: nothing more is paid for");
+    let kept = bench.read("specs/history/rev_0/candidates/1.tla");
+    assert!(kept.contains("while n < Max"), "{kept}");
+    assert!(bench.read("specs/history/rev_0/candidates/2.md").contains("I could not do it."));
+    assert!(bench.read("specs/history/rev_0/candidates/3.tla").contains("BEGIN TRANSLATION"));
+    let meta: Value = serde_json::from_str(&bench.read("specs/history/rev_0/meta.json")).unwrap();
+    assert_eq!(meta["candidates"]["chosen"]["chosen"], 3);
+    bench.run(&["report", "specs"]).expect(0).prints(&["candidate 1", "candidate 2", "candidate 3", "goes on"]);
+    bench.run(&["report", "specs", "--chart", "text"]).expect(0).prints(&["formalize_2", "chooses candidate 3"]);
+    assert!(!bench.path("specs/candidates").exists(), "what the candidates could read is put away");
+}
+
+/// Properties that cover nothing.
+fn weak_sections() -> String {
+    let cfg = CFG.replace("TypeOK NeverAbove", "TypeOK");
+    sections("TypeOK == n \\in 0..10 /\\ pc \\in {\"Add\", \"Done\"}\n", "", WITNESSES, &cfg)
+}
+
+/// Three candidates that differ in a comment alone.
+fn three_good() -> Script {
+    let marked = |mark: &str| MODULE.replace("variables", &format!("\\* {mark}\nvariables"));
+    let all = ["one", "two", "three"].map(marked);
+    drafts(&[&all[0], &all[1], &all[2]])
+}
+
+/// The first two lead; the second has the better properties.
+fn two_leaders() -> Script {
+    three_good()
+        .sample("generate_invariants", 0, 1, ("draft", 1), &weak_sections())
+        .sample("generate_invariants", 0, 1, ("draft", 2), &good_sections())
+        .answer("review", 0, 1, "draft", &review("approved"))
+        .having_read_all()
+}
+
+#[test]
+fn leaders_are_given_properties_and_those_of_the_best_go_on_with_it() {
+    let bench = bench();
+    bench.forge(&two_leaders(), &["--candidates", "3"]).expect(0).prints(&[
+        "Outcome: approved",
+        "candidate 2",
+        "goes on",
+    ]);
+    let journal = bench.journal("specs");
+    assert_eq!(of(&journal, "leaders_named")[0]["data"]["leaders"], json!([1, 2]));
+    assert_eq!(chosen(&journal)["chosen"], 2);
+    assert!(bench.read("specs/Spec.tla").contains("\\* two"));
+    let asked = of(&journal, "request_sent");
+    let nodes: Vec<&str> = asked.iter().map(|e| e["data"]["key"]["node"].as_str().unwrap()).collect();
+    assert_eq!(nodes.iter().filter(|node| **node == "generate_invariants").count(), 2, "nothing is asked for twice");
+    assert_eq!(of(&journal, "part_taken").len(), 1);
+    for file in ["1.cfg", "2.cfg", "3.tla"] {
+        assert!(bench.path(&format!("specs/history/rev_0/candidates/{file}")).is_file(), "{file}");
+    }
+    for event in &journal {
+        known("", &event["data"]);
+    }
+    // The check that counts is one of its own, and not the quick one of a candidate.
+    let checks = of(&journal, "check_finished");
+    let by: Vec<&str> = checks.iter().map(|e| e["lifeline"].as_str().unwrap()).collect();
+    assert_eq!(by.iter().filter(|lifeline| **lifeline == "model_check").count(), 1, "{by:?}");
+}
+
+/// That rules can speak of every field.
+fn known(path: &str, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, below) in fields {
+                known(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, below);
+            }
+        }
+        _ => assert!(is_journal_field(path), "{path}"),
+    }
+}
+
+#[test]
+fn an_objective_ranks_the_leaders_before_their_standing_does() {
+    let bench = bench();
+    bench.write("deep.toml", "goal = \"F deep\"\n\n[predicates]\ndeep = \"states >= 6\"\n");
+    let deeper = weak_sections().replace("Max = 2", "Max = 5");
+    let script = three_good()
+        .sample("generate_invariants", 0, 1, ("draft", 1), &deeper)
+        .sample("generate_invariants", 0, 1, ("draft", 2), &good_sections())
+        .answer("review", 0, 1, "draft", &review("revise"))
+        .having_read_all();
+    bench.forge(&script, &["--candidates", "3", "--max-revisions", "0", "--objective", "deep.toml"]).expect(1);
+    let journal = bench.journal("specs");
+    assert_eq!((&chosen(&journal)["chosen"], &chosen(&journal)["by"]), (&json!(1), &json!("objective")));
+    let leader = of(&journal, "candidate_finished").into_iter().rfind(|e| e["lifeline"] == "formalize_1").unwrap();
+    assert_eq!(leader["data"]["step"]["met"], true);
+}
+
+#[test]
+fn what_cannot_be_evaluated_or_read_goes_on_where_nothing_better_came() {
+    let bench = bench();
+    let script = drafts(&["", &not_evaluated(), &rejected()])
+        .answer("generate_invariants", 0, 1, "draft", &good_sections())
+        .answer("review", 0, 1, "draft", &review("revise"));
+    bench.forge(&script, &["--candidates", "3", "--max-revisions", "0"]).expect(1);
+    let journal = bench.journal("specs");
+    assert_eq!(chosen(&journal)["received"], json!({"1": 0, "2": 2, "3": 1}));
+    assert_eq!(chosen(&journal)["chosen"], 2);
+
+    let none = support::counter::bench();
+    let script = drafts(&["", ""]).answer("formalize", 0, 2, "repair", &fenced(MODULE));
+    none.forge(&approved(script), &["--candidates", "2"]).expect(0);
+    let journal = none.journal("specs");
+    let again = journal.iter().find(|e| name(e) == "routed" && e["lifeline"] == "formalize").unwrap();
+    assert_eq!(again["data"]["row"], "unreadable_once", "one repair follows, told why");
+    assert_eq!(of(&journal, "candidate_chosen").len(), 1, "a repair is not drafted side by side");
+}
+
+#[test]
+fn side_by_side_the_candidates_are_asked_before_any_of_them_has_answered() {
+    let bench = bench();
+    let server = ModelServer::start(|seen| play(seen, &[Duration::from_millis(700); 3]));
+    let done = under(&bench, &server, &["--candidates", "3"]).expect(0);
+    done.prints(&["Outcome: approved"]);
+    let journal = bench.journal("specs");
+    let drafts = |event: &str| -> Vec<u64> {
+        let apart =
+            of(&journal, event).into_iter().filter(|e| e["lifeline"].as_str().unwrap().starts_with("formalize_"));
+        apart.filter(|e| e["data"]["purpose"] == "draft").map(|e| e["seq"].as_u64().unwrap()).take(3).collect()
+    };
+    let (sent, received) = (drafts("request_sent"), drafts("answer_received"));
+    assert_eq!((sent.len(), received.len()), (3, 3));
+    assert!(sent.iter().max() < received.iter().min(), "{sent:?} {received:?}");
+}
+
+/// How a server plays a run: the formalizations are answered in the order in which they are asked for, each after its time.
+fn play(seen: &Seen, delays: &[Duration]) -> Reply {
+    let system = seen.system();
+    let is = |what: &str| system.starts_with(what);
+    if is("You write informal") {
+        return Reply::text(INFORMAL);
+    }
+    if is("You write what a specification must satisfy") {
+        return Reply::text(good_sections());
+    }
+    if is("You review") {
+        if seen.tool_results().is_empty() {
+            let prompt = seen.prompt();
+            let named: Vec<&str> = prompt.split('`').skip(1).step_by(2).filter(|n| is_file(n)).collect();
+            return Reply::reads(&named);
+        }
+        return Reply::text(review("approved"));
+    }
+    let delay = delays[seen.number.saturating_sub(1).min(delays.len() - 1)];
+    Reply::text(fenced(MODULE)).delay(delay)
+}
+
+fn is_formalize(seen: &Seen) -> bool {
+    seen.system().starts_with("You write PlusCal")
+}
+
+fn is_file(name: &str) -> bool {
+    [".md", ".tla", ".cfg", ".txt"].iter().any(|end| name.ends_with(end)) && !name.contains(' ')
+}
+
+fn under(bench: &Bench, server: &ModelServer, more: &[&str]) -> support::Done {
+    let args = ["run", "docs", "--out", "specs", "--provider", "openai", "--model", "m"];
+    let url = server.url();
+    bench.run_with(&[&args[..], more].concat(), &[("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", "k")])
+}
+
+/// That the reviewer approved, and that it could not know of the draft, which stands before its decision in the journal.
+const UNKNOWN: &str = r#"
+[[rule]]
+id = "not-known"
+owner = "review"
+when = 'row = "approved"'
+formula = '!(@formalize_LATE.says.points >= 0) & @model_check.says.verdict = "holds"'
+
+[[rule]]
+id = "and-yet-before"
+formula = '!(row = "approved") U (lifeline = "formalize_LATE" & name = "candidate_finished")'
+"#;
+
+fn seq(journal: &[Value], event: &str, lifeline: &str) -> u64 {
+    let found = journal.iter().find(|e| name(e) == event && e["lifeline"] == lifeline);
+    found.unwrap_or_else(|| panic!("{event} of {lifeline}"))["seq"].as_u64().unwrap()
+}
+
+fn approved_without_knowing(bench: &Bench, late: &str) -> Vec<Value> {
+    bench.write("unknown.toml", UNKNOWN.replace("LATE", late));
+    bench.run(&["audit", "specs", "--policy", "unknown.toml"]).expect(0).prints(&["Every rule holds."]);
+    let journal = bench.journal("specs");
+    assert_eq!(outcome(&journal), "approved");
+    let told = chosen(&journal);
+    assert_eq!(told["missing"], json!([late.parse::<u32>().unwrap()]), "{told:#}");
+    let draft = seq(&journal, "candidate_finished", &format!("formalize_{late}"));
+    let decision = seq(&journal, "guard_evaluated", "review");
+    assert!(told["chosen"] != json!(late) && draft < decision);
+    bench.run(&["report", "specs"]).expect(0).prints(&["came too late"]);
+    journal
+}
+
+#[test]
+fn a_draft_that_comes_after_the_check_of_another_is_kept_and_decides_nothing() {
+    let bench = bench();
+    // The second one is still under way when the others are good and patience is over.
+    let wait = [Duration::ZERO, Duration::from_secs(16), Duration::ZERO];
+    let server = ModelServer::start(move |seen| play(seen, &wait));
+    under(&bench, &server, &["--candidates", "3", "--record", "record.jsonl"]).expect(0);
+    let journal = bench.events("specs");
+    let late = chosen(&journal)["missing"][0].to_string();
+    let journal = approved_without_knowing(&bench, &late);
+    let draft = seq(&journal, "candidate_finished", &format!("formalize_{late}"));
+    assert!(seq(&journal, "check_finished", "model_check") < draft, "the check's result was there first");
+    assert!(bench.read(&format!("specs/history/rev_0/candidates/{late}.tla")).contains("while n < Max"));
+
+    // From its recording alone it decides the same, and now the draft overtakes the check.
+    let again = support::counter::bench();
+    again.write("record.jsonl", bench.read("record.jsonl"));
+    again.run(&["run", "docs", "--out", "specs", "--recording", "record.jsonl", "--candidates", "3"]).expect(0);
+    let journal = approved_without_knowing(&again, &late);
+    let draft = seq(&journal, "candidate_finished", &format!("formalize_{late}"));
+    assert!(draft < seq(&journal, "routed", "model_check"), "the draft was there first");
+    assert_eq!(again.read("specs/Spec.tla"), bench.read("specs/Spec.tla"));
+}
+
+#[test]
+fn killed_at_any_boundary_the_same_candidate_wins_and_no_answer_is_asked_for_again() {
+    let whole = bench();
+    let script = two_leaders();
+    whole.forge(&script, &["--candidates", "3"]).expect(0);
+    let events = whole.journal("specs").len() as u64;
+    let every = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 1 } else { 3 };
+    let text = whole.read("script.jsonl");
+    let mut kills = 0;
+    for at in (7..=events).step_by(every) {
+        let bench = bench();
+        bench.write("script.jsonl", &text);
+        let args = ["run", "docs", "--out", "specs", "--recording", "script.jsonl", "--candidates", "3"];
+        let point = format!("{}:{at}", ["before", "torn", "after"][kills % 3]);
+        assert_eq!(bench.run_with(&args, &[("TLAFORGE_CRASH", &point)]).status, None, "{point}");
+        bench.run(&["resume", "specs"]).expect(0);
+        let journal = bench.journal("specs");
+        assert_eq!(chosen(&journal)["chosen"], 2, "{point}");
+        for event in ["answer_received", "candidate_finished", "candidate_received", "check_finished"] {
+            let mut keys: Vec<String> = of(&journal, event)
+                .iter()
+                .map(|e| {
+                    let key = ["purpose", "artifact", "candidate", "stage"].map(|field| e["data"][field].to_string());
+                    format!("{} {}", e["lifeline"], key.join(" "))
+                })
+                .collect();
+            let all = keys.len();
+            keys.sort();
+            keys.dedup();
+            assert_eq!(keys.len(), all, "twice after {point}: {event}");
+        }
+        for file in ["Spec.tla", "Spec.cfg", "history/rev_0/candidates/1.tla", "history/rev_0/candidates/3.tla"] {
+            assert_eq!(bench.read(&format!("specs/{file}")), whole.read(&format!("specs/{file}")), "{point}: {file}");
+        }
+        kills += 1;
+    }
+    println!("killed at {kills} of {events} events");
+}
+
+#[test]
+fn what_was_drafted_as_a_whole_is_the_first_candidate_and_its_properties_are_for_no_other() {
+    let whole = format!("````markdown informal_spec\n{INFORMAL}````\n{}{}", fenced(&rejected()), weak_sections());
+    let script = Script::default().answer("informal_spec", 0, 1, "whole", &whole).sample(
+        "formalize",
+        0,
+        1,
+        ("draft", 2),
+        &fenced(MODULE),
+    );
+    let bench = bench();
+    bench.forge(&approved(script), &["--candidates", "2", "--draft", "whole"]).expect(0);
+    let journal = bench.journal("specs");
+    assert_eq!(chosen(&journal)["received"], json!({"1": 1, "2": 5}));
+    assert!(bench.read("specs/Spec.tla").contains("NeverAbove"), "properties for the module that won");
+}
+
+#[test]
+fn numbers_that_nobody_means_are_refused_before_anything_is_asked() {
+    let bench = bench();
+    let server = ModelServer::start(|_| Reply::text("never"));
+    for number in ["0", "9", "1000", "-1", "two", ""] {
+        let flag = format!("--candidates={number}");
+        under(&bench, &server, &[&flag]).expect(2).says(&["from 1 to 8"]);
+        bench.write("tlaforge.toml", format!("candidates = {number}\n"));
+        if matches!(number, "0" | "9" | "1000") {
+            under(&bench, &server, &[]).expect(2).says(&["candidates", "from 1 to 8", "--candidates"]);
+        } else {
+            under(&bench, &server, &[]).expect(2).says(&["tlaforge.toml"]);
+        }
+        std::fs::remove_file(bench.path("tlaforge.toml")).unwrap();
+    }
+    assert_eq!(server.requests().len(), 0);
+    assert!(!bench.path("specs").exists());
+}
+
+#[test]
+fn a_candidate_whose_call_fails_is_done_without_and_where_all_fail_the_run_can_be_resumed() {
+    let bench = bench();
+    let mut failed = 0;
+    let server = ModelServer::start(move |seen| {
+        if failed == 0 && is_formalize(seen) {
+            failed += 1;
+            return Reply::error(400, "invalid_request_error", "not today");
+        }
+        play(seen, &[Duration::ZERO])
+    });
+    under(&bench, &server, &["--candidates", "2"]).expect(0).prints(&["gave nothing", "not today"]);
+    assert_eq!(chosen(&bench.journal("specs"))["received"].as_object().unwrap().len(), 1);
+
+    let all = support::counter::bench();
+    let server = ModelServer::start(|seen| {
+        if is_formalize(seen) {
+            return Reply::error(400, "invalid_request_error", "not today");
+        }
+        play(seen, &[Duration::ZERO])
+    });
+    under(&all, &server, &["--candidates", "2"]).expect(5).says(&["not today"]);
+    let server = ModelServer::start(|seen| play(seen, &[Duration::ZERO]));
+    let url = server.url();
+    all.run_with(&["resume", "specs", "--base-url", &url], &[("OPENAI_API_KEY", "k")]).expect(0);
+    assert_eq!(chosen(&all.journal("specs"))["received"].as_object().unwrap().len(), 2);
+}
+
+#[test]
+fn a_budget_counts_what_is_asked_side_by_side() {
+    let bench = bench();
+    let server = ModelServer::start(|seen| play(seen, &[Duration::from_millis(300)]));
+    // Enough for the informal specification and about one formalization.
+    under(&bench, &server, &["--candidates", "4", "--max-tokens", "14000"]);
+    let journal = bench.events("specs");
+    let asked = of(&journal, "answer_received").iter().filter(|e| e["lifeline"] != "informal_spec").count();
+    assert!(asked < 4, "four at once would have gone beyond: {asked}");
+}
