@@ -5,7 +5,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::counter::{INFORMAL, bench, good, issue, review};
+use support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
 use support::model_server::{ModelServer, Reply, Seen, Tokens};
 use support::recorded_model::RecordedModel;
 use support::{Bench, Done, Script, name};
@@ -253,4 +253,36 @@ fn labels_count_against_the_budget_and_may_be_given_by_a_model_of_their_own() {
     assert!(!folder.exists() || std::fs::read_dir(folder).unwrap().next().is_none(), "there is nothing to read");
     bench.write("tlaforge.toml", "[nodes.labels]\nmodel = \"small-1\"\n");
     bench.run(&[&args[..], &["--out", "other"]].concat()).expect(2).says(&["no such node", "`label` for labels"]);
+}
+
+#[test]
+fn candidates_are_labelled_each_by_itself() {
+    let bench = bench();
+    let broken = MODULE.replace("end while;", "");
+    let script = Script::default()
+        .answer("informal_spec", 0, 1, "draft", INFORMAL)
+        .answer("informal_spec", 0, 1, "label draft", &unsure(false))
+        .sample("formalize", 0, 1, ("draft", 1), &fenced(&broken))
+        .sample("formalize", 0, 1, ("label draft", 1), &unsure(true))
+        .sample("formalize", 0, 1, ("draft", 2), &fenced(MODULE))
+        .sample("formalize", 0, 1, ("label draft", 2), &unsure(false))
+        .answer("generate_invariants", 0, 1, "draft", &good_sections())
+        .answer("generate_invariants", 0, 1, "label draft", &unsure(false))
+        .answer("review", 0, 1, "label draft", &unsure(false))
+        .answer("review", 0, 1, "draft", &review("approved"))
+        .having_read_all();
+    bench.write(POLICY, policy("severity = \"warning\"\n"));
+    bench.forge(&script, &["--candidates", "2", "--policy", POLICY]).expect(0).prints(&[
+        "Outcome: approved",
+        "sure [warning]: violated by event",
+        "untrusted (model:unsure)",
+    ]);
+    let journal = bench.journal("specs");
+    let told = |lifeline: &str| {
+        let taken = of(&journal, "answer_taken").into_iter().find(|e| e["lifeline"] == lifeline).unwrap();
+        taken["data"]["told"]["labels"].clone()
+    };
+    assert_eq!((told("formalize_1"), told("formalize_2")), (json!(["unsure"]), json!([])));
+    bench.run(&["audit", "specs", "--policy", POLICY]).expect(0).prints(&["sure: VIOLATED  [warning]"]);
+    assert!(!bench.path("specs/candidates").exists());
 }
