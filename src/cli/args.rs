@@ -468,11 +468,11 @@ pub(super) struct AuditArgs {
     /// Write the verdicts as `JUnit` XML.
     #[arg(long, value_name = "FILE", conflicts_with = "follow")]
     pub junit: Option<PathBuf>,
-    #[command(flatten)]
-    pub labels: LabelArgs,
     /// `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
+    #[command(flatten)]
+    pub labels: LabelArgs,
 }
 
 /// The shapes of logs.
