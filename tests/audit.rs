@@ -384,10 +384,14 @@ fn the_policies_of_the_documents_run_as_they_stand() {
     bench.run(&["demo", "--checker", "embedded"]).expect(0);
     let page = std::fs::read_to_string(support::project().join("docs/formulas.md")).unwrap();
     let policies: Vec<&str> = page.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
-    assert_eq!(policies.len(), 2);
+    assert_eq!(policies.len(), 3);
     bench.write("log.jsonl", "{\"call\":{\"tool\":\"test\"}}\n{\"call\":{\"tool\":\"submit\"}}\n");
     bench.write("agent.toml", policies[0]);
     bench.run(&["audit", "log.jsonl", "--policy", "agent.toml"]).expect(0).prints(&["Every rule holds."]);
+    // There is nothing in it that a model would have to judge.
+    bench.write("silent.jsonl", "{\"content\":\"\"}\n");
+    bench.write("labels.toml", policies[2]);
+    bench.run(&["audit", "silent.jsonl", "--policy", "labels.toml"]).expect(0).prints(&["untrusted (model:polite"]);
     bench.write("run.toml", policies[1]);
     bench.run(&["audit", "demo-specs", "--policy", "run.toml"]).expect(0).prints(&["Every rule holds."]);
 }

@@ -3,10 +3,8 @@
 
 mod support;
 
-use std::path::Path;
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
+use support::handoff::answer_at;
 use support::{Bench, Script};
 
 const POLICY: &str = "# what we want\n[[rule]]\nid = \"answered\"\nwords = \"every request is answered\" # always\nseverity = \"warning\"\n\n[[rule]]\nid = \"checked\"\nowner = \"review\"\nwhen = 'name = \"routed\"'\nwords = \"\"\"a review decides\nonly after a check\"\"\"\n";
@@ -32,20 +30,6 @@ fn both() -> Script {
         "formulate",
         &said(CHECKED),
     )
-}
-
-/// Answers a request when it comes, by a rename; what was asked.
-fn answer_with(folder: &Path, text: &str) -> String {
-    let begun = Instant::now();
-    while !folder.join("request.md").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no request came at {}", folder.display());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let asked = std::fs::read_to_string(folder.join("request.md")).unwrap();
-    std::fs::write(folder.join("draft"), text).unwrap();
-    std::thread::sleep(Duration::from_millis(50));
-    std::fs::rename(folder.join("draft"), folder.join("answer.md")).unwrap();
-    asked
 }
 
 #[test]
@@ -122,13 +106,13 @@ fn a_person_answers_through_files_and_the_prompt_holds_what_has_to_be_known() {
         .spawn()
         .unwrap();
     let folder = |seq: u32| bench.path(&format!("formulate/handoff/{seq:04}-policy"));
-    let first = answer_with(&folder(1), &said(ANSWERED));
+    let first = answer_at(&folder(1), &said(ANSWERED));
     for words in
         ["every request is answered", "`F f` (here or later)", "- `check_finished`: cfg", "informal_spec, formalize"]
     {
         assert!(first.contains(words), "{words} is missing in {first}");
     }
-    let second = answer_with(&folder(3), &said(CHECKED));
+    let second = answer_at(&folder(3), &said(CHECKED));
     for words in
         ["only after a check", "asked at the events of the node `review` where `name = \"routed\"` holds", "`O f`"]
     {
@@ -151,4 +135,24 @@ fn what_cannot_be_formulated_is_told() {
         .says(&["no event of a run has a field `nam`", "near it: name"]);
     bench.write("p.toml", "[[rule]]\nid = \"a\"\nwords = \"w\"\n");
     bench.run(&["policy", "formulate", "p.toml", "--provider", "nobody"]).expect(2).says(&["unknown provider"]);
+}
+
+#[test]
+fn a_rule_in_words_may_speak_of_what_a_model_has_to_judge() {
+    let script = Script::default().answer("policy", 0, 1, "formulate", &said("G (model:unsure -> F model:sure)"));
+    let bench = written(&script);
+    let label = |name: &str| format!("[[label]]\nname = \"{name}\"\nasks = \"it says that it is {name}\"\n\n");
+    let rule = "[[rule]]\nid = \"r\"\nwords = \"who is unsure gets sure\"\n";
+    bench.write("p.toml", format!("{}{}{rule}", label("unsure"), label("sure")));
+    let formulate =
+        ["policy", "formulate", "p.toml", "--recording", "answers.jsonl", "--yes", "--record", "made.jsonl"];
+    bench.run(&formulate).expect(0).prints(&["G (model:unsure -> F model:sure)"]);
+    bench.write("log.jsonl", "");
+    bench
+        .run(&["audit", "log.jsonl", "--policy", "p.toml"])
+        .expect(0)
+        .prints(&["untrusted (model:sure, model:unsure)"]);
+    // One that is not there goes back with the reason, like any other mistake.
+    bench.write("p.toml", format!("{}{rule}", label("sure")));
+    bench.run(&formulate).says(&["`model:unsure`: there is no [[label]] of this name"]);
 }

@@ -177,7 +177,8 @@ fn the_example_in_the_documentation_of_the_file_is_a_policy() {
     let inside = source.split("```toml").nth(1).unwrap().split("```").next().unwrap();
     let example: String = inside.lines().map(|line| line.trim_start_matches("//!").to_owned() + "\n").collect();
     let policy = Policy::read(&example, &mut Formulas::new()).unwrap();
-    assert_eq!(policy.rules.len(), 4);
+    assert_eq!(policy.rules.len(), 5);
+    assert_eq!(policy.labels.names().map(|name| &**name).collect::<Vec<_>>(), ["polite"]);
 }
 
 #[test]
@@ -227,6 +228,17 @@ fn a_wrong_policy_is_refused_with_its_line() {
         (rule("owner = \"A\"\nformula = 'F a'"), Some(5), "`F` has no meaning in the causal reading"),
         (rule("owner = \"A\"\nformula = 'a'\nwhen = '('"), Some(6), "the parameter `when` is no formula"),
         (rule("owner = \"A\"\nformula = 'a'\nkind = \"no_call\""), Some(6), "no `kind`"),
+        (rule("formula = 'G model:kind'"), Some(2), "rule `it`: `model:kind`: there is no [[label]] of this name"),
+        (
+            rule("formula = 'G model:kid'") + "[[label]]\nname = \"kind\"\nasks = \"it is kind\"\n",
+            Some(2),
+            "there is no [[label]] of this name (near it: kind)",
+        ),
+        (
+            rule("formula = 'a'") + "\n[[label]]\nname = \"kind\"\nasks = \"it is kind\"\n",
+            Some(6),
+            "no rule speaks of `model:kind`",
+        ),
         (rule("formula = 'a'") + &rule("formula = 'b'"), Some(6), "a second rule `it` (the first begins in line 2)"),
     ] {
         let error = Policy::read(&text, &mut Formulas::new()).expect_err(&text);
@@ -239,6 +251,7 @@ fn a_wrong_policy_is_refused_with_its_line() {
             | PolicyError::Prediction { line, .. }
             | PolicyError::Syntax { line, .. }
             | PolicyError::Key { line, .. }
+            | PolicyError::Label { line, .. }
             | PolicyError::Duplicate { line, .. }
             | PolicyError::Rule { line, .. }
             | PolicyError::Parameter { line, .. } => Some(line),

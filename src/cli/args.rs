@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::experiments::ExperimentsArgs;
+use super::labels::LabelArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
 use crate::config::{CheckerChoice, Draft, Layer};
@@ -468,9 +469,14 @@ pub(super) struct AuditArgs {
     /// Leave out lines that are no records, and tell which.
     #[arg(long)]
     pub skip_invalid: bool,
+    /// Write the verdicts as `JUnit` XML.
+    #[arg(long, value_name = "FILE", conflicts_with = "follow")]
+    pub junit: Option<PathBuf>,
     /// `json` prints one object.
     #[arg(long, value_enum, default_value = "text", hide_possible_values = true, value_name = "text|json")]
     pub format: Format,
+    #[command(flatten)]
+    pub labels: LabelArgs,
 }
 
 /// The shapes of logs.

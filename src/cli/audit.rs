@@ -1,5 +1,6 @@
 //! `tlaforge audit`: a log against the rules of a policy.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -9,18 +10,22 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::args::{AuditArgs, Format, ShapeChoice};
-use super::failure::Failure;
+use super::failure::{Fails, Failure};
 use super::formula::around;
+use super::labels::{Whole, label};
 use super::progress::{advice, json_line, result};
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
-use crate::journal::ArtifactStore;
+use crate::journal::{ArtifactStore, write_atomically};
 use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
-use crate::monitor::{AuditError, Audited, Auditor, Fallen, Follower, Policy, PolicyRule, Rule, Scope, Severity};
+use crate::monitor::{
+    AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
+    Severity, asked_by,
+};
 use crate::pipeline::{default_policy, kept_texts};
 use crate::process::Cancel;
-use crate::report::{audit_json, audit_text, laws_text};
+use crate::report::{audit_json, audit_junit, audit_text, laws_text};
 use crate::temporal::{Ending, Formulas, Refused};
 
 /// What stands for the policy that is compiled in.
@@ -31,7 +36,14 @@ const BEGINNING: u64 = 64 << 10;
 
 pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
-    let (rules, mapping) = rules(args, &mut formulas)?;
+    let Asked { rules, mapping, labels } = rules(args, &mut formulas)?;
+    if let (Some(flag), true) = (args.labels.idle(), labels.is_empty()) {
+        return Err(Failure::usage(format!("{flag} is given, and no rule speaks of what a model has to judge"))
+            .hint("docs/formulas.md says how a rule does that: [[label]] tables, and the atom model:NAME"));
+    }
+    if args.follow && !labels.is_empty() {
+        return Err(Failure::usage("a log that still grows is not labelled by a model").hint("leave out --follow"));
+    }
     if args.follow && is_default(args) {
         return Err(Failure::usage(
             "the default policy speaks of what could be known, which is asked of a whole journal",
@@ -48,18 +60,37 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
             .hint("give a run folder, or a policy of your own"));
     }
-    let auditor = auditor(&args.log, formulas, rules, mapping, shape)?;
+    let auditor = auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
     let manner = Manner {
         skip_invalid: args.skip_invalid,
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
     let reset = if args.reset { Reset::AfterVerdict } else { Reset::Never };
-    let audited = if shape == Shape::Openai && log.is_list() {
+    let is_list = shape == Shape::Openai && log.is_list();
+    let audited = if !labels.is_empty() {
+        // It is read twice: for what is to be judged, and with the labels.
+        let bytes = log.whole()?;
+        let lines = || Cursor::new(&bytes);
+        let judged = if is_list { auditor.judged_list(&bytes) } else { auditor.judged_lines(&mut lines(), manner) };
+        let judged = judged.map_err(|e| failure(&e))?;
+        let whole = Whole { path: &args.log, bytes: &bytes, is_list };
+        let (known, labelling) = label(&args.labels, &whole, &judged, &labels).await?;
+        let auditor = auditor.with_labels(known);
+        let audited = if is_list { auditor.list(&bytes, reset) } else { auditor.lines(&mut lines(), manner, reset) };
+        audited.map(|audited| Audited { labelling: Some(labelling), ..audited })
+    } else if is_list {
         auditor.list(&log.whole()?, reset)
     } else {
         auditor.lines(&mut log.input(), manner, reset)
     };
     let audited = audited.map_err(|e| failure(&e))?;
+    if let Some(path) = &args.junit {
+        write_atomically(
+            &std::path::absolute(path).fails(Exit::Usage)?,
+            audit_junit(&args.log.display().to_string(), &audited).as_bytes(),
+        )
+        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
+    }
     if is_default(args) {
         under_laws(args, shape, &audited)?;
     } else {
@@ -76,8 +107,15 @@ fn auditor(
     rules: Vec<PolicyRule>,
     mapping: Mapping,
     shape: Shape,
+    labels: &Propositions,
 ) -> Result<Auditor, Failure> {
-    let auditor = Auditor::new(formulas, rules, mapping.over(shape)).map_err(|e| failure(&e))?;
+    let mapping = mapping.over(shape);
+    let auditor = if labels.is_empty() {
+        Auditor::new(formulas, rules, mapping)
+    } else {
+        Auditor::labelled(formulas, rules, mapping, KnownLabels::new(labels, HashMap::new()))
+    };
+    let auditor = auditor.map_err(|e| failure(&e))?;
     let folder = if log.is_dir() { Some(log) } else { log.parent() };
     let kept = folder.map(|folder| folder.join("artifacts")).filter(|dir| shape == Shape::Journal && dir.is_dir());
     let Some(kept) = kept else { return Ok(auditor) };
@@ -145,7 +183,7 @@ async fn follow(
     if first.is_none() {
         advice(&format!("warning: {}: the log has no record", args.log.display()));
     }
-    let auditor = auditor(&args.log, formulas, rules, mapping, shape)?;
+    let auditor = auditor(&args.log, formulas, rules, mapping, shape, &Propositions::default())?;
     let auditor = Arc::new(auditor);
     let mut follower = Follower::new(auditor.clone()).map_err(|e| failure(&e))?;
     // What the end of a run breaks is told behind it.
@@ -264,10 +302,20 @@ fn failure(error: &AuditError) -> Failure {
     }
 }
 
+/// What is asked of a log.
+struct Asked {
+    rules: Vec<PolicyRule>,
+    /// What is said of the log.
+    mapping: Mapping,
+    /// What a model has to judge.
+    labels: Propositions,
+}
+
 /// The rules of the file and of the command line, and what both say of the log.
-fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, Mapping), Failure> {
+fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
     let mut rules = Vec::new();
     let mut mapping = Mapping::default();
+    let mut labels = Propositions::default();
     if let Some(path) = &args.policy {
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
         let text = match path.to_str() {
@@ -276,12 +324,16 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
         };
         let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("docs/formulas.md has an example"))?;
         rules = policy.rules;
-        mapping = policy.log;
+        (mapping, labels) = (policy.log, policy.labels);
     }
     for (number, text) in (1..).zip(&args.formula) {
         let formula = formulas.parse(text).map_err(|e| {
             Failure::usage(format!("--formula {}: {e}", around(text, e.at).0)).hint("tlaforge formula 'F' tries one")
         })?;
+        if let Some(name) = asked_by(formulas, formula).into_iter().find(|name| !labels.names().any(|n| n == name)) {
+            return Err(Failure::usage(format!("--formula {text}: nothing says what `model:{name}` asks"))
+                .hint("a [[label]] of a policy file does, with a rule that speaks of it"));
+        }
         rules.push(PolicyRule {
             id: if args.formula.len() == 1 { "formula".to_owned() } else { format!("formula-{number}") },
             description: None,
@@ -295,7 +347,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<(Vec<PolicyRule>, 
     for map in &args.map {
         set(&mut mapping, map)?;
     }
-    Ok((rules, mapping))
+    Ok(Asked { rules, mapping, labels })
 }
 
 fn set(mapping: &mut Mapping, map: &str) -> Result<(), Failure> {

@@ -15,7 +15,9 @@ use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::Recording;
 use crate::nodes::{Crew, Desk, Shelf};
-use crate::pipeline::{self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, drive};
+use crate::pipeline::{
+    self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, WatchError, drive,
+};
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
 use crate::report::summary;
@@ -132,6 +134,7 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
         RunError::Lock(LockError::Held { .. })
         | RunError::NoRun { .. }
         | RunError::Journal(JournalError::Damaged { .. })
+        | RunError::Watch(WatchError::Unlabelled { .. })
         | RunError::Fold(_) => failure,
         RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
         RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),

@@ -7,21 +7,19 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
+use super::asker::Asker;
 use super::failure::{Fails, Failure};
-use super::forge::{Answers, settings};
+use super::forge::settings;
 use super::progress::{advice, result};
-use super::provider::{caller, refuse_secrets};
-use super::surroundings::cancel_on_signals;
-use super::trust::{begin_recording, make_absolute, may_record};
+use super::provider::refuse_secrets;
 use crate::config::Layer;
 use crate::exit::Exit;
 use crate::journal::write_atomically;
-use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Recording, Request, RequestKey, Used};
+use crate::llm::{Request, RequestKey};
 use crate::monitor::log::{JOURNAL_LIFELINES, journal_vocabulary};
 use crate::monitor::{InWords, in_words};
 use crate::pipeline::admit;
-use crate::process::Cancel;
-use crate::prompt::{PromptLibrary, json_object};
+use crate::prompt::json_object;
 use crate::temporal::Formulas;
 
 /// The node in the keys of requests.
@@ -153,15 +151,9 @@ fn agreed(id: &str) -> Result<bool, Failure> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// Who is asked, and what was said so far.
+/// Who is asked.
 struct Model {
-    caller: Caller,
-    prompts: PromptLibrary,
-    cancel: Cancel,
-    workspace: PathBuf,
-    used: Used,
-    record: Option<PathBuf>,
-    recording: Recording,
+    asker: Asker,
 }
 
 impl Model {
@@ -174,21 +166,8 @@ impl Model {
             max_cost: args.max_cost,
             ..Layer::default()
         };
-        let mut settings = settings(flags)?;
-        make_absolute(&mut settings);
-        if let Some(path) = &args.record {
-            may_record(path)?;
-            begin_recording(path)?;
-        }
-        let cancel = cancel_on_signals();
         let out = args.out.clone().unwrap_or_else(|| PathBuf::from("formulate"));
-        let caller = caller(&settings, Answers::AsSet, &out, &cancel).await?;
-        let prompts = PromptLibrary::load(settings.given.prompts.as_deref()).fails(Exit::Usage)?;
-        let workspace = std::path::absolute(out.join("workspace")).fails(Exit::Usage)?;
-        std::fs::create_dir_all(&workspace)
-            .map_err(|e| Failure::usage(format!("cannot create {}: {e}", workspace.display())))?;
-        let recording = Recording::default();
-        Ok(Self { caller, prompts, cancel, workspace, used: Used::default(), record: args.record.clone(), recording })
+        Ok(Self { asker: Asker::of(settings(flags)?, args.record.as_deref(), &out).await? })
     }
 
     /// A formula that a run could be watched by; after one that could not, the model is told why, once.
@@ -196,6 +175,7 @@ impl Model {
         let mut data = json!({
             "words": rule.words.trim(), "owner": rule.owner, "when": rule.when, "nodes": JOURNAL_LIFELINES.join(", "),
             "events": journal_vocabulary(), "formula": null, "problem": null,
+            "labels": rule.labels.iter().map(|[name, asks]| json!({"name": name, "asks": asks})).collect::<Vec<_>>(),
         });
         for purpose in ["formulate", "repair"] {
             let answer = self.ask(purpose, number, &data).await?;
@@ -227,61 +207,19 @@ impl Model {
     }
 
     async fn ask(&mut self, purpose: &str, number: u32, data: &Value) -> Result<String, Failure> {
-        let render = |name: &str, data: &Value| self.prompts.render(name, data).fails(Exit::Usage);
+        let render = |name: &str, data: &Value| self.asker.prompts.render(name, data).fails(Exit::Usage);
         let key =
             RequestKey { node: NODE.to_owned(), place: 0, attempt: number, purpose: purpose.to_owned(), candidate: 0 };
         let request = Request {
             seq: u64::from(number) * 2 + u64::from(purpose == "repair") - 1,
             role: render("policy/role", &json!({}))?,
             prompt: render("policy/formulate", data)?,
-            workspace: self.workspace.clone(),
+            workspace: self.asker.workspace.clone(),
             offered: Vec::new(),
-            choice: self.caller.choice(NODE),
+            choice: self.asker.caller.choice(NODE),
             schema: None,
             key,
         };
-        if self.caller.name() == "handoff" {
-            advice(&format!("waiting for handoff/{:04}-{NODE}/answer.md", request.seq));
-        }
-        let mut note = |note: Note| {
-            if let Note::Failed { message, .. } = &note {
-                advice(&format!("the call failed: {message}"));
-            }
-        };
-        let used = self.used;
-        let answer = self.caller.call(&request, &|| used, &self.cancel, &mut note).await.map_err(|e| failed(&e))?;
-        self.take(&request, &answer)?;
-        Ok(answer.text)
+        Ok(self.asker.ask(request).await?.text)
     }
-
-    fn take(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
-        self.used.cost_usd += answer.cost_usd.unwrap_or(0.0);
-        self.used.tokens = self.used.tokens.saturating_add(answer.usage.map_or(0, |usage| usage.total()));
-        let Some(path) = &self.record else { return Ok(()) };
-        self.recording.answers.push(Recorded {
-            late: false,
-            v: 1,
-            key: request.key.clone(),
-            wording: request.wording(),
-            prompt_start: request.prompt.chars().take(80).collect(),
-            reads: answer.reads.clone(),
-            usage: answer.usage,
-            cost_usd: answer.cost_usd,
-            model: answer.model.clone(),
-            stop_reason: answer.stop_reason.clone(),
-            provider: self.caller.name().to_owned(),
-            answer: answer.text.clone(),
-        });
-        write_atomically(&whole(path)?, self.recording.render().as_bytes())
-            .map_err(|e| Failure::usage(format!("cannot write the recording {}: {e}", path.display())))
-    }
-}
-
-fn failed(error: &LlmError) -> Failure {
-    let exit = match error {
-        LlmError::Cancelled => Exit::Interrupted,
-        LlmError::Budget { .. } | LlmError::Deadline => Exit::Undecided,
-        _ => Exit::Provider,
-    };
-    Failure::new(exit, error.to_string())
 }

@@ -2,6 +2,7 @@
 //! wires the parts together and decides nothing about specifications.
 
 mod args;
+mod asker;
 mod audit;
 mod branch;
 mod check;
@@ -16,6 +17,7 @@ mod failure;
 mod forge;
 mod formula;
 mod formulate;
+mod labels;
 mod mutate;
 mod objective;
 mod own_policy;

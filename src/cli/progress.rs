@@ -11,7 +11,7 @@ use super::args::Format;
 use super::provider::without_secrets;
 use crate::journal::Event;
 use crate::pipeline::{Judged, ObjectiveStep, Station};
-use crate::report::{candidate_event, counted, intervened_words, mutants_sentence, step_words};
+use crate::report::{candidate_event, counted, intervened_words, labelled_words, mutants_sentence, step_words};
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -192,11 +192,11 @@ impl Display {
                 let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
                 format!("{station}-> {}{why}", text("to"))
             }
+            "labelled" => format!("{station}{}", labelled_words(data)),
             "predicted" => format!("{station}predicted to be violated: {}", one_line(&data["estimates"].to_string())),
-            "intervened" => match serde_json::from_value(data.clone()) {
-                Ok(intervened) => format!("{station}{}", one_line(&intervened_words(&intervened))),
-                Err(_) => return None,
-            },
+            "intervened" => {
+                format!("{station}{}", one_line(&intervened_words(&serde_json::from_value(data.clone()).ok()?)))
+            }
             "rule_violated" => format!(
                 "{:<20}rule {} is violated by event {} [{}]: {}",
                 "policy",

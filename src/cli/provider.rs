@@ -20,6 +20,7 @@ use crate::llm::{
     Handoff, HttpSettings, LlmError, ModelChoice, Models, OpenAi, OpenAiSettings, Pace, Prices, Provider, Recording,
     Replay, RetryPolicy, Secret, without_marked,
 };
+use crate::monitor::LABEL_NODE;
 use crate::pipeline::Station;
 use crate::process::Cancel;
 
@@ -263,9 +264,9 @@ pub(super) fn models(settings: &Settings, provider: &str) -> Result<Models, Fail
     for (node, own) in &given.nodes {
         let asks =
             Station::ALL.iter().any(|s| s.name() == node && !matches!(s, Station::Validate | Station::ModelCheck));
-        if !asks {
+        if !asks && node != LABEL_NODE {
             return Err(Failure::usage(format!("[nodes.{node}] in the settings: no such node asks a model"))
-                .hint("the nodes are informal_spec, formalize, generate_invariants and review"));
+                .hint("the nodes are informal_spec, formalize, generate_invariants and review, and `label` for labels of answers"));
         }
         temperature(own.temperature)?;
     }

@@ -200,7 +200,7 @@ impl Asker {
         if self.halted.load(Ordering::SeqCst) {
             return Err(AskError::Halted);
         }
-        let used = *locked(&self.used);
+        let used = || *locked(&self.used);
         if self.caller.name() == "handoff" {
             (self.tell)(&format!("waiting for handoff/{:04}-{}/answer.md", request.seq, question.node));
         }
@@ -213,7 +213,7 @@ impl Asker {
                 }
                 failed.push(note);
             };
-            self.caller.call(&request, used, &self.cancel, &mut each).await
+            self.caller.call(&request, &used, &self.cancel, &mut each).await
         };
         for note in failed {
             if let Note::Failed { usage, cost_usd, estimated, .. } = note {
@@ -264,6 +264,7 @@ impl Asker {
             model: request.choice.model.clone().or_else(|| answer.model.clone()),
             stop_reason: answer.stop_reason.clone(),
             provider: self.caller.name().to_owned(),
+            late: false,
             answer: answer.text.clone(),
         })
     }

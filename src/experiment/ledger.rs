@@ -122,6 +122,7 @@ mod tests {
             model: Some("m".into()),
             stop_reason: None,
             provider: "handoff".into(),
+            late: false,
             answer: "yes\nno".into(),
         }
     }

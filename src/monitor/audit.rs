@@ -1,10 +1,14 @@
 //! What the rules of a policy say of a whole log: a verdict for each, where it was decided, why, and what is still owed.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::causal_audit::{CausalAudit, Misfit};
+use super::known_labels::KnownLabels;
+use super::labelling::Labelling;
 use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, Shape, Step, scan_lines, scan_list};
 use super::policy::{PolicyRule, Scope};
+use super::propositions::MODEL;
 use super::trac::{Decision, Monitor, MonitorError, Reset};
 use crate::temporal::{
     Atom, AtomId, Decided, Ending, Formula, Formulas, Labels, Letter, Progression, Reading, Refused, Schema,
@@ -67,6 +71,8 @@ pub struct RuleFinding {
     pub note: Option<String>,
     /// What would have to follow, in words, where the log ends before it.
     pub owed: Option<String>,
+    /// The propositions that it rests on and a model labelled: a verdict that rests on any is untrusted.
+    pub untrusted: Vec<Arc<str>>,
 }
 
 /// How many failing positions a finding holds.
@@ -81,6 +87,8 @@ pub struct Audited {
     pub found: Found,
     /// What a person should know besides.
     pub warnings: Vec<String>,
+    /// How the labels came about that a model gave, where rules speak of any.
+    pub labelling: Option<Labelling>,
 }
 
 /// Why an audit cannot be made.
@@ -113,11 +121,31 @@ pub struct Auditor {
 }
 
 impl Auditor {
-    /// Rules, and where the log keeps what they speak of.
+    /// Rules, and where the log keeps what they speak of. Refused: a rule that speaks of what a model has to judge.
     pub fn new(formulas: Formulas, rules: Vec<PolicyRule>, mapping: Mapping) -> Result<Self, AuditError> {
+        Self::of(formulas, rules, mapping, None)
+    }
+
+    /// The same, where rules may speak of what a model has judged. A step that it did not label has none of the
+    /// propositions.
+    pub fn labelled(
+        formulas: Formulas,
+        rules: Vec<PolicyRule>,
+        mapping: Mapping,
+        known: KnownLabels,
+    ) -> Result<Self, AuditError> {
+        Self::of(formulas, rules, mapping, Some(known))
+    }
+
+    fn of(
+        formulas: Formulas,
+        rules: Vec<PolicyRule>,
+        mapping: Mapping,
+        known: Option<KnownLabels>,
+    ) -> Result<Self, AuditError> {
         let schema = Schema {
             fields: mapping.fields.as_ref().map(|fields| fields.iter().cloned().collect()),
-            labels: mapping.labels().map(str::to_owned).collect(),
+            labels: mapping.labels().chain(known.iter().map(|_| MODEL)).map(str::to_owned).collect(),
             calls: CALLS.iter().map(|name| (*name).to_owned()).collect(),
             lifelines: None,
         };
@@ -148,7 +176,7 @@ impl Auditor {
         let clock = clock.iter().map(String::as_str);
         let causal = rules.iter().any(|rule| matches!(rule.scope, Scope::Causal { .. }));
         let besides: Vec<&str> = besides.into_iter().chain(clock.filter(|_| causal)).collect();
-        let plan = Plan::new(&mapping, &formulas, &wanted, &besides);
+        let plan = Plan::new(&mapping, &formulas, &wanted, &besides).with_labels(known.unwrap_or_default());
         Ok(Self { formulas, rules, mapping, plan, traced })
     }
 
@@ -156,6 +184,12 @@ impl Auditor {
     #[must_use]
     pub fn with_texts(self, kept: KeptTexts) -> Self {
         Self { plan: self.plan.with_texts(kept), ..self }
+    }
+
+    /// The same, with these labels of the steps.
+    #[must_use]
+    pub fn with_labels(self, known: KnownLabels) -> Self {
+        Self { plan: self.plan.with_labels(known), ..self }
     }
 
     /// What is read of each record.
@@ -229,6 +263,7 @@ impl Auditor {
             witness,
             note: (!check.holds() && !check.decided_exactly).then(|| inexact.to_owned()),
             owed: if verdict == Verdict::PresumablyViolated { self.owed(rule.formula, labels) } else { None },
+            untrusted: rule.rests_on(&self.formulas),
             rule: rule.clone(),
         })
     }
@@ -435,7 +470,7 @@ impl Whole {
                 warnings.push(format!("no record has a field `{name}`, so what asks for it is false everywhere"));
             }
         }
-        Ok(Audited { findings, found, warnings })
+        Ok(Audited { findings, found, warnings, labelling: None })
     }
 }
 
@@ -492,6 +527,7 @@ impl Counted {
             witness: if violations + satisfactions > 0 { vec![counted] } else { Vec::new() },
             note: None,
             owed: if ending.holds() || at_rest { None } else { self.monitor.owed_in_words(&rule.id) },
+            untrusted: rule.rests_on(&auditor.formulas),
             rule: rule.clone(),
         }
     }

@@ -249,6 +249,7 @@ impl CausalAudit {
                 witness: if rule.asked == 0 { vec![never] } else { rule.witness },
                 note: None,
                 owed: None,
+                untrusted: rule.rule.rests_on(formulas),
                 rule: rule.rule,
             };
             (rule.number, finding)

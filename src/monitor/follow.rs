@@ -7,7 +7,7 @@ use super::causal_audit::CausalAudit;
 use super::log::{KeptTexts, LogError, RecordError, Step};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, Reset, Witness};
-use crate::temporal::{Debt, Ending};
+use crate::temporal::{Debt, Ending, Formulas};
 
 /// A verdict that fell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +54,11 @@ impl Follower {
     /// The rules.
     pub fn rules(&self) -> &[PolicyRule] {
         self.auditor.rules()
+    }
+
+    /// Where the rules' formulas are.
+    pub fn formulas(&self) -> &Formulas {
+        self.auditor.formulas()
     }
 
     /// A rule's formula as text.

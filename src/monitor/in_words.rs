@@ -6,6 +6,8 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::policy::PolicyError;
+use super::propositions::asked_by;
+use crate::temporal::{Formula, Formulas};
 
 /// A rule that somebody wrote in plain words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct InWords {
     pub formula: Option<String>,
     /// Whether somebody has confirmed that.
     pub confirmed: bool,
+    /// The propositions of the file that a model has to judge, and of which the formula may speak: name and words.
+    pub labels: Vec<[String; 2]>,
     /// Behind the words.
     end: usize,
     /// Where it says whether it is confirmed.
@@ -37,6 +41,16 @@ pub fn in_words(text: &str) -> Result<Vec<InWords>, PolicyError> {
         message: e.message().to_owned(),
     })?;
     let mut found = Vec::new();
+    let labels = file.get_ref().get("label").and_then(|labels| labels.get_ref().as_array());
+    let labels: Vec<[String; 2]> = labels
+        .into_iter()
+        .flat_map(|labels| labels.iter())
+        .filter_map(|label| {
+            let keys = label.get_ref().as_table()?;
+            let text_of = |key: &str| keys.get(key)?.get_ref().as_str().map(str::to_owned);
+            Some([text_of("name")?, text_of("asks")?])
+        })
+        .collect();
     let rules = file.get_ref().get("rule").and_then(|rules| rules.get_ref().as_array());
     for rule in rules.into_iter().flat_map(|rules| rules.iter()) {
         let Some(keys) = rule.get_ref().as_table() else { continue };
@@ -53,6 +67,7 @@ pub fn in_words(text: &str) -> Result<Vec<InWords>, PolicyError> {
             severity: text_of("severity"),
             formula: text_of("formula"),
             confirmed: matches!(said.map(toml::Spanned::get_ref), Some(DeValue::Boolean(true))),
+            labels: labels.clone(),
             end: place.span().end,
             said: said.map(toml::Spanned::span),
         });
@@ -82,8 +97,16 @@ impl InWords {
     pub fn alone(&self, formula: &str) -> String {
         let key =
             |key: &str, value: Option<&str>| value.map_or_else(String::new, |v| format!("{key} = {}\n", quoted(v)));
+        let mut formulas = Formulas::new();
+        let read = [Some(formula), self.when.as_deref()].into_iter().flatten().filter_map(|f| formulas.parse(f).ok());
+        let read: Vec<Formula> = read.collect();
+        let asked: Vec<_> = read.into_iter().flat_map(|formula| asked_by(&formulas, formula)).collect();
+        let labels = self.labels.iter().filter(|[name, _]| asked.iter().any(|asked| **asked == **name));
+        let table =
+            |[name, asks]: &[String; 2]| format!("[[label]]\nname = {}\nasks = {}\n", quoted(name), quoted(asks));
+        let labels = labels.map(table).collect::<Vec<_>>().concat();
         format!(
-            "[[rule]]\n{}{}{}{}{}",
+            "{labels}[[rule]]\n{}{}{}{}{}",
             key("id", Some(&self.id)),
             key("owner", self.owner.as_deref()),
             key("when", self.when.as_deref()),

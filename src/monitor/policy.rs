@@ -39,6 +39,14 @@
 //! temperature = 0.8
 //! how = "sampling"
 //!
+//! [[label]]                           # a proposition that only a model can judge: the atom `model:polite`
+//! name = "polite"
+//! asks = "the answer greets the customer"
+//!
+//! [[rule]]
+//! id = "greets"
+//! formula = 'F model:polite'
+//!
 //! [log]                               # where records keep what rules speak of; only what differs from the shape's own
 //! shape = "jsonl"
 //! tool_call = ["call.tool"]
@@ -52,11 +60,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::log::Mapping;
+use super::policy_labels::{are_used, labels};
 use super::prediction::Prediction;
+use super::propositions::{Propositions, asked_by};
 use super::rules::{Parameter, Rule, RuleError, formula_for};
 use crate::temporal::{Formula, Formulas, Reading};
 
@@ -203,6 +214,20 @@ pub struct PolicyRule {
     pub line: usize,
 }
 
+impl PolicyRule {
+    /// The propositions that a model labels and that the rule's verdict rests on, sorted; of a causal rule also those of
+    /// its `when`.
+    pub fn rests_on(&self, formulas: &Formulas) -> Vec<Arc<str>> {
+        let mut names = asked_by(formulas, self.formula);
+        if let Scope::Causal { when: Some(when), .. } = self.scope {
+            names.extend(asked_by(formulas, when));
+            names.sort();
+            names.dedup();
+        }
+        names
+    }
+}
+
 /// The rules of a policy file, in its order; at least one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
@@ -212,6 +237,8 @@ pub struct Policy {
     pub log: Mapping,
     /// How interventions go.
     pub intervening: Intervening,
+    /// What a model has to judge; the rules speak of each.
+    pub labels: Propositions,
 }
 
 /// What is wrong with a policy, and where.
@@ -260,6 +287,14 @@ pub enum PolicyError {
         /// What is wrong.
         message: String,
     },
+    /// A proposition that a model is to judge is wrong.
+    #[error("line {line}: [[label]]: {message}")]
+    Label {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
     /// Two rules have the same name.
     #[error("line {line}: a second rule `{id}` (the first begins in line {first})")]
     Duplicate {
@@ -302,8 +337,18 @@ impl Policy {
             line: e.span().map_or(1, |span| line(text, &span)),
             message: e.message().to_owned(),
         })?;
-        let mut policy = Self { rules: Vec::new(), log: Mapping::default(), intervening: Intervening::default() };
+        let mut policy = Self {
+            rules: Vec::new(),
+            log: Mapping::default(),
+            intervening: Intervening::default(),
+            labels: Propositions::default(),
+        };
+        let mut lines = BTreeMap::new();
         for (key, value) in file.get_ref() {
+            if key.get_ref() == "label" {
+                (policy.labels, lines) = labels(text, key.span(), value.get_ref())?;
+                continue;
+            }
             if key.get_ref() == "log" {
                 policy.log =
                     mapping(text).map_err(|message| PolicyError::Log { line: line(text, &key.span()), message })?;
@@ -330,6 +375,7 @@ impl Policy {
         if policy.rules.is_empty() {
             return Err(PolicyError::Empty);
         }
+        are_used(&policy.rules, formulas, &lines)?;
         if let Some(key) = file.get_ref().iter().map(|(key, _)| key).find(|key| key.get_ref() == "prediction") {
             let wrong = |message| PolicyError::Prediction { line: line(text, &key.span()), message };
             policy.intervening.prediction = Some(Prediction::read(text).map_err(wrong)?);
@@ -358,7 +404,7 @@ fn mapping(text: &str) -> Result<Mapping, String> {
     toml::from_str(text).map(|file: File| file.log).map_err(|e| e.message().to_owned())
 }
 
-fn line(text: &str, span: &Range<usize>) -> usize {
+pub(super) fn line(text: &str, span: &Range<usize>) -> usize {
     text.get(..span.start).unwrap_or(text).matches('\n').count() + 1
 }
 
@@ -530,7 +576,7 @@ fn texts(list: &DeArray<'_>) -> Option<Vec<String>> {
     list.iter().map(|value| value.get_ref().as_str().map(str::to_owned)).collect()
 }
 
-fn type_name(value: &DeValue<'_>) -> &'static str {
+pub(super) fn type_name(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",

@@ -103,6 +103,8 @@ pub(super) struct Sample {
     pub reply: Reply,
     /// `answer_received`, or `answer_taken`.
     pub event: Event,
+    /// What a model has found true of it, where rules speak of that.
+    pub labels: Option<Value>,
 }
 
 /// Where an event says of an answer what rules can speak of.
@@ -160,7 +162,7 @@ impl Desk {
         let text = attempt.run.store().text(&received.artifact).map_err(RunError::from)?;
         let replayed = received.provider == REPLAY;
         let reply = Reply { text, sha: received.artifact, reads: received.reads, replayed };
-        Ok(Sample { reply, event: event.clone() })
+        Ok(Sample { reply, event: event.clone(), labels: None })
     }
 
     /// Lays the files out, and words the request.
@@ -241,7 +243,7 @@ impl Desk {
         )?;
         self.write_record(attempt)?;
         let replayed = self.caller.name() == REPLAY;
-        Ok(Sample { reply: Reply { text: answer.text, sha, reads: answer.reads, replayed }, event })
+        Ok(Sample { reply: Reply { text: answer.text, sha, reads: answer.reads, replayed }, event, labels: None })
     }
 
     /// Calls the model; what fails on the way is journaled before it is tried again.

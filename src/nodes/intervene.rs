@@ -81,7 +81,8 @@ impl Desk {
         intervening: &Intervening,
         attempt: &Attempt<'_>,
     ) -> Result<Tried, StationError> {
-        let sample = self.sample(request.clone(), attempt, HELD).await?;
+        let mut sample = self.sample(request.clone(), attempt, HELD).await?;
+        self.label(&request, &mut sample, attempt).await?;
         let mut forecast = attempt.run.forecast(taken(&sample, attempt))?;
         let asks = |rule: &Foreseen| rule.intervention.is_some();
         let mut predicted = 0;
@@ -129,12 +130,16 @@ impl Desk {
 /// That an answer is taken: what the rules see of it.
 pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Record {
     let data = &sample.event.data;
+    let mut told = data[HELD].clone();
+    for (name, value) in sample.labels.iter().filter_map(Value::as_object).flatten() {
+        told[name] = value.clone();
+    }
     attempt.event(
         Kind::Act,
         "answer_taken",
         json!({
             "purpose": data["purpose"], "candidate": data["candidate"], "artifact": data["artifact"],
-            "provider": data["provider"], "reads": data["reads"], TOLD: data[HELD],
+            "provider": data["provider"], "reads": data["reads"], TOLD: told,
         }),
     )
 }

@@ -10,6 +10,7 @@ mod generate_invariants;
 mod informal_spec;
 mod inspection;
 mod intervene;
+mod label;
 mod model_check;
 mod predict;
 mod recording;

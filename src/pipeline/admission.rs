@@ -1,6 +1,7 @@
 //! Whether a policy of the user's own can govern a run: asked before anything is paid for. Its rules have to speak of
 //! what a journal holds, some run has to satisfy them, and an approved one, too, where they are of severity `error`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::laws::{Law, laws};
@@ -8,7 +9,10 @@ use super::machine::Outcome;
 use super::routes::Row;
 use crate::monitor::consistency::{Over, moment, possible};
 use crate::monitor::log::{JOURNAL_LIFELINES, Mapping, Shape, is_journal_field, journal_events, journal_fields, near};
-use crate::monitor::{AuditError, Auditor, Follower, Intervening, Policy, PolicyError, PolicyRule, Scope, Severity};
+use crate::monitor::{
+    AuditError, Auditor, Follower, How, Intervening, KnownLabels, Policy, PolicyError, PolicyRule, Propositions, Scope,
+    Severity,
+};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Reading, Term, Unary};
 
 /// Why a policy cannot govern a run.
@@ -21,6 +25,19 @@ pub enum AdmissionError {
     /// It says where an agent's log keeps things.
     #[error("[log] says where an agent's log keeps things, and a run is watched by its own journal; take it out")]
     Log,
+    /// What is foreseen has no labels.
+    #[error(
+        "line {line}: rule `{rule}` speaks of `model:{name}`, and answers that are foreseen are not labelled; let [prediction] \
+         say `how = \"ask\"`, or take its `intervention` out"
+    )]
+    Foreseen {
+        /// Where it begins, from 1.
+        line: usize,
+        /// Its name.
+        rule: String,
+        /// The proposition.
+        name: String,
+    },
     /// A rule speaks of what no run has.
     #[error("line {line}: rule `{rule}`: {what} `{name}`{}", told_near(.near))]
     Unknown {
@@ -83,9 +100,10 @@ fn told_near(near: &[String]) -> String {
 /// that has begun under them goes on under them.
 pub(super) fn admitted(policy: &str) -> Result<Admitted, AdmissionError> {
     let mut formulas = Formulas::new();
-    let Policy { rules, log, intervening } = Policy::read(policy, &mut formulas)?;
-    let auditor = Auditor::new(formulas, rules, log.over(Shape::Journal))?;
-    Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening })
+    let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
+    let known = KnownLabels::new(&labels, HashMap::new());
+    let auditor = Auditor::labelled(formulas, rules, log.over(Shape::Journal), known)?;
+    Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening, labels })
 }
 
 /// A policy that a run can be put under.
@@ -95,6 +113,8 @@ pub struct Admitted {
     pub(super) follower: Follower,
     /// How its interventions go.
     pub(super) intervening: Intervening,
+    /// What a model has to judge of each answer.
+    pub(super) labels: Propositions,
 }
 
 /// The same, where all of them can govern a run.
@@ -107,6 +127,10 @@ pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
     }
     for rule in &policy.rules {
         known(&formulas, rule)?;
+        let samples = policy.intervening.prediction.as_ref().is_some_and(|p| p.how == How::Sampling);
+        if let Some(name) = rule.rests_on(&formulas).first().filter(|_| samples && rule.intervention.is_some()) {
+            return Err(AdmissionError::Foreseen { line: rule.line, rule: rule.id.clone(), name: name.to_string() });
+        }
     }
     // Whether each can be followed is told before what follows from it.
     let admitted = admitted(text)?;

@@ -21,7 +21,7 @@ use crate::journal::{
     ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Past, Record, Recovery,
     RunLock, Sha, StoreError,
 };
-use crate::monitor::Intervening;
+use crate::monitor::{Intervening, Propositions};
 use crate::temporal::Standing;
 use crate::temporal::causal::CausalError;
 
@@ -265,6 +265,11 @@ impl Run {
     /// How answers that would violate a rule are met; `None` where no rule asks for that.
     pub fn intervening(&self) -> Option<Intervening> {
         self.ledger().watch.as_ref().and_then(Watch::intervening)
+    }
+
+    /// What a model has to judge of each answer before the rules see it; nothing where no rule speaks of that.
+    pub fn labels(&self) -> Propositions {
+        self.ledger().watch.as_ref().map(|watch| watch.labels().clone()).unwrap_or_default()
     }
 
     /// The rules about the whole journal, each with what it asks for in words.

@@ -12,7 +12,9 @@ use super::run::{record, to_value};
 use crate::journal::{ArtifactStore, Draft, Event, Kind, Record, Sha};
 use crate::monitor::log::KeptTexts;
 use crate::monitor::trac::Decision;
-use crate::monitor::{AuditError, Follower, Intervening, Intervention, PolicyRule, Scope, Severity, Verdict};
+use crate::monitor::{
+    AuditError, Follower, Intervening, Intervention, PolicyRule, Propositions, Scope, Severity, Verdict,
+};
 use crate::temporal::{Debt, Standing};
 
 /// A rule that was violated (`rule_violated`).
@@ -36,6 +38,27 @@ pub struct Violation {
     pub why: Option<String>,
     /// The policy that the rule is of.
     pub policy: Sha,
+    /// What it rests on that a model has judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<Untrusted>,
+}
+
+/// Labels that a verdict rests on and a model gave: whoever reads the verdict has to know that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untrusted {
+    /// The propositions.
+    pub propositions: Vec<String>,
+    /// Who labelled the answers so far.
+    pub by: Vec<String>,
+}
+
+impl Untrusted {
+    /// In words.
+    pub fn words(&self) -> String {
+        let all: Vec<String> = self.propositions.iter().map(|name| format!("model:{name}")).collect();
+        let by = if self.by.is_empty() { "a model".to_owned() } else { self.by.join(", ") };
+        format!("rests on labels by {by}: untrusted ({})", all.join(", "))
+    }
 }
 
 /// An answer that would have violated a rule was met (`intervened`).
@@ -84,6 +107,9 @@ pub struct RuleEnd {
     /// Of a causal rule: the journal has no event to ask it at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub never_asked: bool,
+    /// What it rests on that a model has judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<Untrusted>,
 }
 
 impl RuleEnd {
@@ -101,7 +127,8 @@ impl RuleEnd {
     pub fn words(&self) -> String {
         let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; still owed: {owed}"));
         let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
-        format!("rule `{}` is broken: {}{owed}{why}", self.rule, self.means)
+        let untrusted = self.untrusted.as_ref().map_or_else(String::new, |u| format!("; it {}", u.words()));
+        format!("rule `{}` is broken: {}{owed}{why}{untrusted}", self.rule, self.means)
     }
 }
 
@@ -132,6 +159,9 @@ pub struct Foreseen {
 pub(super) struct Watch {
     follower: Follower,
     intervening: Intervening,
+    labels: Propositions,
+    /// Who labelled answers so far.
+    labelled_by: BTreeSet<String>,
     policy: Sha,
     /// The rules whose violation is journaled.
     told: BTreeSet<String>,
@@ -148,13 +178,33 @@ impl Watch {
 
     pub(super) fn new(policy: Admitted, sha: Sha, store: &ArtifactStore) -> Self {
         let follower = policy.follower.with_texts(kept_texts(store.clone()));
-        Self { follower, intervening: policy.intervening, policy: sha, told: BTreeSet::new(), open: Vec::new() }
+        Self {
+            follower,
+            intervening: policy.intervening,
+            labels: policy.labels,
+            labelled_by: BTreeSet::new(),
+            policy: sha,
+            told: BTreeSet::new(),
+            open: Vec::new(),
+        }
     }
 
-    /// How answers that would violate a rule are met, where some rule asks for that.
+    /// How answers are met before they are taken, where some rule asks for that: one that would violate it, or one that has
+    /// to be labelled first.
     pub(super) fn intervening(&self) -> Option<Intervening> {
         let asks = self.follower.rules().iter().any(|rule| rule.intervention.is_some());
-        asks.then(|| self.intervening.clone())
+        (asks || !self.labels.is_empty()).then(|| self.intervening.clone())
+    }
+
+    /// What a model has to judge of each answer.
+    pub(super) fn labels(&self) -> &Propositions {
+        &self.labels
+    }
+
+    /// That an answer of the journal is labelled with what the rules speak of.
+    fn is_labelled(&self, event: &Event) -> bool {
+        let told = &event.data["told"];
+        self.labels.is_empty() || told.is_null() || told["asked"] == *self.labels.sha().as_str()
     }
 
     /// What the rules about the whole journal ask for, in words.
@@ -183,6 +233,9 @@ impl Watch {
             self.open.retain(|open| open.rule != violation.rule);
             self.told.insert(violation.rule);
         }
+        if event.name == "labelled" {
+            self.labelled_by.extend(event.data["by"].as_str().map(str::to_owned));
+        }
         let line = serde_json::to_vec(event).expect("an event has string keys only");
         let fallen = self.follower.record(&line, event.seq)?;
         for fallen in fallen.into_iter().filter(|fallen| fallen.decision == Decision::Violated) {
@@ -197,6 +250,9 @@ impl Watch {
 
     /// Takes what the journal holds already.
     pub(super) fn catch_up(&mut self, events: &[Event]) -> Result<(), WatchError> {
+        if let Some(event) = events.iter().find(|event| !self.is_labelled(event)) {
+            return Err(WatchError::Unlabelled { seq: event.seq });
+        }
         events.iter().try_for_each(|event| self.follow(event).map_err(|error| (event.seq, error).into()))
     }
 
@@ -225,8 +281,23 @@ impl Watch {
             rule: rule.id.clone(),
             intervention: rule.intervention,
             means: self.means(rule),
-            owed: self.clone().follower.owed(&rule.id).unwrap_or_default(),
+            owed: self.clone().follower.owed(&rule.id).map(|owed| owed + &self.legend(rule)).unwrap_or_default(),
         }
+    }
+
+    /// What the propositions ask of which a rule speaks, for whoever has to keep it.
+    fn legend(&self, rule: &PolicyRule) -> String {
+        let names = rule.rests_on(self.follower.formulas());
+        let asked = self.labels.iter().filter(|p| names.contains(&p.name));
+        let words: Vec<String> = asked.map(|p| format!("`model:{}`: {}", p.name, p.asks)).collect();
+        if words.is_empty() { String::new() } else { format!(" ({})", words.join("; ")) }
+    }
+
+    fn untrusted(&self, rule: &PolicyRule) -> Option<Untrusted> {
+        let propositions: Vec<String> =
+            rule.rests_on(self.follower.formulas()).iter().map(ToString::to_string).collect();
+        let by = self.labelled_by.iter().cloned().collect();
+        (!propositions.is_empty()).then_some(Untrusted { propositions, by })
     }
 
     /// The rules that ask for an intervention and are not decided yet.
@@ -281,13 +352,14 @@ impl Watch {
                 why: ahead.follower.why(&rule.id),
                 forbade: false,
                 never_asked: ahead.follower.was_asked(&rule.id) == Some(false),
+                untrusted: ahead.untrusted(rule),
             }
         };
         Ok(rules.iter().map(end).collect())
     }
 
     fn means(&self, rule: &PolicyRule) -> String {
-        rule.description.clone().unwrap_or_else(|| self.follower.means(rule))
+        rule.description.clone().unwrap_or_else(|| self.follower.means(rule) + &self.legend(rule))
     }
 
     fn violation(&self, rule: &PolicyRule, culprit: u64, why: Option<String>) -> Violation {
@@ -300,6 +372,7 @@ impl Watch {
             culprit,
             why,
             policy: self.policy.clone(),
+            untrusted: self.untrusted(rule),
         }
     }
 }
@@ -314,6 +387,15 @@ pub enum WatchError {
     /// Its text is not to be had.
     #[error(transparent)]
     Store(#[from] crate::journal::StoreError),
+    /// An answer was taken before anybody asked for labels of it.
+    #[error(
+        "event {seq} holds an answer that was not labelled with what the policy's rules speak of; take another policy, forge \
+         again under this one, or audit the run with it"
+    )]
+    Unlabelled {
+        /// Its number.
+        seq: u64,
+    },
     /// An event cannot be followed.
     #[error("event {seq} cannot be held against the policy: {source}")]
     Event {

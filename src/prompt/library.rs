@@ -38,6 +38,8 @@ templates![
     "policy/constraints",
     "policy/foresee",
     "policy/predict",
+    "label/role",
+    "label/step",
 ];
 
 /// What a template may ask for: once with something in it, and once with as little as there can be. A template is
@@ -89,12 +91,16 @@ fn samples(name: &str) -> [Value; 2] {
             json!({"steps": 3, "node": "review", "rules": [{"rule": "r", "means": "m"}]}),
             json!({"steps": 1, "node": "review", "rules": []}),
         ),
+        "label/step" => (
+            json!({"mark": "m", "step": "s", "propositions": [{"name": "n", "asks": "a"}], "form": "{}", "problem": "p"}),
+            json!({"mark": "m", "step": "", "propositions": [], "form": "{}", "problem": null}),
+        ),
         "policy/constraints" => (json!({"prompt": "p", "rules": ["m"]}), json!({"prompt": "p", "rules": []})),
         "policy/formulate" => (
             json!({"words": "w", "owner": "review", "when": "f", "nodes": "n", "events": "e", "formula": "f",
-                   "problem": "p"}),
+                   "problem": "p", "labels": [{"name": "n", "asks": "a"}]}),
             json!({"words": "w", "owner": null, "when": null, "nodes": "n", "events": "e", "formula": null,
-                   "problem": null}),
+                   "problem": null, "labels": []}),
         ),
         _ => (json!({}), json!({})),
     };

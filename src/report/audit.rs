@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::monitor::{Audited, RuleFinding, Verdict};
 
 use super::counted;
+use super::labelling::{labelling_json, labelling_text, names, untrusted_text};
 
 /// The verdict in words.
 fn words(verdict: Verdict) -> &'static str {
@@ -26,6 +27,10 @@ pub fn audit_text(log: &str, audited: &Audited) -> String {
     let _ = writeln!(out, "{log}: {}, {}\n", counted(states, "state"), counted(audited.findings.len() as u64, "rule"));
     for finding in &audited.findings {
         rule_text(&mut out, finding, audited);
+    }
+    if let Some(labelling) = &audited.labelling {
+        out.push_str(&labelling_text(labelling));
+        out.push('\n');
     }
     let broken = audited.findings.iter().filter(|f| !f.verdict.holds()).count();
     let _ = match broken {
@@ -73,6 +78,9 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
         let _ = writeln!(out, "    {description}");
     }
     let _ = writeln!(out, "    {}", finding.formula);
+    if !finding.untrusted.is_empty() {
+        let _ = writeln!(out, "    {}", untrusted_text(&finding.untrusted, audited.labelling.as_ref()));
+    }
     if let Some(culprit) = finding.culprit {
         let decided = match finding.verdict {
             Verdict::PresumablyViolated => "decided by the end of the log, after state",
@@ -121,6 +129,7 @@ pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
                 "witness": finding.witness,
                 "note": finding.note,
                 "owed": finding.owed,
+                "untrusted": names(&finding.untrusted),
             })
         })
         .collect();
@@ -131,5 +140,6 @@ pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
         "states": audited.found.places.states(),
         "rules": rules,
         "warnings": audited.warnings,
+        "labels": audited.labelling.as_ref().map(labelling_json),
     })
 }

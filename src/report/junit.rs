@@ -89,7 +89,7 @@ fn tests(evaluation: &Evaluation) -> Vec<(String, Said)> {
     tests
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,11 +1,13 @@
 //! A run's journal, an evaluation and a mutation run as text. No IO: a value goes in, words come out.
 
 mod audit;
+mod audit_junit;
 mod candidates;
 mod chart;
 mod eval;
 mod experiment;
 mod junit;
+mod labelling;
 mod mutation;
 mod objective;
 mod policy;
@@ -13,11 +15,13 @@ mod strengthen;
 mod text;
 
 pub use audit::{audit_json, audit_text, laws_text};
+pub use audit_junit::audit_junit;
 pub use candidates::candidate_event;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};
 pub use eval::{Entry, Outcome, evaluation, suite};
 pub use experiment::{Experiments, Timed, experiments_json, experiments_text};
 pub use junit::junit;
+pub use labelling::labelled_words;
 pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker};
 pub use objective::{objective_json, step_words};
 pub use policy::intervened_words;

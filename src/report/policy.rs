@@ -17,6 +17,9 @@ pub(super) fn policy_text(view: &RunView) -> String {
         if let Some(why) = why {
             let _ = writeln!(text, "      {why}");
         }
+        if let Some(untrusted) = &violation.untrusted {
+            let _ = writeln!(text, "      {}", untrusted.words());
+        }
     }
     for (station, intervened) in &view.interventions {
         let _ = writeln!(text, "  {station}: {}", intervened_words(intervened));
@@ -26,6 +29,9 @@ pub(super) fn policy_text(view: &RunView) -> String {
         let _ = writeln!(text, "  {} [{}]: not satisfied when the run ended: {}", end.rule, end.severity, end.means);
         if let Some(owed) = &end.owed {
             let _ = writeln!(text, "      still owed: {owed}");
+        }
+        if let Some(untrusted) = &end.untrusted {
+            let _ = writeln!(text, "      {}", untrusted.words());
         }
     }
     for end in ends.iter().filter(|end| end.forbade && !end.is_broken()) {
@@ -40,6 +46,15 @@ pub(super) fn policy_text(view: &RunView) -> String {
                 "  {} [{}]: never asked: no event of the run was one to ask it at",
                 end.rule, end.severity
             );
+        }
+        let rest: Vec<&str> = ends
+            .iter()
+            .filter(|end| !end.is_broken() && end.untrusted.is_some())
+            .map(|end| end.rule.as_str())
+            .collect();
+        if let Some(untrusted) = ends.iter().find_map(|end| end.untrusted.as_ref().filter(|_| !rest.is_empty())) {
+            let by = if untrusted.by.is_empty() { "a model".to_owned() } else { untrusted.by.join(", ") };
+            let _ = writeln!(text, "  rest on labels by {by}, untrusted: {}", rest.join(", "));
         }
         let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_asked && !end.forbade).count();
         let _ = writeln!(text, "  {kept} of {} kept", super::counted(ends.len(), "rule"));

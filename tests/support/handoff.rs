@@ -1,6 +1,6 @@
 //! The program while it waits for an answer through files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,20 @@ use super::{Bench, Done};
 /// Runs a line of shell.
 pub fn shell(line: &str) {
     assert!(Command::new("sh").arg("-c").arg(line).status().unwrap().success(), "{line}");
+}
+
+/// Answers a request when it comes, by a rename; what was asked.
+pub fn answer_at(folder: &Path, text: &str) -> String {
+    let begun = Instant::now();
+    while !folder.join("request.md").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no request came at {}", folder.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let asked = std::fs::read_to_string(folder.join("request.md")).unwrap();
+    std::fs::write(folder.join("draft"), text).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    std::fs::rename(folder.join("draft"), folder.join("answer.md")).unwrap();
+    asked
 }
 
 /// A process that has asked, and waits.

@@ -70,7 +70,7 @@ const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.cons
     trace.* verdict version violated.kind violated.name warnings witnesses";
 
 /// The events of a journal, each with the fields of its data; `a.*` has names of the run's own below it.
-const EVENTS: [(&str, &[&str]); 36] = [
+const EVENTS: [(&str, &[&str]); 37] = [
     (
         "run_started",
         &[
@@ -111,8 +111,13 @@ const EVENTS: [(&str, &[&str]); 36] = [
             "held.stop_reason held.text held.tools",
         ],
     ),
-    ("answer_taken", &["artifact candidate provider purpose reads", TOLD]),
-    ("answer_offered", &["artifact candidate provider purpose reads held.stop_reason held.text held.tools"]),
+    ("answer_taken", &["artifact candidate provider purpose reads told.asked told.by told.labels", TOLD]),
+    (
+        "answer_offered",
+        &["artifact candidate provider purpose reads held.asked held.by held.labels held.stop_reason held.text \
+           held.tools"],
+    ),
+    ("labelled", &["asked by calls candidate cost_usd labels purpose step tokens"]),
     ("intervened", &["calls candidate cost_usd owed prevented purpose rule tokens violated which"]),
     ("predicted", &["calls candidate cost_usd estimates.* how pattern purpose steps threshold tokens"]),
     ("answer_normalised", &["what"]),
@@ -162,7 +167,10 @@ const EVENTS: [(&str, &[&str]); 36] = [
         ],
     ),
     ("run_finished", &["best outcome reason rules why"]),
-    ("rule_violated", &["culprit description formula means policy rule severity why"]),
+    (
+        "rule_violated",
+        &["culprit description formula means policy rule severity untrusted.by untrusted.propositions why"],
+    ),
 ];
 
 /// The names of the events of a run.

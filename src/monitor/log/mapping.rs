@@ -61,6 +61,12 @@ pub struct Mapping {
     pub text_kept: Option<String>,
     /// Why the turn ended.
     pub stop_reason: Option<Vec<String>>,
+    /// The list of the propositions that a model has found true, where the log tells it.
+    #[serde(skip)]
+    pub model_labels: Option<String>,
+    /// The fields that say which propositions were asked, and who was.
+    #[serde(skip)]
+    pub model_asked: Option<[String; 2]>,
     /// Whose event it is.
     pub lifeline: Option<String>,
     /// What it is to its lifeline: `act`, `choice`, `send`, `recv`.
@@ -100,6 +106,8 @@ impl Mapping {
                 tool_call: some(&["data.told.tools"]),
                 text_kept: one("data.told.text"),
                 stop_reason: some(&["data.told.stop_reason"]),
+                model_labels: one("data.told.labels"),
+                model_asked: Some(["told.asked".to_owned(), "told.by".to_owned()]),
                 lifeline: one("lifeline"),
                 event: one("kind"),
                 clock: one("vc"),
@@ -146,6 +154,8 @@ impl Mapping {
             text: self.text.or(base.text),
             text_kept: self.text_kept.or(base.text_kept),
             stop_reason: self.stop_reason.or(base.stop_reason),
+            model_labels: self.model_labels.or(base.model_labels),
+            model_asked: self.model_asked.or(base.model_asked),
             lifeline: self.lifeline.or(base.lifeline),
             event: self.event.or(base.event),
             message: self.message.or(base.message),

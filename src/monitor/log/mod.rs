@@ -1,5 +1,6 @@
 //! Logs of agents as traces: records of any shape become states that formulas read.
 
+mod block;
 mod journal;
 mod json;
 mod kept;
@@ -16,4 +17,4 @@ pub use kept::{KeptTexts, RecordError};
 pub use mapping::{Mapping, Shape};
 pub use plan::Plan;
 pub use source::{Found, LONGEST_LINE, LogError, Manner, Places, scan_lines, scan_list, shape_of};
-pub use step::{CALLS, Scalar, Step};
+pub use step::{CALLS, FoundTrue, Scalar, Step};

@@ -1,37 +1,43 @@
 //! Reading of one JSON record: what the formulas ask for is taken, all else is skipped without being kept.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::block::{Block, read_block};
 use super::json::Reader;
 use super::kept::{KeptTexts, RecordError};
 use super::mapping::Mapping;
-use super::step::{Scalar, Step};
+use super::step::{FoundTrue, Scalar, Step};
+use crate::monitor::known_labels::KnownLabels;
+use crate::monitor::propositions::{MODEL, asked_by};
 use crate::temporal::{Atom, Formula, Formulas};
 
 /// What is done with the value at a place of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Take {
+pub(super) enum Take {
     /// The value of the field of this number; lower ranks go first.
     Field(usize, u8),
     /// A tool's name, or blocks with some.
     Tool,
+    /// What such tools were called with.
+    Arguments,
     /// Text, or blocks with some.
     Text,
     /// Where the text is kept.
     TextKept,
+    /// Propositions that a model has found true.
+    Labels,
     /// Why the turn ended.
     Stop(u8),
 }
 
 /// Where to look in a record.
 #[derive(Debug, Clone, Default)]
-struct Node {
-    takes: Vec<Take>,
+pub(super) struct Node {
+    pub(super) takes: Vec<Take>,
     children: Vec<(String, Node)>,
 }
 
@@ -68,6 +74,19 @@ pub struct Plan {
     names: Arc<[String]>,
     only: Option<(usize, Vec<String>)>,
     kept: Option<KeptTexts>,
+    model: Option<ModelPlan>,
+    known: KnownLabels,
+}
+
+/// Where a record tells the labels that a model gave.
+#[derive(Debug, Clone)]
+struct ModelPlan {
+    /// Each proposition that formulas speak of.
+    propositions: Vec<Arc<str>>,
+    /// The number of the field that says which propositions were asked.
+    asked: Option<usize>,
+    /// The number of the field that says who was.
+    by: Option<usize>,
 }
 
 impl Plan {
@@ -88,7 +107,16 @@ impl Plan {
                 }
             }
         }
+        let propositions: BTreeSet<Arc<str>> = wanted.iter().flat_map(|f| asked_by(formulas, *f)).collect();
+        let told = mapping.model_asked.as_ref().filter(|_| !propositions.is_empty());
+        names.extend(told.into_iter().flatten().cloned());
         let names: Arc<[String]> = names.union(&extras).cloned().collect();
+        let number = |field: &String| names.iter().position(|name| name == field);
+        let model = (!propositions.is_empty()).then(|| ModelPlan {
+            asked: told.and_then(|[asked, _]| number(asked)),
+            by: told.and_then(|[_, by]| number(by)),
+            propositions: propositions.into_iter().collect(),
+        });
         let mut root = Node::default();
         for (number, name) in names.iter().enumerate() {
             if extras.contains(name) {
@@ -101,14 +129,21 @@ impl Plan {
         }
         for path in mapping.tool_call.iter().flatten() {
             root.insert(path, Take::Tool);
+            if model.is_some() {
+                root.insert(path, Take::Arguments);
+            }
         }
         for path in mapping.text.iter().flatten() {
             root.insert(path, Take::Text);
         }
-        let is_text = |atom: &Atom| matches!(atom, Atom::Label { kind, .. } if &**kind == "text_contains");
+        let is_text =
+            |atom: &Atom| matches!(atom, Atom::Label { kind, .. } if matches!(&**kind, "text_contains" | MODEL));
         let asks = |formula: &Formula| formulas.atoms_of(*formula).iter().any(|atom| is_text(formulas.atom(*atom)));
         if let Some(path) = mapping.text_kept.as_ref().filter(|_| wanted.iter().any(asks)) {
             root.insert(path, Take::TextKept);
+        }
+        if let Some(path) = mapping.model_labels.as_ref().filter(|_| model.is_some()) {
+            root.insert(path, Take::Labels);
         }
         for (rank, path) in (0..).zip(mapping.stop_reason.iter().flatten()) {
             root.insert(path, Take::Stop(rank));
@@ -117,7 +152,13 @@ impl Plan {
             .only
             .as_ref()
             .and_then(|name| names.iter().position(|n| n == name).map(|number| (number, mapping.values.clone())));
-        Self { root, names, only, kept: None }
+        Self { root, names, only, kept: None, model, known: KnownLabels::default() }
+    }
+
+    /// The same, with the labels that a model gave. Without them every proposition is false that a model has to judge.
+    #[must_use]
+    pub fn with_labels(self, known: KnownLabels) -> Self {
+        Self { known, ..self }
     }
 
     /// The same, for a log beside which texts are kept. Without it nothing is known of them.
@@ -151,7 +192,29 @@ impl Plan {
             let text = kept.fetch(&name).map_err(RecordError::Text)?;
             add_line(&mut step.text, &text);
         }
+        self.label(step);
         Ok(is_state)
+    }
+
+    /// Joins the labels that a model gave: those that the record tells itself, where they are of the same words, else those
+    /// that are known of a step which reads like this one.
+    fn label(&self, step: &mut Step) {
+        let Some(model) = &self.model else { return };
+        let text = |at: Option<usize>| match step.values[at?].as_ref() {
+            Some((_, Scalar::Text(text))) => Some(text.as_str()),
+            _ => None,
+        };
+        let those =
+            |holds: &dyn Fn(&str) -> bool| model.propositions.iter().filter(|name| holds(name)).cloned().collect();
+        step.model = if text(model.asked).is_some_and(|asked| self.known.are_of(asked)) {
+            let by = text(model.by).map(str::to_owned);
+            Some(FoundTrue { names: those(&|name| step.told_labels.iter().any(|told| told == name)), by })
+        } else if self.known.is_empty() {
+            None
+        } else {
+            let labels = self.known.of(&step.judged());
+            labels.map(|labels| FoundTrue { names: those(&|name| labels.holds(name)), by: None })
+        };
     }
 
     /// What the fast reader gives up on: anything unusual, and everything wrong.
@@ -177,6 +240,7 @@ impl Plan {
     ) -> Result<Option<bool>, A::Error> {
         step.clear();
         let there = list.next_element_seed(At { node: &self.root, step })?;
+        self.label(step);
         Ok(there.map(|()| self.is_state(step)))
     }
 
@@ -190,9 +254,9 @@ impl Plan {
 }
 
 /// The value at one place.
-struct At<'p, 's> {
-    node: &'p Node,
-    step: &'s mut Step,
+pub(super) struct At<'p, 's> {
+    pub(super) node: &'p Node,
+    pub(super) step: &'s mut Step,
 }
 
 impl At<'_, '_> {
@@ -207,7 +271,7 @@ impl At<'_, '_> {
         }
     }
 
-    fn text(self, text: &str) {
+    pub(super) fn text(self, text: &str) {
         for take in &self.node.takes {
             match take {
                 Take::Field(number, rank) => {
@@ -219,6 +283,7 @@ impl At<'_, '_> {
                 // What may be a text is one: a message that says `rm` has called nothing.
                 Take::Tool if self.node.takes.contains(&Take::Text) => {}
                 Take::Tool => self.step.tools.push(text.to_owned()),
+                Take::Arguments | Take::Labels => {}
                 Take::Text => add_line(&mut self.step.text, text),
                 Take::TextKept => self.step.text_kept = Some(text.to_owned()),
                 Take::Stop(rank) => {
@@ -239,7 +304,7 @@ impl At<'_, '_> {
     }
 }
 
-fn add_line(text: &mut String, more: &str) {
+pub(super) fn add_line(text: &mut String, more: &str) {
     if !text.is_empty() {
         text.push('\n');
     }
@@ -307,7 +372,11 @@ impl<'de> Visitor<'de> for At<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
         self.compound();
-        if self.node.blocks() {
+        if self.node.takes.contains(&Take::Labels) {
+            while let Some(name) = list.next_element()? {
+                self.step.told_labels.push(name);
+            }
+        } else if self.node.blocks() {
             while list.next_element_seed(Block { node: self.node, step: &mut *self.step })?.is_some() {}
         } else if self.node.children.is_empty() {
             while list.next_element::<IgnoredAny>()?.is_some() {}
@@ -357,217 +426,5 @@ impl<'p> Visitor<'_> for Child<'p> {
 
     fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
         Ok(self.0.child(key))
-    }
-}
-
-/// One block of a list: a text, or an object that tells of a tool or a text.
-struct Block<'p, 's> {
-    node: &'p Node,
-    step: &'s mut Step,
-}
-
-impl<'de> DeserializeSeed<'de> for Block<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-macro_rules! nothing {
-    ($made:ty: $($name:ident: $of:ty),*) => {
-        $(fn $name<E>(self, _: $of) -> Result<$made, E> { Ok(<$made>::default()) })*
-    };
-}
-
-impl<'de> Visitor<'de> for Block<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a block")
-    }
-
-    nothing!((): visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        At { node: self.node, step: self.step }.text(value);
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        read_block(self.node, self.step, map)
-    }
-}
-
-/// A key of a block that tells something.
-#[derive(serde::Deserialize)]
-#[serde(field_identifier, rename_all = "lowercase")]
-enum Part {
-    Type,
-    Name,
-    Text,
-    Function,
-    Content,
-    #[serde(other)]
-    Other,
-}
-
-/// What a block tells: `{"type":"tool_use","name":…}`, `{"function":{"name":…}}`, `{"type":"text","text":…}`,
-/// `{"type":"tool_result","content":…}`.
-fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A) -> Result<(), A::Error> {
-    let (mut kind, mut name, mut text, mut function) = (Loose(None), Loose(None), Loose(None), Loose(None));
-    let mut content = Written::default();
-    let wanted = node.takes.contains(&Take::Text);
-    while let Some(key) = map.next_key()? {
-        match key {
-            Part::Type => kind = map.next_value()?,
-            Part::Name => name = map.next_value()?,
-            Part::Text => text = map.next_value()?,
-            Part::Function => function = map.next_value::<Named<'_>>()?.name.unwrap_or(Loose(None)),
-            Part::Content if wanted => content = map.next_value()?,
-            Part::Content | Part::Other => _ = map.next_value::<IgnoredAny>()?,
-        }
-    }
-    let (kind, name, text) = (kind.0.as_deref(), function.0.or(name.0), text.0.as_deref());
-    let calls = kind.is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function");
-    if node.takes.contains(&Take::Tool) && calls {
-        step.tools.extend(name.map(Cow::into_owned));
-    }
-    if let Some(text) = text.filter(|_| wanted && writes(kind)) {
-        add_line(&mut step.text, text);
-    }
-    if let Some(text) = content.0.filter(|_| kind.is_some_and(|k| k.ends_with("tool_result"))) {
-        add_line(&mut step.text, &text);
-    }
-    Ok(())
-}
-
-/// Whether a block of a kind holds text that was written.
-fn writes(kind: Option<&str>) -> bool {
-    kind.is_none_or(|k| k.ends_with("text"))
-}
-
-/// What a tool answered: a text, or blocks with some.
-#[derive(Default)]
-struct Written(Option<String>);
-
-impl Written {
-    fn add(&mut self, text: &str) {
-        add_line(self.0.get_or_insert_default(), text);
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Written {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Answer;
-        impl<'de> Visitor<'de> for Answer {
-            type Value = Written;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON value")
-            }
-
-            nothing!(Written: visit_bool: bool, visit_f64: f64, visit_i64: i64, visit_u64: u64);
-
-            fn visit_unit<E>(self) -> Result<Written, E> {
-                Ok(Written::default())
-            }
-
-            fn visit_str<E>(self, value: &str) -> Result<Written, E> {
-                Ok(Written(Some(value.to_owned())))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Written, A::Error> {
-                let mut written = Written::default();
-                while let Some(part) = list.next_element::<Written>()? {
-                    part.0.iter().for_each(|text| written.add(text));
-                }
-                Ok(written)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Written, A::Error> {
-                let (mut kind, mut text) = (Loose(None), Loose(None));
-                while let Some(key) = map.next_key()? {
-                    match key {
-                        Part::Type => kind = map.next_value()?,
-                        Part::Text => text = map.next_value()?,
-                        _ => _ = map.next_value::<IgnoredAny>()?,
-                    }
-                }
-                Ok(Written(text.0.filter(|_| writes(kind.0.as_deref())).map(Cow::into_owned)))
-            }
-        }
-        deserializer.deserialize_any(Answer)
-    }
-}
-
-#[derive(serde::Deserialize, Default)]
-#[serde(default)]
-struct Named<'a> {
-    #[serde(borrow)]
-    name: Option<Loose<'a>>,
-}
-
-/// A text, or anything else, which is then nothing.
-struct Loose<'a>(Option<Cow<'a, str>>);
-
-impl<'de: 'a, 'a> serde::Deserialize<'de> for Loose<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Loose<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON value")
-            }
-
-            fn visit_str<E>(self, value: &str) -> Result<Loose<'de>, E> {
-                Ok(Loose(Some(Cow::Owned(value.to_owned()))))
-            }
-
-            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Loose<'de>, E> {
-                Ok(Loose(Some(Cow::Borrowed(value))))
-            }
-
-            fn visit_unit<E>(self) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Loose<'de>, E> {
-                Ok(Loose(None))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Loose<'de>, A::Error> {
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Loose(None))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose<'de>, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Loose(None))
-            }
-        }
-        deserializer.deserialize_any(Text)
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::monitor::propositions::{MODEL, StepText};
 use crate::temporal::{Record, Value};
 
 /// Names of application predicates that any log has.
@@ -62,10 +63,25 @@ pub struct Step {
     /// Fields that hold a list or an object: defined, but without a value.
     pub(super) compound: Vec<bool>,
     pub(super) tools: Vec<String>,
+    /// What tools were called with, by the number of the tool, where a model has to judge that.
+    pub(super) arguments: Vec<(usize, String)>,
     pub(super) text: String,
     /// Where the text is kept, until it is fetched.
     pub(super) text_kept: Option<String>,
     pub(super) stop: Option<(u8, String)>,
+    /// What the record says that a model has found true, whatever it was asked.
+    pub(super) told_labels: Vec<String>,
+    /// The same of what rules speak of; `None` where it was not asked, or nothing is known of that.
+    pub(super) model: Option<FoundTrue>,
+}
+
+/// What a model has found true of a step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundTrue {
+    /// The propositions.
+    pub names: Vec<Arc<str>>,
+    /// Who said so, where the log tells.
+    pub by: Option<String>,
 }
 
 impl Step {
@@ -83,9 +99,12 @@ impl Step {
         self.values.fill(None);
         self.compound.fill(false);
         self.tools.clear();
+        self.arguments.clear();
         self.text.clear();
         self.text_kept = None;
         self.stop = None;
+        self.told_labels.clear();
+        self.model = None;
     }
 
     /// Which of the wanted fields this record has, by the number of the name.
@@ -96,6 +115,20 @@ impl Step {
     /// Whether it tells what [`TOLD`] names.
     pub(super) fn told(&self) -> [bool; 3] {
         [!self.tools.is_empty(), !self.text.is_empty(), self.stop.is_some()]
+    }
+
+    /// What a model could judge of it. A text that is only named by the log is there once it is fetched.
+    pub fn judged(&self) -> StepText {
+        let mut tools = self.tools.clone();
+        for (number, arguments) in &self.arguments {
+            tools[*number] = format!("{} {arguments}", tools[*number]);
+        }
+        StepText { text: self.text.clone(), tools }
+    }
+
+    /// What a model has found true of it; `None` where no label of it is known.
+    pub fn labels(&self) -> Option<&FoundTrue> {
+        self.model.as_ref()
     }
 
     fn scalar(&self, name: &str) -> Option<&Scalar> {
@@ -129,6 +162,7 @@ impl Record for Step {
             "tool_call" => self.tools.iter().any(|tool| tool == text),
             "stop_reason" => self.stop.as_ref().is_some_and(|(_, stop)| stop == text),
             "text_contains" => self.text.contains(text),
+            MODEL => self.model.iter().flat_map(|found| &found.names).any(|name| **name == *text),
             "extra" => match text.split_once('=') {
                 Some((key, value)) => self.scalar(key).map_or(value.is_empty(), |scalar| scalar.is_written(value)),
                 None => false,

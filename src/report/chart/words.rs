@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::journal::Event;
 use crate::pipeline::Judged;
-use crate::report::{candidate_event, counted, intervened_words, mutants_sentence};
+use crate::report::{candidate_event, counted, intervened_words, labelled_words, mutants_sentence};
 use crate::tla::{CheckOutcome, verdict_sentence};
 
 /// The event in words, of any length.
@@ -57,6 +57,7 @@ pub(super) fn of(event: &Event) -> String {
         "guard_evaluated" => guard(data),
         "routed" => because(row(event), text(data, "why")),
         "predicted" => format!("predicted: {}", data["estimates"]),
+        "labelled" => labelled_words(data),
         "answer_taken" => format!("takes answer {}", data["candidate"].as_u64().unwrap_or(0) + 1),
         "intervened" => match serde_json::from_value(data.clone()) {
             Ok(intervened) => intervened_words(&intervened),

@@ -1,0 +1,138 @@
+//! A model that a command asks outside of a run: its budget, its recording, its folder of requests and answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::failure::{Fails, Failure};
+use super::forge::Answers;
+use super::progress::advice;
+use super::provider::caller;
+use super::surroundings::cancel_on_signals;
+use super::trust::{begin_recording, make_absolute, may_record};
+use crate::config::Settings;
+use crate::exit::Exit;
+use crate::journal::write_atomically;
+use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Recording, Request, Used};
+use crate::process::Cancel;
+use crate::prompt::PromptLibrary;
+
+/// Who is asked, and what was said so far.
+pub(super) struct Asker {
+    pub caller: Caller,
+    pub prompts: Arc<PromptLibrary>,
+    /// The empty folder that a model may read.
+    pub workspace: PathBuf,
+    handoff: PathBuf,
+    cancel: Cancel,
+    /// What was used so far, estimated where nobody counts and a budget is to be kept.
+    pub used: Used,
+    record: Option<PathBuf>,
+    recording: Recording,
+}
+
+impl Asker {
+    /// Finds out what can be wrong with provider, prompts and recording, before anybody is asked.
+    pub(super) async fn of(mut settings: Settings, record: Option<&Path>, out: &Path) -> Result<Self, Failure> {
+        make_absolute(&mut settings);
+        if let Some(path) = record {
+            may_record(path)?;
+            begin_recording(path)?;
+        }
+        let cancel = cancel_on_signals();
+        let caller = caller(&settings, Answers::AsSet, out, &cancel).await?;
+        let prompts = Arc::new(PromptLibrary::load(settings.given.prompts.as_deref()).fails(Exit::Usage)?);
+        let out = std::path::absolute(out).fails(Exit::Usage)?;
+        let workspace = out.join("workspace");
+        std::fs::create_dir_all(&workspace)
+            .map_err(|e| Failure::usage(format!("cannot create {}: {e}", workspace.display())))?;
+        Ok(Self {
+            caller,
+            prompts,
+            workspace,
+            handoff: out.join("handoff"),
+            cancel,
+            used: Used::default(),
+            record: record.map(Path::to_owned),
+            recording: Recording::default(),
+        })
+    }
+
+    /// Asks, within the budget. What was answered is in the recording when this returns.
+    pub(super) async fn ask(&mut self, mut request: Request) -> Result<Answer, Failure> {
+        if self.caller.name() == "handoff" {
+            request.seq = self.free(&request);
+            advice(&format!("waiting for {}", self.folder(request.seq, &request).join("answer.md").display()));
+        }
+        let before = self.used;
+        let mut used = before;
+        let mut note = |note: Note| {
+            if let Note::Failed { message, usage, cost_usd, estimated, .. } = &note {
+                advice(&format!("the call failed: {message}"));
+                let guessed = estimated.map_or(0.0, |e| e.cost_usd.unwrap_or(0.0));
+                used.cost_usd += cost_usd.unwrap_or(0.0) + guessed;
+                let tokens = usage.map_or(0, |u| u.total()) + estimated.map_or(0, |e| e.usage.total());
+                used.tokens = used.tokens.saturating_add(tokens);
+            }
+        };
+        let answer = self.caller.call(&request, &|| before, &self.cancel, &mut note).await;
+        self.used = used;
+        let answer = answer.map_err(|e| failed(&e))?;
+        let estimated = self.caller.estimate(&request, &answer);
+        self.used.cost_usd += answer.cost_usd.or(estimated.and_then(|e| e.cost_usd)).unwrap_or(0.0);
+        let usage = answer.usage.or(estimated.map(|e| e.usage));
+        self.used.tokens = self.used.tokens.saturating_add(usage.map_or(0, |usage| usage.total()));
+        self.keep(&request, &answer)?;
+        Ok(answer)
+    }
+
+    fn folder(&self, seq: u64, request: &Request) -> PathBuf {
+        self.handoff.join(format!("{seq:04}-{}", request.key.node))
+    }
+
+    /// The number of the request in its folder: an answer that lies there to another question is none to this one.
+    fn free(&self, request: &Request) -> u64 {
+        let is_others = |seq: u64| {
+            let folder = self.folder(seq, request);
+            match std::fs::read_to_string(folder.join("request.md")) {
+                Ok(text) => !text.contains(request.prompt.trim()),
+                Err(_) => folder.join("answer.md").exists(),
+            }
+        };
+        let mut seq = request.seq;
+        while is_others(seq) {
+            seq += 1;
+        }
+        seq
+    }
+
+    fn keep(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
+        let Some(path) = &self.record else { return Ok(()) };
+        self.recording.answers.push(Recorded {
+            late: false,
+            v: 1,
+            key: request.key.clone(),
+            wording: request.wording(),
+            prompt_start: request.prompt.chars().take(80).collect(),
+            reads: answer.reads.clone(),
+            usage: answer.usage,
+            cost_usd: answer.cost_usd,
+            model: answer.model.clone(),
+            stop_reason: answer.stop_reason.clone(),
+            provider: self.caller.name().to_owned(),
+            answer: answer.text.clone(),
+        });
+        // What is written beside a file needs the file's folder.
+        let whole = std::path::absolute(path).fails(Exit::Usage)?;
+        write_atomically(&whole, self.recording.render().as_bytes())
+            .map_err(|e| Failure::usage(format!("cannot write the recording {}: {e}", path.display())))
+    }
+}
+
+fn failed(error: &LlmError) -> Failure {
+    let exit = match error {
+        LlmError::Cancelled => Exit::Interrupted,
+        LlmError::Budget { .. } | LlmError::Deadline => Exit::Undecided,
+        _ => Exit::Provider,
+    };
+    Failure::new(exit, error.to_string())
+}

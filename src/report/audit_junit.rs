@@ -1,0 +1,43 @@
+//! An audit as `JUnit` XML: a test for each rule. A broken rule of severity `error` is a failure; of a milder one the reasons
+//! are told, and the test passes, as the status of the command says.
+
+use std::fmt::Write as _;
+
+use super::junit::escaped;
+use super::labelling::untrusted_text;
+use crate::monitor::{Audited, RuleFinding, Severity};
+
+/// The XML.
+pub fn audit_junit(log: &str, audited: &Audited) -> String {
+    let fails = |finding: &&RuleFinding| !finding.verdict.holds() && finding.rule.severity == Severity::Error;
+    let case = escaped(log);
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge audit\">\n");
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"{case}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\">",
+        audited.findings.len(),
+        audited.findings.iter().filter(fails).count(),
+    );
+    for finding in &audited.findings {
+        let _ = write!(out, "    <testcase classname=\"{case}\" name=\"{}\">", escaped(&finding.rule.id));
+        let untrusted =
+            (!finding.untrusted.is_empty()).then(|| untrusted_text(&finding.untrusted, audited.labelling.as_ref()));
+        if let Some(untrusted) = &untrusted {
+            let untrusted = escaped(untrusted);
+            let _ = write!(out, "<properties><property name=\"untrusted\" value=\"{untrusted}\"/></properties>");
+        }
+        if !finding.verdict.holds() {
+            let why =
+                [vec![finding.formula.clone()], finding.witness.clone(), untrusted.into_iter().collect()].concat();
+            let (why, verdict) = (escaped(&why.join("\n")), finding.verdict.name());
+            let _ = match finding.rule.severity {
+                Severity::Error => write!(out, "<failure message=\"{verdict}: {why}\"/>"),
+                Severity::Warning | Severity::Info => write!(out, "<system-out>{verdict}: {why}</system-out>"),
+            };
+        }
+        out.push_str("</testcase>\n");
+    }
+    out.push_str("  </testsuite>\n</testsuites>\n");
+    out
+}

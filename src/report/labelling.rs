@@ -1,0 +1,102 @@
+//! Labels that a model gave: whose they are, what they cost, and how they agree with a reference.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::counted;
+use crate::monitor::{Agreement, LabelAccuracy, Labelling};
+
+pub(super) fn names(propositions: &[Arc<str>]) -> Vec<&str> {
+    propositions.iter().map(|name| &**name).collect()
+}
+
+/// Who labelled, in words.
+fn who(labelling: Option<&Labelling>) -> String {
+    let by: Vec<&str> = labelling.iter().flat_map(|l| l.by.iter().map(String::as_str)).collect();
+    if by.is_empty() { "a model".to_owned() } else { by.join(", ") }
+}
+
+/// What a model has found true of an answer of a run (the data of `labelled`).
+pub fn labelled_words(data: &Value) -> String {
+    let names: Vec<&str> = data["labels"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let found = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    format!("{} finds true (untrusted): {found}", data["by"].as_str().unwrap_or("a model"))
+}
+
+/// That a verdict rests on what a model said.
+pub(super) fn untrusted_text(propositions: &[Arc<str>], labelling: Option<&Labelling>) -> String {
+    let all: Vec<String> = propositions.iter().map(|name| format!("model:{name}")).collect();
+    format!("rests on labels by {}: untrusted ({})", who(labelling), all.join(", "))
+}
+
+/// How the labels came about, and how they agree with a reference.
+pub(super) fn labelling_text(labelling: &Labelling) -> String {
+    let Labelling { labelled, told, empty, asked, cached, requests, tokens, cost_usd, .. } = labelling;
+    let cost = cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
+    let mut parts = vec![format!("{} labelled", counted(*labelled, "state"))];
+    if *told > 0 {
+        parts.push(format!("{told} with labels in the log"));
+    }
+    parts.push(format!("{empty} with nothing to judge"));
+    let mut out = format!(
+        "Labels by {}: {}.\n  {} asked now ({}, {}, {cost}), {cached} kept from before.\n",
+        who(Some(labelling)),
+        parts.join(", "),
+        counted(*asked, "different step"),
+        counted(*requests, "request"),
+        counted(*tokens, "token"),
+    );
+    if let Some(accuracy) = &labelling.accuracy {
+        accuracy_text(&mut out, accuracy);
+    }
+    out
+}
+
+fn accuracy_text(out: &mut String, accuracy: &LabelAccuracy) {
+    let all = ("all".into(), accuracy.overall());
+    let rows: Vec<&(Arc<str>, Agreement)> = accuracy.propositions.iter().chain([&all]).collect();
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("proposition".len());
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "\nAgainst the reference ({}):", counted(accuracy.compared, "state"));
+    let _ = writeln!(
+        out,
+        "  {:width$}  {:>9}  {:>15}  {:>15}  {:>8}  {:>5}",
+        "proposition", "agreed", "false positives", "false negatives", "accuracy", "F1"
+    );
+    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
+    for (name, counts) in rows {
+        let agreed = format!("{} of {}", counts.agreed(), counts.total());
+        let _ = writeln!(
+            out,
+            "  {name:width$}  {agreed:>9}  {:>15}  {:>15}  {:>8}  {:>5}",
+            counts.false_positives,
+            counts.false_negatives,
+            rate(counts.accuracy()),
+            rate(counts.f1()),
+        );
+    }
+}
+
+pub(super) fn labelling_json(labelling: &Labelling) -> Value {
+    json!({
+        "trusted": false, "by": labelling.by, "labelled": labelling.labelled, "told": labelling.told,
+        "empty": labelling.empty, "asked": labelling.asked, "cached": labelling.cached, "requests": labelling.requests,
+        "tokens": labelling.tokens, "cost_usd": labelling.cost_usd,
+        "accuracy": labelling.accuracy.as_ref().map(accuracy_json),
+    })
+}
+
+fn accuracy_json(accuracy: &LabelAccuracy) -> Value {
+    let counts = |counts: Agreement| {
+        json!({
+            "true_positives": counts.true_positives, "true_negatives": counts.true_negatives,
+            "false_positives": counts.false_positives, "false_negatives": counts.false_negatives,
+            "agreed": counts.agreed(), "total": counts.total(), "accuracy": counts.accuracy(), "f1": counts.f1(),
+        })
+    };
+    let by: serde_json::Map<String, Value> =
+        accuracy.propositions.iter().map(|(name, of)| (name.to_string(), counts(*of))).collect();
+    json!({"states": accuracy.compared, "propositions": by, "overall": counts(accuracy.overall())})
+}
