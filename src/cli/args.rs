@@ -10,10 +10,10 @@ use super::experiments::ExperimentsArgs;
 use super::labels::LabelArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
+use super::values;
 use crate::config::{CheckerChoice, Draft, Layer};
 use crate::exit::Exit;
 use crate::mutation::Shard;
-use crate::pipeline::MAX_CANDIDATES;
 
 /// The page of exit statuses, from their one home.
 fn exit_statuses() -> String {
@@ -137,7 +137,7 @@ pub(super) struct ForgeArgs {
     pub draft: Option<DraftChoice>,
     /// How many formalizations are drafted side by side, from 1 to 8: each is translated, parsed and quickly checked, the
     /// leaders are given properties, and the best goes on; the others stay in the history [default: 1].
-    #[arg(long, value_name = "N", value_parser = candidates, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = values::candidates, allow_negative_numbers = true)]
     pub candidates: Option<u32>,
     /// Revisions that may follow the first [default: 3].
     #[arg(long, value_name = "N")]
@@ -147,7 +147,7 @@ pub(super) struct ForgeArgs {
     pub repair: bool,
     /// Where a check holds, judge the specification's mutants and ask for properties that notice those which go unnoticed,
     /// at most so often in a revision; what notices no more, or does not hold, is dropped [without a number: 1].
-    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = rounds)]
+    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = values::rounds)]
     pub strengthen: Option<u32>,
     /// What the run's revisions are measured by: a goal over what is known of them (states, seconds, mutation score,
     /// requirements, issues, cost), in a .toml or .json file; it ranks them, tells the reviewer what is still owed, and ends
@@ -339,30 +339,13 @@ pub(super) struct MutateArgs {
     #[arg(long, value_name = "FILE")]
     pub stryker: Option<PathBuf>,
     /// End with status 1 where the score, from 0 to 1, is below this.
-    #[arg(long, value_name = "SCORE", value_parser = share)]
+    #[arg(long, value_name = "SCORE", value_parser = values::share)]
     pub fail_under: Option<f64>,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How the result is printed.
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
-}
-
-/// Formalizations side by side.
-fn candidates(text: &str) -> Result<u32, String> {
-    text.parse().ok().filter(|n| (1..=MAX_CANDIDATES).contains(n)).ok_or_else(|| {
-        format!("it takes a number from 1 to {MAX_CANDIDATES}: each candidate is a paid answer, and 2 or 3 are usual")
-    })
-}
-
-/// Rounds of strengthening.
-fn rounds(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "it takes a number of rounds, or nothing; the documents go before it".to_owned())
-}
-
-/// A number from 0 to 1.
-fn share(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "it must be from 0 to 1".to_owned())
 }
 
 /// What translates.

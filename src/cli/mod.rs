@@ -31,5 +31,6 @@ mod run;
 mod surroundings;
 mod translate;
 mod trust;
+mod values;
 
 pub use program::main;
