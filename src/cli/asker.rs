@@ -1,7 +1,10 @@
 //! A model that a command asks outside of a run: its budget, its recording, its folder of requests and answers.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use clap::Args as ClapArgs;
 
 use super::failure::{Fails, Failure};
 use super::forge::Answers;
@@ -9,12 +12,54 @@ use super::progress::advice;
 use super::provider::caller;
 use super::surroundings::cancel_on_signals;
 use super::trust::{begin_recording, make_absolute, may_record};
-use crate::config::Settings;
+use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Recording, Request, Used};
 use crate::process::Cancel;
 use crate::prompt::PromptLibrary;
+
+/// Flags of a command that asks a model outside of a run.
+#[derive(Debug, ClapArgs)]
+pub(super) struct AskerArgs {
+    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`, where anything is to be asked].
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// The model's name; with handoff, who answers.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the server of `openai` or `anthropic` is.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// US dollars that it may cost, with what its record holds; it stops before a request that would go beyond.
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    pub max_cost: Option<f64>,
+    /// A table of prices; it is looked at before the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    /// Tokens that it may use, likewise.
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<NonZeroU64>,
+    /// The recording that `--provider replay` answers from.
+    #[arg(long, value_name = "FILE")]
+    pub recording: Option<PathBuf>,
+}
+
+impl AskerArgs {
+    /// As settings. A recording is there to be replayed.
+    pub(super) fn layer(&self) -> Layer {
+        Layer {
+            provider: self.provider.clone().or_else(|| self.recording.as_ref().map(|_| "replay".to_owned())),
+            model: self.model.clone(),
+            base_url: self.base_url.clone(),
+            max_cost: self.max_cost,
+            prices: self.prices.clone(),
+            max_tokens: self.max_tokens,
+            recording: self.recording.clone(),
+            ..Layer::default()
+        }
+    }
+}
 
 /// Who is asked, and what was said so far.
 pub(super) struct Asker {
@@ -107,20 +152,7 @@ impl Asker {
 
     fn keep(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
         let Some(path) = &self.record else { return Ok(()) };
-        self.recording.answers.push(Recorded {
-            late: false,
-            v: 1,
-            key: request.key.clone(),
-            wording: request.wording(),
-            prompt_start: request.prompt.chars().take(80).collect(),
-            reads: answer.reads.clone(),
-            usage: answer.usage,
-            cost_usd: answer.cost_usd,
-            model: answer.model.clone(),
-            stop_reason: answer.stop_reason.clone(),
-            provider: self.caller.name().to_owned(),
-            answer: answer.text.clone(),
-        });
+        self.recording.answers.push(Recorded::of(request, answer, self.caller.name()));
         // What is written beside a file needs the file's folder.
         let whole = std::path::absolute(path).fails(Exit::Usage)?;
         write_atomically(&whole, self.recording.render().as_bytes())

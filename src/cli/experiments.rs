@@ -9,6 +9,7 @@ use std::str::FromStr;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::args::Format;
+use super::asker::AskerArgs;
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, settings};
 use super::progress::{advice, json_line, result, terminal};
@@ -157,15 +158,8 @@ pub(super) struct ExperimentsArgs {
     /// The part of them, above 0 and 1 at most, that has to break a rule.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     pub threshold: f64,
-    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`].
-    #[arg(long, value_name = "NAME")]
-    pub provider: Option<String>,
-    /// The model's name; with handoff, who answers.
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// Where the server of `openai` or `anthropic` is.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
+    #[command(flatten)]
+    pub asker: AskerArgs,
     /// How hard the model thinks, in the provider's words.
     #[arg(long, value_name = "WORD")]
     pub effort: Option<String>,
@@ -175,21 +169,9 @@ pub(super) struct ExperimentsArgs {
     /// Tokens that one answer may take.
     #[arg(long, value_name = "N")]
     pub max_output: Option<NonZeroU32>,
-    /// US dollars that it may cost, what the recording holds included.
-    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
-    pub max_cost: Option<f64>,
-    /// A table of prices.
-    #[arg(long, value_name = "FILE")]
-    pub prices: Option<PathBuf>,
-    /// Tokens that it may use, what the recording holds included.
-    #[arg(long, value_name = "N")]
-    pub max_tokens: Option<NonZeroU64>,
     /// Time that it may take from now on, e.g. 90s, 45m, 2h.
     #[arg(long, value_name = "TIME", value_parser = super::provider::seconds)]
     pub max_time: Option<NonZeroU64>,
-    /// The recording that `--provider replay` answers from.
-    #[arg(long, value_name = "FILE")]
-    pub recording: Option<PathBuf>,
     /// Where answers are kept as they come; with the same file an experiment goes on [default: answers.jsonl in --out].
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -406,19 +388,12 @@ impl ExperimentsArgs {
 
     fn layer(&self) -> Layer {
         Layer {
-            provider: self.provider.clone().or_else(|| self.recording.as_ref().map(|_| "replay".to_owned())),
-            model: self.model.clone(),
-            base_url: self.base_url.clone(),
             effort: self.effort.clone(),
             temperature: self.temperature,
             max_output: self.max_output,
-            max_cost: self.max_cost,
-            prices: self.prices.clone(),
-            max_tokens: self.max_tokens,
             max_time: self.max_time,
-            recording: self.recording.clone(),
             concurrency: Some(self.parallel),
-            ..Layer::default()
+            ..self.asker.layer()
         }
     }
 }

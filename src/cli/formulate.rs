@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
-use super::asker::Asker;
+use super::asker::{Asker, AskerArgs};
 use super::failure::{Fails, Failure};
 use super::forge::settings;
 use super::progress::{advice, result};
 use super::provider::refuse_secrets;
-use crate::config::Layer;
 use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::llm::{Request, RequestKey};
@@ -33,21 +32,8 @@ pub(super) struct FormulateArgs {
     /// Take each formula as confirmed, without asking.
     #[arg(long)]
     pub yes: bool,
-    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`].
-    #[arg(long, value_name = "NAME")]
-    pub provider: Option<String>,
-    /// The model's name.
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// Where the server of `openai` or `anthropic` is.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// US dollars that it may cost.
-    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
-    pub max_cost: Option<f64>,
-    /// The recording that `--provider replay` answers from.
-    #[arg(long, value_name = "FILE")]
-    pub recording: Option<PathBuf>,
+    #[command(flatten)]
+    pub asker: AskerArgs,
     /// Record every answer into this file.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -158,16 +144,8 @@ struct Model {
 
 impl Model {
     async fn of(args: &FormulateArgs) -> Result<Self, Failure> {
-        let flags = Layer {
-            provider: args.provider.clone().or_else(|| args.recording.as_ref().map(|_| "replay".to_owned())),
-            model: args.model.clone(),
-            base_url: args.base_url.clone(),
-            recording: args.recording.clone(),
-            max_cost: args.max_cost,
-            ..Layer::default()
-        };
         let out = args.out.clone().unwrap_or_else(|| PathBuf::from("formulate"));
-        Ok(Self { asker: Asker::of(settings(flags)?, args.record.as_deref(), &out).await? })
+        Ok(Self { asker: Asker::of(settings(args.asker.layer())?, args.record.as_deref(), &out).await? })
     }
 
     /// A formula that a run could be watched by; after one that could not, the model is told why, once.

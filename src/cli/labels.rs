@@ -2,19 +2,18 @@
 //! labels agree with a reference.
 
 use std::collections::{BTreeSet, HashMap};
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 use serde_json::Value;
 
-use super::asker::Asker;
+use super::asker::{Asker, AskerArgs};
 use super::failure::{Fails, Failure};
 use super::forge::settings;
 use super::progress::advice;
 use super::provider::{CHOICES, refuse_secrets};
-use crate::config::{Layer, Settings};
+use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::Request;
 use crate::monitor::labels::Labels;
@@ -28,27 +27,8 @@ use crate::report::counted;
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Labels by a model (rules that speak of model:NAME)")]
 pub(super) struct LabelArgs {
-    /// Who labels: claude, anthropic, openai, handoff or replay.
-    #[arg(long, value_name = "NAME")]
-    pub provider: Option<String>,
-    /// The model's name.
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// Where the server of `openai` or `anthropic` is.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// US dollars that the labels may cost; it stops before a request that would go beyond.
-    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
-    pub max_cost: Option<f64>,
-    /// A table of prices; it is looked at before the built-in one.
-    #[arg(long, value_name = "FILE")]
-    pub prices: Option<PathBuf>,
-    /// Tokens that they may use.
-    #[arg(long, value_name = "N")]
-    pub max_tokens: Option<NonZeroU64>,
-    /// The recording that `--provider replay` answers from.
-    #[arg(long, value_name = "FILE")]
-    pub recording: Option<PathBuf>,
+    #[command(flatten)]
+    pub asker: AskerArgs,
     /// Record every answer into this file.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -65,24 +45,11 @@ pub(super) struct LabelArgs {
 }
 
 impl LabelArgs {
-    fn layer(&self) -> Layer {
-        Layer {
-            provider: self.provider.clone().or_else(|| self.recording.as_ref().map(|_| "replay".to_owned())),
-            model: self.model.clone(),
-            base_url: self.base_url.clone(),
-            recording: self.recording.clone(),
-            max_cost: self.max_cost,
-            prices: self.prices.clone(),
-            max_tokens: self.max_tokens,
-            ..Layer::default()
-        }
-    }
-
     /// A flag that says nothing where no rule asks for labels.
     pub(super) fn idle(&self) -> Option<&'static str> {
         let given = [
-            ("--provider", self.provider.is_some()),
-            ("--recording", self.recording.is_some()),
+            ("--provider", self.asker.provider.is_some()),
+            ("--recording", self.asker.recording.is_some()),
             ("--record", self.record.is_some()),
             ("--label-cache", self.label_cache.is_some()),
             ("--reference", self.reference.is_some()),
@@ -169,7 +136,7 @@ pub(super) async fn label(
 /// The settings, where somebody was chosen to be asked: an audit costs nothing by itself, and a provider that is found does
 /// not change that.
 fn chosen(args: &LabelArgs, propositions: &Propositions) -> Result<Settings, Failure> {
-    let settings = settings(args.layer())?;
+    let settings = settings(args.asker.layer())?;
     if settings.given.provider.is_some() {
         return Ok(settings);
     }

@@ -253,19 +253,9 @@ impl Asker {
     fn keep(&self, request: &Request, answer: &Answer) -> Result<(), LedgerError> {
         let Some(ledger) = &self.ledger else { return Ok(()) };
         locked(ledger).append(&Recorded {
-            v: 1,
-            key: request.key.clone(),
-            wording: request.wording(),
-            prompt_start: request.prompt.chars().take(80).collect(),
-            reads: answer.reads.clone(),
-            usage: answer.usage,
-            cost_usd: answer.cost_usd,
             // By the name that it is asked for, so that nobody goes on with answers of another one.
             model: request.choice.model.clone().or_else(|| answer.model.clone()),
-            stop_reason: answer.stop_reason.clone(),
-            provider: self.caller.name().to_owned(),
-            late: false,
-            answer: answer.text.clone(),
+            ..Recorded::of(request, answer, self.caller.name())
         })
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::contract::{FileRead, LONGEST_ANSWER, RequestKey, Usage};
+use super::contract::{Answer, FileRead, LONGEST_ANSWER, Request, RequestKey, Usage};
 use crate::journal::Sha;
 
 /// The longest line: JSON writes a control character with six, and the other fields have room beside the answer.
@@ -49,6 +49,26 @@ pub struct Recorded {
     pub late: bool,
     /// The answer.
     pub answer: String,
+}
+
+impl Recorded {
+    /// What a provider answered to a request.
+    pub fn of(request: &Request, answer: &Answer, provider: &str) -> Self {
+        Self {
+            v: 1,
+            key: request.key.clone(),
+            wording: request.wording(),
+            prompt_start: request.prompt.chars().take(80).collect(),
+            reads: answer.reads.clone(),
+            usage: answer.usage,
+            cost_usd: answer.cost_usd,
+            model: answer.model.clone(),
+            stop_reason: answer.stop_reason.clone(),
+            provider: provider.to_owned(),
+            late: false,
+            answer: answer.text.clone(),
+        }
+    }
 }
 
 /// Why a recording cannot be used.
