@@ -27,7 +27,7 @@ pub(super) enum PolicyCommand {
     },
     /// Ask a model for the formulas of rules that are said in plain words (`words = "…"`), show each with what it says,
     /// and write it into the file. No run takes a rule that nobody has confirmed.
-    Formulate(FormulateArgs),
+    Formulate(Box<FormulateArgs>),
 }
 
 /// How a policy is printed.
