@@ -85,7 +85,7 @@ fn a_rule_over_a_models_labels_is_decided_and_everywhere_called_untrusted() {
     for words in ["- `polite`: the answer greets the customer", "- `refuses`: the answer refuses"] {
         assert!(posts.iter().all(|seen| seen.prompt().contains(words)), "{words}");
     }
-    assert_eq!(step(&posts[2]), "(tool called: ls {\"path\":\"/etc\"})\n\n");
+    assert_eq!(step(&posts[2]), "Tools called: [\"ls {\\\"path\\\":\\\"/etc\\\"}\"]\nText:\n\n");
     assert!(posts[0].raw.windows(20).any(|w| w == b"additionalProperties"), "it is held to a schema");
 
     let told = object(&asked(&bench, &server, &["--format", "json"]).expect(0));
@@ -223,7 +223,7 @@ fn labels_are_compared_with_those_of_a_field_or_a_file() {
     assert_eq!(accuracy["states"], 2);
     assert_eq!(accuracy["propositions"]["polite"]["false_positives"], 1);
     assert_eq!(accuracy["propositions"]["polite"]["f1"], 0.0);
-    assert_eq!(accuracy["overall"]["total"], 4);
+    assert_eq!(accuracy["overall"]["total"], 3, "an object speaks of the names that it has");
     // Nobody is true of anything: an accuracy, and no F1.
     bench.write("log.jsonl", "{\"content\":\"well\",\"truth\":{\"polite\":false,\"refuses\":false}}\n");
     let told = object(&asked(&bench, &server, &["--reference", "truth", "--format", "json"]).expect(0));

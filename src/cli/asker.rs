@@ -79,8 +79,12 @@ impl Asker {
     /// Finds out what can be wrong with provider, prompts and recording, before anybody is asked.
     pub(super) async fn of(mut settings: Settings, record: Option<&Path>, out: &Path) -> Result<Self, Failure> {
         make_absolute(&mut settings);
+        let mut recording = Recording::default();
         if let Some(path) = record {
             may_record(path)?;
+            if std::fs::metadata(path).is_ok_and(|meta| meta.len() > 1) {
+                recording = Recording::load(path).fails(Exit::Usage)?;
+            }
             begin_recording(path)?;
         }
         let cancel = cancel_on_signals();
@@ -98,7 +102,7 @@ impl Asker {
             cancel,
             used: Used::default(),
             record: record.map(Path::to_owned),
-            recording: Recording::default(),
+            recording,
         })
     }
 
@@ -152,6 +156,7 @@ impl Asker {
 
     fn keep(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
         let Some(path) = &self.record else { return Ok(()) };
+        self.recording.answers.retain(|known| known.key != request.key);
         self.recording.answers.push(Recorded::of(request, answer, self.caller.name()));
         // What is written beside a file needs the file's folder.
         let whole = std::path::absolute(path).fails(Exit::Usage)?;

@@ -14,6 +14,7 @@ use super::failure::{Fails, Failure};
 use super::formula::around;
 use super::labels::{Whole, label};
 use super::progress::{advice, json_line, result};
+use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
 use crate::journal::{ArtifactStore, write_atomically};
@@ -52,6 +53,11 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     }
     if args.follow {
         return follow(args, formulas, rules, mapping).await;
+    }
+    if let Some(dir) = args.junit.as_deref().and_then(Path::parent)
+        && !(dir.as_os_str().is_empty() || dir.is_dir())
+    {
+        return Err(Failure::usage(format!("--junit: there is no folder {}", dir.display())));
     }
     let log = Log::open(&args.log)?;
     let shape = chosen(args, &mapping).unwrap_or_else(|| shape_of(&log.beginning));
@@ -322,6 +328,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
             Some(DEFAULT) => default_policy(),
             _ => std::fs::read_to_string(path).map_err(|e| cannot(&e))?,
         };
+        refuse_secrets(&path.display().to_string(), &text)?;
         let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("docs/formulas.md has an example"))?;
         rules = policy.rules;
         (mapping, labels) = (policy.log, policy.labels);

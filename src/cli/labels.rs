@@ -1,7 +1,7 @@
 //! Labels of a log's steps by a model, for `tlaforge audit`: what is to be judged, who is asked, what is kept, and how the
 //! labels agree with a reference.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,6 +77,13 @@ pub(super) async fn label(
     propositions: &Propositions,
 ) -> Result<(KnownLabels, Labelling), Failure> {
     let reference = args.reference.as_deref().map(|of| Reference::read(of, log, judged, propositions)).transpose()?;
+    if judged.unfetched > 0 {
+        let (log, states) = (log.path.display(), counted(judged.unfetched, "state"));
+        return Err(Failure::usage(format!(
+            "{log}: the texts of {states} are not to be had, so nobody can judge them"
+        ))
+        .hint("give the folder of the run, with its artifacts/"));
+    }
     let mut labelling = Labelling::of(judged);
     let mut labels: HashMap<_, Labels> = HashMap::new();
     let open = judged.open();
@@ -181,7 +188,20 @@ fn failure(error: LabellingError<Failure>, state: u32) -> Failure {
 
 /// Reference labels, by state; none where the reference says nothing of it.
 struct Reference {
-    states: Vec<Option<Labels>>,
+    states: Vec<Option<Known>>,
+}
+
+/// The reference labels of a state.
+struct Known {
+    labels: Labels,
+    /// What they speak of; a list of what is true speaks of everything.
+    told: Option<BTreeSet<String>>,
+}
+
+impl Known {
+    fn tells(&self, name: &str) -> bool {
+        self.told.as_ref().is_none_or(|told| told.contains(name))
+    }
 }
 
 impl Reference {
@@ -196,19 +216,45 @@ impl Reference {
                 states.push(None);
                 continue;
             };
-            let labels = Labels::from_json(&json)
-                .map_err(|e| Failure::usage(format!("--reference {of}: {place}: {e}")).hint(FORM))?;
-            named.extend(match &json {
-                Value::Object(values) => values.keys().cloned().collect::<Vec<_>>(),
-                _ => labels.truths().map(str::to_owned).collect(),
+            let wrong = |what: String| Failure::usage(format!("--reference {of}: {place}: {what}")).hint(FORM);
+            let no_truth = |values: &serde_json::Map<String, Value>| {
+                values
+                    .iter()
+                    .find(|(_, value)| !value.is_boolean())
+                    .map(|(name, value)| (name.clone(), value.to_string()))
+            };
+            if let Some((name, found)) = json.as_object().and_then(no_truth) {
+                return Err(wrong(format!("`{name}`: a label must be true or false, found {found}")));
+            }
+            let (labels, told) = match &json {
+                Value::Object(values) => {
+                    let told = values.iter().filter_map(|(name, value)| Some((name.clone(), value.as_bool()?)));
+                    let told: BTreeMap<String, bool> = told.collect();
+                    (told.iter().filter(|(_, holds)| **holds).map(|(name, _)| name.as_str()).collect(), Some(told))
+                }
+                _ => (Labels::from_json(&json).map_err(|e| wrong(e.to_string()))?, None),
+            };
+            named.extend(match &told {
+                Some(told) => told.keys().cloned().collect::<Vec<_>>(),
+                None => labels.truths().map(str::to_owned).collect(),
             });
-            states.push(Some(labels));
+            states.push(Some(Known { labels, told: told.map(|told| told.into_keys().collect()) }));
+        }
+        let asked: BTreeSet<&str> = propositions.names().map(|name| &**name).collect();
+        let unknown: Vec<&str> =
+            named.iter().map(String::as_str).filter(|name| !asked.contains(name)).take(8).collect();
+        if !unknown.is_empty() {
+            advice(&format!(
+                "warning: reference labels that no [[label]] of the policy asks for, not compared: {}",
+                unknown.join(", ")
+            ));
         }
         for name in propositions.names().filter(|name| !named.contains(&***name)) {
             let known: Vec<&str> = named.iter().take(8).map(String::as_str).collect();
             let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
             advice(&format!(
-                "warning: no reference label names `{name}`, so it is false in all of them (named: {known})"
+                "warning: no reference label names `{name}`: it is false in every list of what is true, and not told by objects \
+                 (named: {known})"
             ));
         }
         Ok(Self { states })
@@ -271,8 +317,8 @@ impl Reference {
         for name in of.names() {
             let mut counts = Agreement::default();
             for (state, reference) in self.states.iter().enumerate() {
-                if let Some(reference) = reference {
-                    counts.count(judged.holds(state, name, labels), reference.holds(name));
+                if let Some(reference) = reference.as_ref().filter(|reference| reference.tells(name)) {
+                    counts.count(judged.holds(state, name, labels), reference.labels.holds(name));
                 }
             }
             all.push((Arc::clone(name), counts));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Usage};
 use super::failure::{CallFailure, FailureKind};
@@ -181,7 +181,6 @@ pub struct Caller {
     slots: Semaphore,
     /// What the calls under way are expected to take.
     under_way: watch::Sender<Expected>,
-    at_a_time: usize,
     pace: Arc<dyn Pace>,
 }
 
@@ -189,6 +188,13 @@ pub struct Caller {
 struct Reserved<'a> {
     caller: &'a Caller,
     next: Expected,
+}
+
+/// A place among the calls under way, and in the budget.
+pub struct Place<'a> {
+    used: Used,
+    _reserved: Reserved<'a>,
+    _slot: SemaphorePermit<'a>,
 }
 
 /// What calls under way are expected to take.
@@ -220,9 +226,8 @@ impl Caller {
         at_a_time: usize,
         pace: Arc<dyn Pace>,
     ) -> Self {
-        let at_a_time = at_a_time.max(1);
-        let (slots, under_way) = (Semaphore::new(at_a_time), watch::Sender::new(Expected::default()));
-        Self { provider, models, retry, budget, prices, slots, under_way, at_a_time, pace }
+        let (slots, under_way) = (Semaphore::new(at_a_time.max(1)), watch::Sender::new(Expected::default()));
+        Self { provider, models, retry, budget, prices, slots, under_way, pace }
     }
 
     /// The provider's name.
@@ -240,14 +245,25 @@ impl Caller {
         self.pace.left()
     }
 
-    /// How many calls it makes at once.
-    pub fn at_a_time(&self) -> usize {
-        self.at_a_time
-    }
-
     /// Whether the provider's recording says that the answer came too late for a decision.
     pub fn comes_late(&self, key: &RequestKey) -> bool {
         self.provider.comes_late(key)
+    }
+
+    /// Waits until there is a place for one more call, and room for it in the budget beside those under way. `used` tells
+    /// what the run has used; what the others are expected to take is added to it.
+    pub async fn place(
+        &self,
+        request: &Request,
+        used: &(dyn Fn() -> Used + Sync),
+        cancel: &Cancel,
+    ) -> Result<Place<'_>, LlmError> {
+        let slot = tokio::select! {
+            slot = self.slots.acquire() => slot.map_err(|_| LlmError::Cancelled)?,
+            () = cancel.cancelled() => return Err(LlmError::Cancelled),
+        };
+        let (used, reserved) = self.reserve(request, used, cancel).await?;
+        Ok(Place { used, _reserved: reserved, _slot: slot })
     }
 
     /// Asks until there is an answer, or none can be hoped for. `used` tells what the run has used when the call begins;
@@ -259,11 +275,18 @@ impl Caller {
         cancel: &Cancel,
         note: &mut (dyn FnMut(Note) + Send),
     ) -> Result<Answer, LlmError> {
-        let _slot = tokio::select! {
-            slot = self.slots.acquire() => slot.map_err(|_| LlmError::Cancelled)?,
-            () = cancel.cancelled() => return Err(LlmError::Cancelled),
-        };
-        let (mut used, _reserved) = self.reserve(request, used, cancel).await?;
+        self.call_in(self.place(request, used, cancel).await?, request, cancel, note).await
+    }
+
+    /// The same, where a place is held.
+    pub async fn call_in(
+        &self,
+        place: Place<'_>,
+        request: &Request,
+        cancel: &Cancel,
+        note: &mut (dyn FnMut(Note) + Send),
+    ) -> Result<Answer, LlmError> {
+        let mut used = place.used;
         let mut request = request.clone();
         let mut attempt = 1;
         let mut crowded = 0;
@@ -362,7 +385,9 @@ impl Caller {
             used.tokens = used.tokens.saturating_add(others.tokens);
             used.cost_usd += others.cost_usd;
             (used.expected_tokens, used.expected_usd) = (others.tokens, others.cost_usd);
-            if others.calls == 0 || self.terms(request, used).allow(Usage::default(), usage).is_ok() {
+            let mut first = usage;
+            first.input = first.input.max(used.before.map_or(0, |before| before.total()));
+            if others.calls == 0 || self.terms(request, used).allow(Usage::default(), first).is_ok() {
                 self.under_way.send_modify(|all| {
                     all.calls += 1;
                     all.tokens = all.tokens.saturating_add(next.tokens);

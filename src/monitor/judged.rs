@@ -26,6 +26,8 @@ pub struct Judged {
     pub states: Vec<JudgedState>,
     /// What is to be judged, by its name.
     pub texts: HashMap<Sha, StepText>,
+    /// States without labels that name a text which is not to be had.
+    pub unfetched: u64,
     /// Where each state stands.
     pub places: Places,
 }
@@ -54,8 +56,9 @@ impl Judged {
         }
     }
 
-    fn push(&mut self, state: (Option<FoundTrue>, StepText)) {
-        let (told, text) = state;
+    fn push(&mut self, state: (Option<FoundTrue>, StepText, bool)) {
+        let (told, text, lacks_text) = state;
+        self.unfetched += u64::from(told.is_none() && lacks_text);
         self.states.push(match told {
             Some(found) => JudgedState::Told(found),
             None if text.is_empty() => JudgedState::Nothing,
@@ -68,8 +71,8 @@ impl Judged {
     }
 }
 
-fn read(step: &Step) -> (Option<FoundTrue>, StepText) {
-    (step.labels().cloned(), step.judged())
+fn read(step: &Step) -> (Option<FoundTrue>, StepText, bool) {
+    (step.labels().cloned(), step.judged(), step.lacks_text())
 }
 
 impl Auditor {

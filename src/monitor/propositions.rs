@@ -141,10 +141,10 @@ impl StepText {
         self.tools.is_empty() && self.text.trim().is_empty()
     }
 
-    /// As the model gets it.
+    /// As the model gets it. Tools stand in one line of JSON before the text, so that no text reads like a call.
     pub fn shown(&self) -> String {
-        let called = self.tools.iter().map(|tool| format!("(tool called: {tool})"));
-        called.chain([self.text.clone()]).collect::<Vec<_>>().join("\n")
+        let tools = serde_json::to_string(&self.tools).expect("texts alone");
+        format!("Tools called: {tools}\nText:\n{}", self.text)
     }
 
     /// The name of what is judged: steps that read the same have the same labels.

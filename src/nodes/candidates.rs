@@ -2,12 +2,11 @@
 //! that lead are given properties, and the best goes on. `formalize` decides by what it has received.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::desk::{Desk, current, defect, diagnostics_text, to_json, tool_trouble};
@@ -16,9 +15,8 @@ use super::{formalize, generate_invariants, model_check, validate};
 use crate::journal::{Event as Entry, Kind, Sha};
 use crate::llm::LlmError;
 use crate::pipeline::{
-    Acceptance, Attempt, Candidate, Candidates, CheckRecord, Chosen, Errands, Event, Facts, Feedback, Halt, Product,
-    QuickCheck, RunError, RunView, Stage, Standing, Station, StationError, StopReason, best, file, leaders,
-    lifeline_of,
+    Acceptance, Attempt, Candidate, CheckRecord, Chosen, Errands, Event, Facts, Feedback, Halt, Product, QuickCheck,
+    RunError, RunView, Stage, Standing, Station, StationError, StopReason, best, file, leaders, lifeline_of,
 };
 use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
@@ -40,6 +38,13 @@ fn patience(good: &Candidate) -> Duration {
     Duration::try_from_secs_f64(good.seconds).unwrap_or_default().max(LEAST_PATIENCE)
 }
 
+fn station_of(stage: Stage) -> Station {
+    match stage {
+        Stage::Formalization => Station::Formalize,
+        Stage::Properties => Station::GenerateInvariants,
+    }
+}
+
 /// What a candidate tells the one who decides.
 enum Word {
     /// It has come so far.
@@ -56,10 +61,8 @@ struct Contest<'a, 'run> {
     view: &'a RunView,
     attempt: &'a Attempt<'run>,
     errands: &'a Errands<'run>,
-    /// Told when the decision has been made.
-    decided: watch::Receiver<bool>,
-    /// No more of them ask at a time than there are calls at a time: who waits here has not been paid for.
-    slots: Arc<Semaphore>,
+    /// How many were to be drafted when it began.
+    of: u32,
 }
 
 pub(super) async fn perform<'run>(
@@ -74,14 +77,14 @@ pub(super) async fn perform<'run>(
         let winner = winner.ok_or_else(|| unknown(chosen.chosen))?;
         return Ok(product(&winner));
     }
-    let (decide, decided) = watch::channel(false);
-    let slots = Arc::new(Semaphore::new(desk.caller.at_a_time()));
-    let contest = Contest { desk, view, attempt, errands, decided, slots };
-    let mut drafts = view.candidates.get(&view.rev).map(Candidates::begun).unwrap_or_default();
+    let begun = view.candidates.get(&view.rev).cloned().unwrap_or_default();
+    let of = if begun.of == 0 { view.settings.candidates } else { begun.of };
+    let mut drafts = begun.begun();
     if attempt.recall("leaders_named", |_| true).is_none() {
-        drafts.extend(1..=view.settings.candidates);
+        drafts.extend(1..=of);
     }
     let drafts: Vec<u32> = drafts.into_iter().collect();
+    let contest = Contest { desk, view, attempt, errands, of };
     let mut all = match attempt.recall("leaders_named", |_| true) {
         // Who had not come by then does not come any more.
         Some(event) => contest.those_named(event)?,
@@ -110,10 +113,9 @@ pub(super) async fn perform<'run>(
         missing: drafts.iter().copied().filter(|number| is_missing(*number, &all, &leaders)).collect(),
         why: why(winner, &all),
     };
-    let taken = taken_of(attempt, winner.candidate, &winner.answer);
+    let taken = taken_of(attempt, winner.candidate, &winner.answer)?;
     let group = std::iter::once(attempt.event(Kind::Choice, "candidate_chosen", to_json(&chosen))).chain(taken);
     attempt.run.append(group.collect())?;
-    let _ = decide.send(true);
     Ok(product(winner))
 }
 
@@ -177,6 +179,11 @@ impl Contest<'_, '_> {
         drafted: &[Candidate],
     ) -> Result<Vec<Candidate>, StationError> {
         let (tell, mut words) = mpsc::unbounded_channel();
+        let (over, is_over) = watch::channel(false);
+        let station = station_of(stage);
+        let late = |number: &u32| self.desk.comes_late(&self.attempt.apart(*number, Some(stage)), station);
+        // Where a recording was made with more of them, those that were in time there may not be among these.
+        let in_time = candidates.iter().any(|number| !late(number));
         let mut open: BTreeSet<u32> = candidates.iter().copied().collect();
         let mut come = Vec::new();
         for number in candidates {
@@ -184,7 +191,7 @@ impl Contest<'_, '_> {
                 Some(one) => _ = tell.send(Word::Finished(Box::new(one))),
                 None => {
                     let drafted = drafted.iter().find(|one| one.candidate == *number).cloned();
-                    self.send(*number, drafted, tell.clone())?;
+                    self.send(*number, drafted, tell.clone(), (is_over.clone(), in_time && late(number)))?;
                 }
             }
         }
@@ -218,6 +225,8 @@ impl Contest<'_, '_> {
                 }
             }
         }
+        // Whoever has not been asked is not asked any more; whoever came late comes now.
+        let _ = over.send(true);
         match halted {
             // What was promised was not given, and nothing can go on: it is asked for again when the run is resumed.
             Some(halt) if !come.iter().any(|one| one.module.is_some()) => Err(halt.into()),
@@ -242,21 +251,22 @@ impl Contest<'_, '_> {
         number: u32,
         drafted: Option<Candidate>,
         tell: mpsc::UnboundedSender<Word>,
+        (over, is_late): (watch::Receiver<bool>, bool),
     ) -> Result<(), StationError> {
         let stage = if drafted.is_none() { Stage::Formalization } else { Stage::Properties };
-        let own = self.attempt.apart(number, Some(stage));
+        let mut own = self.attempt.apart(number, Some(stage));
+        own.over = Some(over);
+        if let Some(one) = &drafted {
+            own.taken_before.extend(taken_of(self.attempt, number, &one.answer)?);
+        }
         let here = self.attempt.run.view();
-        let is_open = here.candidates.get(&here.rev).is_some_and(|all| all.open.contains(&number));
-        if stage == Stage::Formalization && !is_open {
-            let started = own.event(Kind::Act, "candidate_started", json!({"candidate": number}));
-            own.run.append(vec![started.received_from(self.attempt.lifeline)])?;
+        if here.candidates.get(&here.rev).is_none_or(|all| !all.open.contains(&number)) {
+            let name = if stage == Stage::Formalization { "candidate_started" } else { "leader_told" };
+            let kind = if stage == Stage::Formalization { Kind::Act } else { Kind::Recv };
+            let begins = own.event(kind, name, json!({"candidate": number, "of": self.of}));
+            own.run.append(vec![begins.received_from(self.attempt.lifeline)])?;
         }
-        if stage == Stage::Properties && own.recall("leader_told", |_| true).is_none() {
-            let told = own.event(Kind::Recv, "leader_told", json!({"candidate": number}));
-            own.run.append(vec![told.received_from(self.attempt.lifeline)])?;
-        }
-        let (decided, slots) = (self.decided.clone(), Arc::clone(&self.slots));
-        let way = Way { desk: self.desk, view: self.view.clone(), decided, slots, tell };
+        let way = Way { desk: self.desk, view: self.view.clone(), is_late, tell };
         self.errands.send(Box::pin(way.go(own, drafted)));
         Ok(())
     }
@@ -266,26 +276,32 @@ impl Contest<'_, '_> {
 struct Way<'run> {
     desk: &'run Desk,
     view: RunView,
-    decided: watch::Receiver<bool>,
-    slots: Arc<Semaphore>,
+    /// Its recording says that it came when the decision had been made.
+    is_late: bool,
     tell: mpsc::UnboundedSender<Word>,
 }
 
 impl<'run> Way<'run> {
-    async fn go(mut self, attempt: Attempt<'run>, drafted: Option<Candidate>) -> Result<(), RunError> {
+    async fn go(mut self, mut attempt: Attempt<'run>, drafted: Option<Candidate>) -> Result<(), RunError> {
         let number = attempt.candidate;
         let tell = self.tell.clone();
         let left = self.desk.caller.left();
-        let before = attempt.recall("answer_received", |_| true).and_then(|event| event.data["seconds"].as_f64());
-        let started = Instant::now();
+        if self.is_late && attempt.recall("answer_received", |_| true).is_none() {
+            let _ = tell.send(Word::Late(number));
+            let over = attempt.over.take();
+            if let Some(mut over) = over
+                && over.wait_for(|over| *over).await.is_err()
+            {
+                return Ok(());
+            }
+        }
         let work = async {
-            let station = if drafted.is_none() { Station::Formalize } else { Station::GenerateInvariants };
-            let _slot = self.turn(&attempt, station).await?;
             let mut one = match drafted {
                 None => self.draft(&attempt).await?,
                 Some(drafted) => self.properties(&attempt, drafted).await?,
             };
-            one.seconds = before.unwrap_or(0.0) + started.elapsed().as_secs_f64();
+            let answered = attempt.run.last_of(attempt.lifeline, "answer_received");
+            one.seconds = answered.and_then(|event| event.data["seconds"].as_f64()).unwrap_or(0.0);
             let mut data = to_json(&one);
             data["says"] = one.says();
             attempt.record(Kind::Send, "candidate_finished", data)?;
@@ -299,7 +315,11 @@ impl<'run> Way<'run> {
             Ok(one) => Word::Finished(Box::new(one)),
             Err(StationError::Run(error)) => return Err(error),
             Err(StationError::Halt(halt)) => {
-                let data = json!({"candidate": number, "why": halt.message});
+                let answered = attempt.recall("answer_received", |_| true).map(|event| event.data["artifact"].clone());
+                let mut data = json!({"candidate": number, "why": halt.message});
+                if let Some(answer) = answered {
+                    data["answer"] = answer;
+                }
                 attempt.record(Kind::Act, "candidate_given_up", data)?;
                 Word::Halted(number, halt)
             }
@@ -345,31 +365,6 @@ impl<'run> Way<'run> {
             }
         }
         Ok(one)
-    }
-
-    /// Waits until it may ask. Once the choice has been made nothing new is asked for; what a recording says came later
-    /// is answered then.
-    async fn turn(
-        &mut self,
-        attempt: &Attempt<'_>,
-        station: Station,
-    ) -> Result<Option<OwnedSemaphorePermit>, StationError> {
-        if attempt.recall("answer_received", |_| true).is_some() {
-            return Ok(None);
-        }
-        if self.desk.comes_late(attempt, station) {
-            let _ = self.tell.send(Word::Late(attempt.candidate));
-            // It fails where nobody decides any more.
-            let _ = self.decided.wait_for(|decided| *decided).await;
-            return Ok(None);
-        }
-        let slot = tokio::select! {
-            biased;
-            _ = self.decided.wait_for(|decided| *decided) => None,
-            slot = Arc::clone(&self.slots).acquire_owned() => slot.ok(),
-        };
-        let message = "the choice had been made before it was asked for".to_owned();
-        slot.map(Some).ok_or_else(|| Halt { reason: StopReason::Provider, message }.into())
     }
 
     /// The accepted module, with small values for its constants and without properties: whether it can be evaluated, moves

@@ -13,7 +13,9 @@ use super::intervene::taken;
 use super::recording::recording_of;
 use super::shelf::Shelf;
 use crate::journal::{Event, Kind, Sha, write_atomically};
-use crate::llm::{Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Request, RequestKey, Usage, Used};
+use crate::llm::{
+    Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Place, Request, RequestKey, Usage, Used,
+};
 use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, Station, StationError, StopReason, file};
 use crate::process::Cancel;
 use crate::prompt::{Document, PromptError, PromptLibrary, Readable, changes, index, index_path};
@@ -213,10 +215,12 @@ impl Desk {
     ) -> Result<Sample, StationError> {
         let RequestKey { purpose, candidate, .. } = request.key.clone();
         let is_this = |data: &Value| data["purpose"] == purpose && data["candidate"] == candidate;
-        if let Some(event) = attempt.recall("answer_received", is_this) {
+        let known = attempt.recall("answer_received", is_this);
+        if let Some(event) = known.filter(|event| !is_label(&purpose) || is_answer_to(event, &request, attempt)) {
             return self.recalled(event, attempt);
         }
         let wording = to_json(&request.wording());
+        let place = self.place(&request, attempt).await?;
         // A request that was sent before a crash and not answered goes on under its number.
         let sent = attempt.recall("request_sent", |data| {
             is_this(data) && data["wording"] == wording && data["provider"] == self.caller.name()
@@ -226,7 +230,7 @@ impl Desk {
             None => self.send(&request, attempt)?,
         };
         let started = std::time::Instant::now();
-        let answer = self.call(&request, attempt).await?;
+        let answer = self.call(place, &request, attempt).await?;
         note_refused(attempt, &answer.refused_reads)?;
         let estimated = self.caller.estimate(&request, &answer);
         let sha = attempt.keep(&answer.text)?;
@@ -246,8 +250,8 @@ impl Desk {
         Ok(Sample { reply: Reply { text: answer.text, sha, reads: answer.reads, replayed }, event, labels: None })
     }
 
-    /// Calls the model; what fails on the way is journaled before it is tried again.
-    async fn call(&self, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
+    /// A place for a call. Of a candidate, none is taken any more once what it is asked for has been decided.
+    async fn place(&self, request: &Request, attempt: &Attempt<'_>) -> Result<Place<'_>, StationError> {
         let is_this =
             |data: &Value| data["purpose"] == request.key.purpose && data["kind"] == to_json(&FailureKind::Budget);
         let ended = attempt.recall("call_failed", is_this);
@@ -258,8 +262,23 @@ impl Desk {
         let used = || {
             let spent = attempt.run.spent();
             let cost_usd = spent.cost_usd + spent.estimated_usd;
-            Used { cost_usd, tokens: spent.tokens.saturating_add(spent.estimated_tokens), before, ..Used::default() }
+            let tokens = spent.tokens.saturating_add(spent.estimated_tokens);
+            Used { cost_usd, tokens, before, ..Used::default() }
         };
+        let place = self.caller.place(request, &used, &self.cancel);
+        let place = match attempt.over.clone() {
+            None => place.await,
+            Some(mut over) => tokio::select! {
+                biased;
+                over = over.wait_for(|over| *over) => return Err(not_asked(over.is_ok()).into()),
+                place = place => place,
+            },
+        };
+        Ok(place.map_err(|e| self.provider_trouble(&e))?)
+    }
+
+    /// Calls the model; what fails on the way is journaled before it is tried again.
+    async fn call(&self, place: Place<'_>, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
         let mut trouble = None;
         let mut note = |note: Note| {
             if let Note::Failed { refused_reads, .. } = &note {
@@ -275,7 +294,7 @@ impl Desk {
             data["request"] = json!(request.seq);
             trouble = trouble.take().or(attempt.record(kind, name, data).err());
         };
-        let answer = self.caller.call(request, &used, &self.cancel, &mut note).await;
+        let answer = self.caller.call_in(place, request, &self.cancel, &mut note).await;
         match trouble {
             Some(trouble) => Err(trouble.into()),
             None => Ok(answer.map_err(|e| self.provider_trouble(&e))?),
@@ -359,6 +378,23 @@ impl Desk {
             }
         }
     }
+}
+
+/// Labels are of the words and the text that were asked about, and of no others.
+fn is_label(purpose: &str) -> bool {
+    purpose.starts_with("label ") || purpose.starts_with("relabel ")
+}
+
+fn is_answer_to(answer: &Event, request: &Request, attempt: &Attempt<'_>) -> bool {
+    let (number, wording) = (&answer.data["request"], to_json(&request.wording()));
+    attempt.recall("request_sent", |data| data["wording"] == wording).is_some_and(|sent| *number == sent.seq)
+}
+
+/// Why a candidate was not asked: the choice had been made, or the run stopped.
+fn not_asked(chosen: bool) -> Halt {
+    let why =
+        if chosen { "the choice had been made before its turn came" } else { "the run stopped before its turn came" };
+    Halt { reason: StopReason::Provider, message: why.to_owned() }
 }
 
 /// What rules can speak of: the text (by the name of its artifact), the tools that were used, and why the model stopped.

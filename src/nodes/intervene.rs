@@ -9,7 +9,7 @@ use super::desk::{Desk, HELD, Reply, Sample, TOLD, prompt_trouble};
 use crate::journal::{Event, Kind, Record, Sha};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
-use crate::pipeline::{Attempt, Forecast, Foreseen, StationError, lifeline_of};
+use crate::pipeline::{Attempt, Forecast, Foreseen, Halt, StationError, StopReason, lifeline_of};
 
 /// A sample, and what taking it would come to.
 struct Tried {
@@ -83,7 +83,7 @@ impl Desk {
     ) -> Result<Tried, StationError> {
         let mut sample = self.sample(request.clone(), attempt, HELD).await?;
         self.label(&request, &mut sample, attempt).await?;
-        let mut forecast = attempt.run.forecast(taken(&sample, attempt))?;
+        let mut forecast = attempt.run.forecast(as_if_taken(&sample, attempt))?;
         let asks = |rule: &Foreseen| rule.intervention.is_some();
         let mut predicted = 0;
         if let Some(prediction) = intervening.prediction.as_ref().filter(|_| !forecast.violated.iter().any(asks)) {
@@ -134,14 +134,21 @@ pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Record {
     for (name, value) in sample.labels.iter().filter_map(Value::as_object).flatten() {
         told[name] = value.clone();
     }
-    attempt.event(
+    let mut record = attempt.event(
         Kind::Act,
         "answer_taken",
         json!({
             "purpose": data["purpose"], "candidate": data["candidate"], "artifact": data["artifact"],
             "provider": data["provider"], "reads": data["reads"], TOLD: told,
         }),
-    )
+    );
+    attempt.taker.clone_into(&mut record.lifeline);
+    record
+}
+
+/// What would come with an answer if it were taken now.
+pub(super) fn as_if_taken(sample: &Sample, attempt: &Attempt<'_>) -> Vec<Record> {
+    attempt.taken_before.iter().cloned().chain([taken(sample, attempt)]).collect()
 }
 
 /// The same, or of a candidate, that it is what would be taken: the rules see it when the candidate was chosen.
@@ -149,6 +156,7 @@ fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Record {
     let mut record = taken(sample, attempt);
     if attempt.candidate > 0 {
         record.name = "answer_offered";
+        attempt.lifeline.clone_into(&mut record.lifeline);
         let told = record.data[TOLD].take();
         record.data[HELD] = told;
         if let Some(data) = record.data.as_object_mut() {
@@ -159,21 +167,30 @@ fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Record {
 }
 
 /// That a candidate's answer is taken, now that it was chosen; nothing where it was no answer of its own.
-pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Option<Record> {
+pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Result<Option<Record>, StationError> {
     let is_it = |event: &Event| event.data["artifact"] == *answer.as_str() && !event.data[HELD].is_null();
     let found = ["answer_offered", "answer_received"]
         .iter()
-        .find_map(|name| attempt.run.last_where(lifeline_of(candidate), name, is_it))?;
+        .find_map(|name| attempt.run.last_where(lifeline_of(candidate), name, is_it));
+    let Some(found) = found else { return Ok(None) };
     let mut data = found.data;
     let told = data[HELD].take();
-    Some(attempt.event(
+    let asked = attempt.run.labels();
+    if !asked.is_empty() && told["asked"] != *asked.sha().as_str() {
+        let message = format!(
+            "an answer of candidate {candidate} was not labelled with what the policy's rules speak of; go on under the \
+             policy under which it was drafted, or forge again under this one"
+        );
+        return Err(Halt { reason: StopReason::Settings, message }.into());
+    }
+    Ok(Some(attempt.event(
         Kind::Act,
         "answer_taken",
         json!({
             "purpose": data["purpose"], "candidate": data["candidate"], "artifact": data["artifact"],
             "provider": data["provider"], "reads": data["reads"], TOLD: told,
         }),
-    ))
+    )))
 }
 
 /// What an intervention was for.

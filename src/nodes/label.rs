@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::desk::{Desk, HELD, Sample, prompt_trouble};
 use super::intervene::{cost, tokens};
-use crate::journal::Kind;
+use crate::journal::{Event, Kind, is_apart};
 use crate::llm::{Request, RequestKey};
 use crate::monitor::labels::Labels;
 use crate::monitor::{LABEL_NODE, LabelingPrompt, Propositions, StepText};
@@ -31,7 +31,10 @@ impl Desk {
         };
         let (asked, judged) = (propositions.sha(), step.sha());
         let same = |data: &Value| data["asked"] == *asked.as_str() && data["step"] == *judged.as_str();
-        let before = attempt.run.events().into_iter().rfind(|event| event.name == "labelled" && same(&event.data));
+        // What candidates side by side were given depends on who came first: each asks for itself.
+        let mine = |event: &Event| event.lifeline == attempt.lifeline || !is_apart(&event.lifeline);
+        let known = |event: &Event| event.name == "labelled" && mine(event) && same(&event.data);
+        let before = attempt.run.events().into_iter().rfind(known);
         let data = match before {
             Some(event) => event.data,
             None => {
@@ -39,9 +42,10 @@ impl Desk {
                 let (who, choice) = (&answers[answers.len() - 1]["model"], self.caller.choice(LABEL_NODE).model);
                 let by = who.as_str().map(str::to_owned).or(choice).unwrap_or_else(|| self.caller.name().to_owned());
                 let cost_usd: Option<f64> = answers.iter().map(cost).sum();
+                let stale = answers.iter().any(|data| data["stale"] == true);
                 let data = json!({
                     "purpose": request.key.purpose, "candidate": request.key.candidate, "step": judged, "asked": asked,
-                    "labels": labels.truths().collect::<Vec<_>>(), "by": by, "calls": answers.len(),
+                    "labels": labels.truths().collect::<Vec<_>>(), "by": by, "stale": stale, "calls": answers.len(),
                     "cost_usd": cost_usd, "tokens": answers.iter().map(tokens).sum::<u64>(),
                 });
                 attempt.record(Kind::Act, "labelled", data)?.data

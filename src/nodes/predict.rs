@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, HELD, Sample, offer, prompt_trouble, withdraw};
-use super::intervene::{cost, taken, tokens};
+use super::intervene::{as_if_taken, cost, tokens};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
 use crate::monitor::{How, Prediction};
@@ -28,7 +28,7 @@ impl Desk {
         prediction: &Prediction,
         attempt: &Attempt<'_>,
     ) -> Result<BTreeMap<String, f64>, StationError> {
-        let undecided = attempt.run.foresee(vec![taken(sample, attempt)])?;
+        let undecided = attempt.run.foresee(as_if_taken(sample, attempt), attempt.taken_before.len())?;
         if undecided.is_empty() {
             return Ok(BTreeMap::new());
         }
@@ -44,12 +44,14 @@ impl Desk {
             match prediction.how {
                 How::Ask => estimates.extend(probabilities(&answer.reply.text, &undecided)),
                 How::Sampling => {
-                    let mut records = vec![taken(sample, attempt)];
+                    let mut records = as_if_taken(sample, attempt);
                     for text in answers(&answer.reply.text, prediction.steps) {
                         let told = json!({"text": attempt.keep(&text)?, "tools": [], "stop_reason": null});
-                        records.push(attempt.event(Kind::Act, "answer_taken", json!({"told": told})));
+                        let mut next = attempt.event(Kind::Act, "answer_taken", json!({"told": told}));
+                        attempt.taker.clone_into(&mut next.lifeline);
+                        records.push(next);
                     }
-                    for (rule, verdicts) in attempt.run.foresee(records)? {
+                    for (rule, verdicts) in attempt.run.foresee(records, attempt.taken_before.len())? {
                         *estimates.entry(rule).or_default() += share(prediction.matches(&verdicts));
                     }
                 }

@@ -30,7 +30,10 @@ pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> 
     };
     if attempt.recall("part_taken", |_| true).is_none() {
         let part = attempt.event(Kind::Act, "part_taken", json!({"of": sha, "artifact": sha}));
-        let taken = view.chosen().and_then(|one| taken_of(attempt, one.candidate, &sha));
+        let taken = match view.chosen() {
+            Some(one) => taken_of(attempt, one.candidate, &sha)?,
+            None => None,
+        };
         attempt.run.append(taken.into_iter().chain([part]).collect())?;
     }
     let text = attempt.run.store().text(&sha).map_err(RunError::from)?;

@@ -88,7 +88,8 @@ pub struct Candidate {
     /// What it would come to under the run's objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<GoalStep>,
-    /// How long it took to come so far.
+    /// How long its answer took.
+    #[serde(default)]
     pub seconds: f64,
     /// What was found against it, or why it was not checked, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,6 +216,9 @@ pub fn leaders(received: &[Candidate]) -> Vec<u32> {
 /// The candidates of one revision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Candidates {
+    /// How many were to be drafted when it began.
+    #[serde(default)]
+    pub of: u32,
     /// What each came to, the last word of each.
     pub all: Vec<Candidate>,
     /// Which one went on.
@@ -257,6 +261,8 @@ impl Candidates {
 #[derive(Deserialize)]
 struct Started {
     candidate: u32,
+    #[serde(default)]
+    of: u32,
 }
 
 /// That a candidate came to nothing more (`candidate_given_up`).
@@ -277,7 +283,8 @@ impl RunView {
         let here = self.candidates.entry(event.rev).or_default();
         match event.name.as_str() {
             "candidate_started" | "leader_told" => {
-                let Started { candidate } = Started::deserialize(&event.data)?;
+                let Started { candidate, of } = Started::deserialize(&event.data)?;
+                here.of = here.of.max(of);
                 here.given_up.remove(&candidate);
                 here.open.insert(candidate);
             }
@@ -288,6 +295,7 @@ impl RunView {
                 here.all.push(one);
                 here.all.sort_by_key(|one| one.candidate);
                 here.open.remove(&number);
+                here.given_up.remove(&number);
             }
             "candidate_chosen" => here.chosen = Some(Chosen::deserialize(&event.data)?),
             _ => {

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::admission::Admitted;
 use super::candidates::{MAX_CANDIDATES, Stage, lifeline_of};
@@ -15,6 +16,7 @@ use super::guard::{ApprovalFacts, FlawFacts};
 use super::knowledge::{Judgement, Knowledge};
 use super::records::{Branch, Settings, Spent, Stored};
 use super::said::{restored, reviewed};
+use super::station::Station;
 use super::view::{FoldError, RunView};
 use super::watch::{Forecast, Foreseen, RuleEnd, Watch, WatchError};
 use crate::journal::{
@@ -277,11 +279,11 @@ impl Run {
         self.ledger().watch.as_ref().map(Watch::in_words).unwrap_or_default()
     }
 
-    /// What the run's policy would come to with this event next.
-    pub fn forecast(&self, record: Record) -> Result<Forecast, RunError> {
+    /// What the run's policy would come to with these events next.
+    pub fn forecast(&self, records: Vec<Record>) -> Result<Forecast, RunError> {
         let ledger = self.ledger();
         let Some(watch) = &ledger.watch else { return Ok(Forecast::default()) };
-        Ok(watch.forecast(ledger.journal.draft(), record).map_err(WatchError::from)?)
+        Ok(watch.forecast(ledger.journal.draft(), records).map_err(WatchError::from)?)
     }
 
     /// The rules that ask for an intervention and are not decided yet.
@@ -291,10 +293,12 @@ impl Run {
 
     /// The verdicts on each rule that asks for an intervention, were these events to come next, after each of them; of
     /// rules that the first one leaves undecided.
-    pub fn foresee(&self, records: Vec<Record>) -> Result<BTreeMap<String, Vec<Standing>>, RunError> {
+    ///
+    /// The first `before` of them only lead there.
+    pub fn foresee(&self, records: Vec<Record>, before: usize) -> Result<BTreeMap<String, Vec<Standing>>, RunError> {
         let ledger = self.ledger();
         let Some(watch) = &ledger.watch else { return Ok(BTreeMap::new()) };
-        Ok(watch.foresee(ledger.journal.draft(), records).map_err(WatchError::from)?)
+        Ok(watch.foresee(ledger.journal.draft(), records, before).map_err(WatchError::from)?)
     }
 
     /// How the rules of the run's policy would stand if its journal ended behind these records.
@@ -379,6 +383,12 @@ pub struct Attempt<'a> {
     pub attempt: u32,
     /// The number of the candidate that it is about, from 1; 0 where there are none beside it.
     pub candidate: u32,
+    /// The lifeline at which an answer is taken: of a candidate, the station's for which it drafts.
+    pub taker: &'static str,
+    /// What is taken before an answer of this attempt, if that is: a candidate's draft, before its properties.
+    pub taken_before: Vec<Record>,
+    /// Of a candidate: told when what it is asked for has been decided, and closed when the run stops.
+    pub over: Option<watch::Receiver<bool>>,
     recalled: Vec<Event>,
 }
 
@@ -389,11 +399,16 @@ impl<'a> Attempt<'a> {
         let (rev, place) = (view.rev, view.state.place);
         if let Some(in_flight) = view.in_flight.filter(|f| f.lifeline == lifeline) {
             let recalled = in_flight.events;
-            return Ok(Self { run, lifeline, rev, place, attempt: in_flight.attempt, candidate: 0, recalled });
+            return Ok(Self::own(run, lifeline, (rev, place, in_flight.attempt), recalled));
         }
         let attempt = view.attempts.get(&(rev, lifeline.to_owned())).copied().unwrap_or(0) + 1;
         run.append(vec![record(lifeline, Kind::Act, "attempt_started", rev, attempt, json!({})).after_all()])?;
-        Ok(Self { run, lifeline, rev, place, attempt, candidate: 0, recalled: Vec::new() })
+        Ok(Self::own(run, lifeline, (rev, place, attempt), Vec::new()))
+    }
+
+    fn own(run: &'a Run, lifeline: &'static str, at: (u32, u32, u32), recalled: Vec<Event>) -> Self {
+        let ((rev, place, attempt), taker) = (at, lifeline);
+        Self { run, lifeline, rev, place, attempt, candidate: 0, taker, taken_before: Vec::new(), over: None, recalled }
     }
 
     /// The part of a candidate in this attempt; what it recalls is of one stage, or of all.
@@ -408,7 +423,11 @@ impl<'a> Attempt<'a> {
             Some(Stage::Formalization) => own().take(drafted).cloned().collect(),
             Some(Stage::Properties) => own().skip(drafted).cloned().collect(),
         };
-        Self { run, lifeline, rev, place, attempt, candidate, recalled }
+        let taker = match stage {
+            Some(Stage::Properties) => Station::GenerateInvariants.name(),
+            _ => Station::Formalize.name(),
+        };
+        Self { candidate, taker, ..Self::own(run, lifeline, (rev, place, attempt), recalled) }
     }
 
     /// How many requests for one purpose there can be side by side: the numbers of further samples keep that distance.

@@ -214,9 +214,9 @@ impl Watch {
     }
 
     /// What this event would come to, if it came next.
-    pub(super) fn forecast(&self, mut draft: Draft, record: Record) -> Result<Forecast, (u64, AuditError)> {
+    pub(super) fn forecast(&self, mut draft: Draft, records: Vec<Record>) -> Result<Forecast, (u64, AuditError)> {
         let mut ahead = self.clone();
-        draft.extend(vec![record]);
+        draft.extend(records);
         ahead.extend(&mut draft)?;
         let kept_now = |rule: &&PolicyRule| self.follower.verdict(&rule.id) != Verdict::Violated;
         let rules = self.follower.rules().iter().filter(kept_now);
@@ -315,13 +315,17 @@ impl Watch {
         &self,
         mut draft: Draft,
         records: Vec<Record>,
+        before: usize,
     ) -> Result<BTreeMap<String, Vec<Standing>>, (u64, AuditError)> {
         let mut ahead = self.clone();
         let asks = self.follower.rules().iter().filter(|rule| rule.intervention.is_some());
         let mut verdicts: BTreeMap<String, Vec<Standing>> = asks.map(|rule| (rule.id.clone(), Vec::new())).collect();
         draft.extend(records);
-        for event in draft.events() {
+        for (at, event) in draft.events().iter().enumerate() {
             ahead.follow(event).map_err(|error| (event.seq, error))?;
+            if at < before {
+                continue;
+            }
             for (rule, of) in &mut verdicts {
                 of.push(match ahead.follower.verdict(rule) {
                     Verdict::Satisfied => Standing::Satisfied,

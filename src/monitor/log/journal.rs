@@ -117,7 +117,7 @@ const EVENTS: [(&str, &[&str]); 37] = [
         &["artifact candidate provider purpose reads held.asked held.by held.labels held.stop_reason held.text \
            held.tools"],
     ),
-    ("labelled", &["asked by calls candidate cost_usd labels purpose step tokens"]),
+    ("labelled", &["asked by calls candidate cost_usd labels purpose stale step tokens"]),
     ("intervened", &["calls candidate cost_usd owed prevented purpose rule tokens violated which"]),
     ("predicted", &["calls candidate cost_usd estimates.* how pattern purpose steps threshold tokens"]),
     ("answer_normalised", &["what"]),
@@ -134,7 +134,7 @@ const EVENTS: [(&str, &[&str]); 37] = [
     ("unreadable", &["why"]),
     ("tool_finished", &["accepted added diagnostics module replaced tool"]),
     ("check_finished", &["cfg checked.* asserting module output outcome.*"]),
-    ("candidate_started", &["candidate"]),
+    ("candidate_started", &["candidate of"]),
     ("quickly_checked", &["constants.* distinct moved output seconds verdict why"]),
     (
         "candidate_finished",
@@ -143,7 +143,7 @@ const EVENTS: [(&str, &[&str]); 37] = [
     ("candidate_received", &["candidate points stage"]),
     ("candidate_given_up", &["answer candidate why"]),
     ("leaders_named", &["leaders received"]),
-    ("leader_told", &["candidate"]),
+    ("leader_told", &["candidate of"]),
     ("candidate_chosen", &["by chosen missing received.* why"]),
     ("mutants_judged", &["counts.* late made mutants seed tally.killed tally.score tally.survived unfit"]),
     ("attempt_finished", &["artifacts.* facts facts.* feedback", STEP, SAYS]),

@@ -188,7 +188,9 @@ impl Plan {
         } else {
             self.read_again(json, step)?
         };
-        if let (Some(kept), Some(name)) = (&self.kept, step.text_kept.take()) {
+        if let Some(kept) = &self.kept
+            && let Some(name) = step.text_kept.take()
+        {
             let text = kept.fetch(&name).map_err(RecordError::Text)?;
             add_line(&mut step.text, &text);
         }

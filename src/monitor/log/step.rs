@@ -126,6 +126,11 @@ impl Step {
         StepText { text: self.text.clone(), tools }
     }
 
+    /// Whether it names a text that was not fetched.
+    pub fn lacks_text(&self) -> bool {
+        self.text_kept.is_some()
+    }
+
     /// What a model has found true of it; `None` where no label of it is known.
     pub fn labels(&self) -> Option<&FoundTrue> {
         self.model.as_ref()
