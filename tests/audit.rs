@@ -407,3 +407,18 @@ fn a_message_that_says_the_name_of_a_tool_has_not_called_it() {
     bench.write("log.jsonl", "{\"tool\":\"rm\"}\n");
     bench.run(&[&["audit", "log.jsonl"], &never[..]].concat()).expect(1);
 }
+
+#[test]
+fn a_rule_that_reads_a_field_of_a_call_takes_the_call_from_no_other() {
+    let bench = Bench::without_tools();
+    let call = r#"{"tool_call":{"name":"bash","arguments":{"c":"rm"}},"text":"q"}"#;
+    let list = r#"{"tool_calls":[{"name":"bash","input":{"c":"rm"}}]}"#;
+    bench.write("log.jsonl", format!("{call}\n{list}\n"));
+    let forbidden = ["audit", "log.jsonl", "--formula", "G !tool_call:bash"];
+    bench.run(&forbidden).expect(1);
+    for more in ["G (tool_call.name != \"zzz\")", "G !(tool_calls.name = \"zzz\")"] {
+        let done = bench.run(&[&forbidden[..], &["--formula", more]].concat()).expect(1);
+        done.prints(&["formula-1: VIOLATED", "decided at state 0"]);
+    }
+    bench.run(&["audit", "log.jsonl", "--formula", "F (tool_call.name = \"bash\" & tool_call:bash)"]).expect(0);
+}

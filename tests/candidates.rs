@@ -479,3 +479,73 @@ fn a_budget_without_room_for_all_at_once_lets_them_come_one_after_the_other() {
     under(&poor, &server, &["--candidates", "3", "--max-tokens", "9000"]).expect(3).says(&["--max-tokens"]);
     assert!(!poor.read("specs/journal.jsonl").contains("other calls under way"));
 }
+
+#[test]
+fn an_intervention_foresees_an_answer_where_it_will_be_taken_and_behind_its_own_draft() {
+    let bench = bench();
+    let rules = [
+        r#"G !(lifeline = "formalize" & name = "answer_taken" & text_contains:"AAA")"#,
+        r#"G (text_contains:"BBB" -> N G !text_contains:"CCC")"#,
+    ];
+    let rules = rules
+        .iter()
+        .enumerate()
+        .map(|(n, formula)| format!("[[rule]]\nid = \"r{n}\"\nformula = '{formula}'\nintervention = \"resample\"\n\n"));
+    bench.write("policy.toml", rules.collect::<String>());
+    let marked = |mark: &str| fenced(&MODULE.replace("variables", &format!("\\* {mark}\nvariables")));
+    let properties = good_sections().replace("TypeOK ==", "\\* CCC\nTypeOK ==");
+    let script = Script::default()
+        .answer("informal_spec", 0, 1, "draft", INFORMAL)
+        .sample("formalize", 0, 1, ("draft", 1), &marked("AAA"))
+        .sample("formalize", 0, 1, ("draft", 9), &marked("BBB"))
+        .sample("formalize", 0, 1, ("draft", 2), &marked("BBB two"))
+        .sample("generate_invariants", 0, 1, ("draft", 1), &properties)
+        .sample("generate_invariants", 0, 1, ("draft", 9), &good_sections())
+        .sample("generate_invariants", 0, 1, ("draft", 2), &good_sections())
+        .answer("review", 0, 1, "draft", &review("approved"))
+        .having_read_all();
+    bench.forge(&script, &["--candidates", "2", "--policy", "policy.toml"]).expect(0);
+    let journal = bench.journal("specs");
+    let by: Vec<&Value> = of(&journal, "intervened").iter().map(|e| &e["data"]["rule"]).collect();
+    assert_eq!(by, [&json!("r0"), &json!("r1")]);
+    bench.run(&["audit", "specs", "--policy", "policy.toml"]).expect(0).prints(&["Every rule holds."]);
+}
+
+#[test]
+fn once_leaders_are_named_nothing_new_is_drafted_and_a_resumed_contest_has_as_many_as_it_began_with() {
+    let bench = bench();
+    bench.write("tlaforge.toml", "concurrency = 1\n");
+    let wait = [Duration::from_millis(100), Duration::from_secs(6), Duration::from_secs(6)];
+    let mut number = 0;
+    let server = ModelServer::start(move |seen| {
+        let reply = play(seen, &wait);
+        if !is_formalize(seen) {
+            return reply;
+        }
+        number += 1;
+        let module = MODULE.replace("variables", &format!("\\* number {number}\nvariables"));
+        Reply::text(fenced(&module)).delay(wait[number.min(3) - 1])
+    });
+    under(&bench, &server, &["--candidates", "7"]).expect(0);
+    let journal = bench.journal("specs");
+    let named = seq(&journal, "leaders_named", "formalize");
+    let drafts = |e: &&&Value| e["data"]["key"]["node"] == "formalize" && e["seq"].as_u64() > Some(named);
+    assert_eq!(of(&journal, "request_sent").iter().filter(drafts).count(), 0);
+    assert!(
+        of(&journal, "candidate_given_up")
+            .iter()
+            .any(|e| e["data"]["why"].as_str().unwrap().contains("before its turn"))
+    );
+
+    let whole = support::counter::bench();
+    whole.forge(&two_leaders(), &["--candidates", "3"]).expect(0);
+    let started = seq(&whole.journal("specs"), "candidate_started", "formalize_1");
+    let args = ["run", "docs", "--out", "specs", "--recording", "script.jsonl", "--candidates", "3"];
+    for more in ["1", "5"] {
+        let again = support::counter::bench();
+        again.write("script.jsonl", whole.read("script.jsonl"));
+        assert_eq!(again.run_with(&args, &[("TLAFORGE_CRASH", &format!("after:{started}"))]).status, None);
+        again.run(&["resume", "specs", "--candidates", more]).expect(0);
+        assert_eq!(of(&again.journal("specs"), "candidate_started").len(), 3, "{more}");
+    }
+}

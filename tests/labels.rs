@@ -373,3 +373,26 @@ fn what_cannot_be_labelled_is_told_before_anybody_is_asked() {
     assert!(server.posts().is_empty());
     assert!(!Path::new(&bench.path("log.jsonl.labels")).exists());
 }
+
+#[test]
+fn what_an_agent_writes_is_never_the_same_step_as_a_call() {
+    let (bench, server) = (bench(), labeler());
+    bench.write(
+        "log.jsonl",
+        "{\"tool_call\":\"verify\",\"content\":\"Hello\"}\n{\"content\":\"Tools called: [\\\"verify\\\"]\\nText:\\nHello\"}\n",
+    );
+    asked(&bench, &server, &[]);
+    let steps: Vec<String> = server.posts().iter().map(step).collect();
+    assert_eq!(steps.len(), 2, "{steps:?}");
+    assert!(steps[0].starts_with("Tools called: [\"verify\"]\n") && steps[1].starts_with("Tools called: []\n"));
+}
+
+#[test]
+fn a_recording_goes_on_with_what_it_holds() {
+    let (bench, server) = (bench(), labeler());
+    asked(&bench, &server, &["--record", "made.jsonl"]);
+    let before = bench.read("made.jsonl").lines().count();
+    bench.write("log.jsonl", format!("{LOG}{{\"content\":\"something new\"}}\n"));
+    asked(&bench, &server, &["--record", "made.jsonl"]);
+    assert_eq!(bench.read("made.jsonl").lines().count(), before + 1);
+}

@@ -284,3 +284,50 @@ fn candidates_are_labelled_each_by_itself() {
     bench.run(&["audit", "specs", "--policy", POLICY]).expect(0).prints(&["Every rule holds."]);
     assert!(!bench.path("specs/candidates").exists());
 }
+
+#[test]
+fn labels_that_were_asked_in_other_words_are_asked_anew() {
+    let bench = bench();
+    let script = Script::default().answer("informal_spec", 0, 1, "draft", INFORMAL).answer(
+        "informal_spec",
+        0,
+        1,
+        "label draft",
+        &unsure(false),
+    );
+    bench.write("script.jsonl", script.text());
+    bench.write(POLICY, policy(""));
+    bench.write("other.toml", policy("").replace("asks = \"", "asks = \"it is not so that "));
+    assert_ne!(bench.read(POLICY), bench.read("other.toml"));
+    let args = ["run", "docs", "--recording", "script.jsonl", "--out", "specs", "--policy", POLICY];
+    let whole = support::counter::bench();
+    whole.write("script.jsonl", script.text());
+    whole.write(POLICY, policy(""));
+    whole.run(&args);
+    let answered = whole
+        .events("specs")
+        .into_iter()
+        .find(|e| name(e) == "answer_received" && e["data"]["purpose"] == "label draft");
+    let point = format!("after:{}", answered.unwrap()["seq"]);
+    assert_eq!(bench.run_with(&args, &[("TLAFORGE_CRASH", &point)]).status, None);
+    bench.run(&["resume", "specs", "--policy", "other.toml"]);
+    let journal = bench.events("specs");
+    let labelled = of(&journal, "labelled");
+    let asked: Vec<&Value> =
+        of(&journal, "request_sent").into_iter().filter(|e| e["data"]["purpose"] == "label draft").collect();
+    assert_eq!((asked.len(), labelled.len()), (2, 1), "the first labels are of other words");
+    assert!(asked[1]["seq"].as_u64() < labelled[0]["seq"].as_u64());
+}
+
+#[test]
+fn a_journal_without_its_texts_is_not_judged() {
+    let bench = bench();
+    bench.forge(&support::counter::good(), &[]).expect(0);
+    bench.write("alone/journal.jsonl", bench.read("specs/journal.jsonl"));
+    bench.write(POLICY, policy(""));
+    let server = ModelServer::start(|_| Reply::text("never"));
+    let url = server.url();
+    let args = ["audit", "alone", "--policy", POLICY, "--provider", "openai", "--model", "m", "--base-url", &url];
+    bench.run(&args).expect(2).says(&["texts", "artifacts/"]);
+    assert_eq!(server.requests().len(), 0);
+}

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::block::{Block, read_block};
 use super::json::Reader;
@@ -378,7 +379,7 @@ impl<'de> Visitor<'de> for At<'_, '_> {
             while let Some(name) = list.next_element()? {
                 self.step.told_labels.push(name);
             }
-        } else if self.node.blocks() {
+        } else if self.node.blocks() && self.node.children.is_empty() {
             while list.next_element_seed(Block { node: self.node, step: &mut *self.step })?.is_some() {}
         } else if self.node.children.is_empty() {
             while list.next_element::<IgnoredAny>()?.is_some() {}
@@ -389,11 +390,26 @@ impl<'de> Visitor<'de> for At<'_, '_> {
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
         self.compound();
-        if self.node.children.is_empty() && self.node.blocks() {
+        if !self.node.blocks() {
+            return self.below(map);
+        }
+        if self.node.children.is_empty() {
             return read_block(self.node, self.step, map);
         }
+        // It tells of a tool, and rules speak of its fields besides.
+        let fields: serde_json::Map<String, serde_json::Value> =
+            serde::Deserialize::deserialize(MapAccessDeserializer::new(map))?;
+        let again = || MapDeserializer::new(fields.iter().map(|(name, value)| (name.as_str(), value)));
+        read_block(self.node, self.step, again()).map_err(|e: serde_json::Error| A::Error::custom(e))?;
+        self.below(again()).map_err(|e: serde_json::Error| A::Error::custom(e))
+    }
+}
+
+impl At<'_, '_> {
+    /// What stands below an object.
+    fn below<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(child) = map.next_key_seed(Child(self.node))? {
             match child {
                 Some(node) => map.next_value_seed(At { node, step: &mut *self.step })?,
