@@ -20,7 +20,7 @@ use tlaforge::journal::{ArtifactStore, Clock, write_atomically};
 use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::monitor::{Format, RunObjective};
 use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
-use tlaforge::pipeline::{CheckRecord, Metrics, Outcome, Run, RunView, Settings, Surroundings, drive};
+use tlaforge::pipeline::{CheckRecord, Metrics, Outcome, Run, RunView, Settings, Surroundings, admit, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
 use tlaforge::tla::{CheckOutcome, Checker};
@@ -143,8 +143,9 @@ impl Pace for NoTime {
     }
 }
 
-/// The swap case replayed in `dir` with tools that answer at once.
-fn replay(dir: &Path, learned: &[Value]) {
+/// The swap case replayed in `dir` with tools that answer at once; where it is watched, under a policy of six rules and an
+/// objective. How many events it journaled.
+fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     let recording = Recording::load(&project().join("evals/uniswap_swap/recording/run.jsonl")).unwrap();
     let crew = Crew {
         desk: Desk {
@@ -170,10 +171,19 @@ fn replay(dir: &Path, learned: &[Value]) {
     let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
     let documents = read_documents(&project().join("evals/uniswap_swap/docs")).unwrap();
     let docs = documents.files.iter().map(|d| run.keep(&d.path, &d.text).unwrap()).collect();
-    run.start(&Settings { docs, surroundings: json!({}), ..Settings::default() }).unwrap();
+    let mut settings = Settings { docs, surroundings: json!({}), ..Settings::default() };
+    if watched {
+        let stored = run.keep("policy.toml", LIVE).unwrap();
+        run.put_under(&stored, admit(LIVE).unwrap()).unwrap();
+        let known = tlaforge::pipeline::known_metrics();
+        settings.objective = Some(RunObjective::from_text(OBJECTIVE, Format::Toml, &known).unwrap());
+        settings.policy = Some(stored);
+    }
+    run.start(&settings).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let finished = runtime.block_on(drive(&run, &crew)).unwrap();
     assert_ne!(finished.outcome, Outcome::Stopped, "{}", finished.why);
+    run.view().events
 }
 
 /// The same appends and artifact writes as the run made, and nothing else.
@@ -192,7 +202,7 @@ fn bare(dir: &Path, groups: &[Vec<u8>], artifacts: &[(String, Vec<u8>)]) {
 fn orchestration(c: &mut Criterion) {
     let learned = learn();
     let sample = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    replay(sample.path(), &learned);
+    replay(sample.path(), &learned, false);
     let text = std::fs::read_to_string(sample.path().join("journal.jsonl")).unwrap();
     let mut groups = vec![Vec::new()];
     for line in text.lines() {
@@ -216,7 +226,7 @@ fn orchestration(c: &mut Criterion) {
     let mut group = c.benchmark_group("a replayed run without tool time");
     group.sample_size(20);
     group.bench_function("orchestrator", |b| {
-        b.iter_batched(fresh, |dir| replay(dir.path(), &learned), BatchSize::PerIteration);
+        b.iter_batched(fresh, |dir| replay(dir.path(), &learned, false), BatchSize::PerIteration);
     });
     group.bench_function("its bare fsyncs", |b| {
         b.iter_batched(fresh, |dir| bare(dir.path(), &groups, &artifacts), BatchSize::PerIteration);
@@ -228,7 +238,7 @@ fn orchestration(c: &mut Criterion) {
         .map(|_| {
             let (a, b) = (fresh(), fresh());
             let started = std::time::Instant::now();
-            replay(a.path(), &learned);
+            replay(a.path(), &learned, false);
             let run = started.elapsed();
             let started = std::time::Instant::now();
             bare(b.path(), &groups, &artifacts);
@@ -240,6 +250,25 @@ fn orchestration(c: &mut Criterion) {
         "orchestrator / bare fsyncs, 15 pairs: min {:.2}, median {:.2}, max {:.2}",
         ratios[0], ratios[7], ratios[14]
     );
+
+    // A live run asks its guards at each review, and its policy and objective at each event and revision.
+    let mut more: Vec<f64> = (0..15)
+        .map(|_| {
+            let (a, b) = (fresh(), fresh());
+            let started = std::time::Instant::now();
+            replay(a.path(), &learned, false);
+            let plain = started.elapsed().as_secs_f64();
+            let started = std::time::Instant::now();
+            let events = replay(b.path(), &learned, true);
+            (started.elapsed().as_secs_f64() - plain) * 1e6 / f64::from(u32::try_from(events).unwrap())
+        })
+        .collect();
+    more.sort_by(f64::total_cmp);
+    println!(
+        "a policy of six rules and an objective in a live run, 15 pairs: min {:.0}, median {:.0}, max {:.0} us an event",
+        more[0], more[7], more[14]
+    );
+    assert!(more[7] < 1_000.0, "less than 1 ms an event is wanted");
 }
 
 fn start_up(c: &mut Criterion) {
@@ -284,6 +313,32 @@ formula = 'P(@model_check.kind = "send") | !(kind = "choice")'
 id = "formalized"
 owner = "model_check"
 formula = '@formalize.seq < seq | H(!(kind = "recv"))'
+"#;
+
+/// Rules that a run of the swap case keeps.
+const LIVE: &str = r#"
+[[rule]]
+id = "answered"
+formula = 'G (name = "request_sent" -> F one_of(name, "answer_received", "call_failed"))'
+[[rule]]
+id = "asked-first"
+formula = '!(name = "answer_received") W name = "request_sent"'
+[[rule]]
+id = "once"
+formula = 'G (name = "run_started" -> N G !(name = "run_started"))'
+[[rule]]
+id = "no-such-words"
+kind = "forbidden_text"
+params = { text = "no such words" }
+[[rule]]
+id = "nor-these"
+kind = "forbidden_text"
+params = { text = "nor these" }
+[[rule]]
+id = "checked"
+owner = "review"
+when = 'row = "approved"'
+formula = '@model_check.outcome.statistics.distinct > 0'
 "#;
 
 const OBJECTIVE: &str = r#"

@@ -320,3 +320,50 @@ fn an_answer_that_was_held_back_is_seen_by_the_rules_when_no_one_holds_it_any_mo
     assert_eq!(of(&bench.journal("specs"), "answer_taken").len(), 1);
     bench.run(&["audit", "specs", "--policy", "plain.toml"]).expect(1);
 }
+
+#[test]
+fn where_every_sample_breaks_something_the_one_that_breaks_least_is_taken_whenever_it_came() {
+    let bench = bench();
+    let (both, one) = (format!("{INFORMAL}\nTODO FIXME\n"), format!("{INFORMAL}\nFIXME\n"));
+    let script = good()
+        .answer("informal_spec", 0, 1, "draft", &both)
+        .sample("informal_spec", 0, 1, ("draft", 1), &one)
+        .sample("informal_spec", 0, 1, ("draft", 2), &both);
+    let rule = |id: &str, text: &str| {
+        format!(
+            "[[rule]]\nid = \"{id}\"\nkind = \"forbidden_text\"\nparams = {{ text = \"{text}\" }}\nseverity = \"warning\"\n\
+             intervention = \"resample\"\n\n"
+        )
+    };
+    let rules = rule("todo", "TODO") + &rule("fixme", "FIXME") + "[intervening]\nsamples = 3\n";
+    under(&bench, &rules, &script).expect(0);
+    let told = intervened(&bench);
+    assert_eq!((&told["candidate"], &told["calls"]), (&json!(1), &json!(2)));
+    assert_eq!((&told["prevented"], &told["violated"]), (&json!(["todo"]), &json!(["fixme"])));
+}
+
+#[test]
+fn an_intervention_changes_no_request_of_any_other_station() {
+    let plain = support::counter::bench();
+    plain.forge(&good(), &[]).expect(0);
+    let requests = |bench: &Bench| -> Vec<Value> {
+        let sent = bench
+            .journal("specs")
+            .into_iter()
+            .filter(|e| name(e) == "request_sent" && e["lifeline"] != "informal_spec");
+        sent.map(|e| {
+            let mut offered = e["data"]["offered"].as_array().unwrap().clone();
+            // It tells how long the check took.
+            offered.retain(|file| file["path"] != "check.md");
+            json!([e["lifeline"], e["data"]["prompt"], e["data"]["choice"], offered])
+        })
+        .collect()
+    };
+    for (intervention, more) in
+        [("resample", ""), ("inject", ""), ("switch", "[intervening]\nfallback_model = \"careful-1\"\n")]
+    {
+        let bench = bench();
+        under(&bench, &policy(intervention, more), &drafts(&[INFORMAL])).expect(0);
+        assert_eq!(requests(&bench), requests(&plain), "{intervention}");
+    }
+}

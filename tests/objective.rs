@@ -408,3 +408,28 @@ fn the_shipped_examples_are_taken_and_the_page_lists_every_metric() {
         .collect();
     assert!(page.contains(&rows.join("\n")), "the table of docs/objectives.md is not this:\n{}", rows.join("\n"));
 }
+
+#[test]
+fn an_audit_computes_again_what_the_objective_comes_to() {
+    let bench = bench();
+    bench.write("small.toml", "goal = \"F (states <= 4)\"\n");
+    bench.forge(&growing(), &["--max-revisions", "2", "--objective", "small.toml"]).expect(1);
+    let journal = bench.journal("specs");
+    let forged = |event: &str, number: usize, change: &dyn Fn(&mut Value)| {
+        let mut all = journal.clone();
+        let at = all.iter().enumerate().filter(|(_, e)| name(e) == event).nth(number).unwrap().0;
+        change(&mut all[at]["data"]);
+        bench.write("forged/journal.jsonl", all.iter().map(|e| e.to_string() + "\n").collect::<String>());
+        bench.run(&["audit", "forged", "--policy", "default"])
+    };
+    forged("run_finished", 0, &|_| {}).expect(0);
+    forged("run_finished", 0, &|data| data["best"] = json!(2))
+        .expect(1)
+        .prints(&["objective: VIOLATED", "rev_2 is said to be the best revision; by its metrics it is rev_0"]);
+    forged("revision_closed", 1, &|data| data["objective"]["goal"] = json!(false))
+        .expect(1)
+        .prints(&["the step of rev_1 does not follow from its metrics"]);
+    forged("revision_closed", 0, &|data| data["objective"]["metrics"]["states"] = json!(40))
+        .expect(1)
+        .prints(&["the step of rev_0 does not follow"]);
+}

@@ -114,6 +114,12 @@ fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_claus
     assert_eq!((&routed["data"]["to"], &routed["data"]["row"]), (&json!("model_check"), &json!("approval_refused")));
     let why = routed["data"]["why"].as_str().unwrap();
     assert!(why.contains(&format!("says.module is {}", &values["says.module"].as_str().unwrap()[..8])), "{why}");
+    let checked = &values["@model_check.says.module"].as_str().unwrap()[..8];
+    assert!(why.contains(&format!("@model_check.says.module is {checked}")), "{why}");
+    let after = journal.iter().filter(|e| e["seq"].as_u64() > guard["seq"].as_u64());
+    let ends: Vec<&str> =
+        after.filter(|e| name(e) == "run_finished").map(|e| e["data"]["outcome"].as_str().unwrap()).collect();
+    assert!(!ends.contains(&"approved"), "{ends:?}");
     assert!(MODULE.contains("variables n = 0;"));
     bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
 }

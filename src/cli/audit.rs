@@ -24,7 +24,7 @@ use crate::monitor::{
     AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
     Severity, asked_by,
 };
-use crate::pipeline::{default_policy, kept_texts};
+use crate::pipeline::{RunView, default_policy, kept_texts};
 use crate::process::Cancel;
 use crate::report::{audit_json, audit_junit, audit_text, laws_text};
 use crate::temporal::{Ending, Formulas, Refused};
@@ -97,12 +97,15 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         )
         .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
+    let mut objections = Vec::new();
     if is_default(args) {
-        under_laws(args, shape, &audited)?;
+        objections = objections_of(args);
+        under_laws(args, shape, &audited, &objections)?;
     } else {
         tell(args, shape, &audited);
     }
-    let broken = audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
+    let broken = !objections.is_empty()
+        || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
 }
 
@@ -124,7 +127,16 @@ fn auditor(
     let auditor = auditor.map_err(|e| failure(&e))?;
     let folder = if log.is_dir() { Some(log) } else { log.parent() };
     let kept = folder.map(|folder| folder.join("artifacts")).filter(|dir| shape == Shape::Journal && dir.is_dir());
-    let Some(kept) = kept else { return Ok(auditor) };
+    let Some(kept) = kept else {
+        if shape == Shape::Journal && auditor.asks_for("text") {
+            return Err(Failure::usage(format!(
+                "{}: rules speak of texts, which a journal names and its artifacts/ hold: they are not beside it",
+                log.display()
+            ))
+            .hint("give the folder of the run, with its artifacts/"));
+        }
+        return Ok(auditor);
+    };
     let store = ArtifactStore::open(&kept).map_err(|e| Failure::usage(e.to_string()))?;
     Ok(auditor.with_texts(kept_texts(store)))
 }
@@ -135,7 +147,7 @@ fn is_default(args: &AuditArgs) -> bool {
 
 /// What a run was decided by, in short. That a field of a guard stands nowhere is no wonder where nothing was decided
 /// by it; where no decision tells what it rests on, nothing can be said.
-fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited) -> Result<(), Failure> {
+fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, objections: &[String]) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let missing = |warning: &&String| warning.starts_with("no record has a field");
     if audited.warnings.iter().filter(missing).any(|warning| warning.contains("`on.at`")) {
@@ -146,10 +158,32 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited) -> Result<(), F
         advice(&format!("warning: {log}: {warning}"));
     }
     match args.format {
-        Format::Text => result(&laws_text(&log, audited)),
-        Format::Json => json_line(&audit_json(&log, shape.name(), audited)),
+        Format::Text => {
+            let told = objections.iter().map(|what| format!("objective: VIOLATED\n    {what}\n"));
+            result(&told.chain([laws_text(&log, audited)]).collect::<Vec<_>>().concat());
+        }
+        Format::Json => {
+            let mut object = audit_json(&log, shape.name(), audited);
+            object["objections"] = json!(objections);
+            json_line(&object);
+        }
     }
     Ok(())
+}
+
+/// What a run's journal says of its objective and does not follow from its metrics.
+fn objections_of(args: &AuditArgs) -> Vec<String> {
+    let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
+    if !journal.is_file() {
+        return Vec::new();
+    }
+    let Ok(events) = crate::journal::read(&journal) else { return Vec::new() };
+    let has_objective = events.first().is_some_and(|event| !event.data["objective"].is_null());
+    match RunView::of(if has_objective { &events } else { &[] }) {
+        Ok(view) => view.objections(&events),
+        // What its events say cannot be followed: the laws are asked of them all the same.
+        Err(_) => Vec::new(),
+    }
 }
 
 fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {

@@ -269,7 +269,7 @@ impl Auditor {
     }
 
     /// Whether a rule uses labels of a kind.
-    fn asks_for(&self, kind: &str) -> bool {
+    pub fn asks_for(&self, kind: &str) -> bool {
         let label = if kind == "text" { "text_contains" } else { kind };
         self.formulas.atoms().any(|(_, atom)| matches!(atom, Atom::Label { kind, .. } if **kind == *label))
     }
