@@ -22,7 +22,8 @@ use crate::prompt::PromptLibrary;
 /// Flags of a command that asks a model outside of a run.
 #[derive(Debug, ClapArgs)]
 pub(super) struct AskerArgs {
-    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`, where anything is to be asked].
+    /// What answers: claude, anthropic, openai, handoff or replay [default: as for `run`; an audit asks nobody who is not
+    /// named].
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
     /// The model's name; with handoff, who answers.

@@ -177,13 +177,18 @@ fn objections_of(args: &AuditArgs) -> Vec<String> {
     if !journal.is_file() {
         return Vec::new();
     }
-    let Ok(events) = crate::journal::read(&journal) else { return Vec::new() };
-    let has_objective = events.first().is_some_and(|event| !event.data["objective"].is_null());
-    match RunView::of(if has_objective { &events } else { &[] }) {
-        Ok(view) => view.objections(&events),
-        // What its events say cannot be followed: the laws are asked of them all the same.
-        Err(_) => Vec::new(),
-    }
+    let computed = || {
+        let events = crate::journal::read(&journal).map_err(|e| e.to_string())?;
+        if events.first().is_none_or(|event| event.data["objective"].is_null()) {
+            return Ok(Vec::new());
+        }
+        let view = RunView::of(&events).map_err(|e| e.to_string())?;
+        view.objections(&events).map_err(str::to_owned)
+    };
+    computed().unwrap_or_else(|why: String| {
+        advice(&format!("warning: {}: the objective was not computed again: {why}", args.log.display()));
+        Vec::new()
+    })
 }
 
 fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {

@@ -33,9 +33,9 @@ pub(super) fn are_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
     nothing && (view.candidates.contains_key(&view.rev) || (view.settings.candidates > 1 && !received()))
 }
 
-/// How long others are waited for once this one has come.
-fn patience(good: &Candidate) -> Duration {
-    Duration::try_from_secs_f64(good.seconds).unwrap_or_default().max(LEAST_PATIENCE)
+/// How long others are waited for once a good one has come that took so many seconds.
+fn patience(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default().max(LEAST_PATIENCE)
 }
 
 fn station_of(stage: Stage) -> Station {
@@ -211,7 +211,7 @@ impl Contest<'_, '_> {
                     open.remove(&one.candidate);
                     self.receive(&one, stage)?;
                     if one.is_good() && until.is_none() {
-                        until = Some(Instant::now() + patience(&one));
+                        until = Some(Instant::now() + patience(one.seconds));
                     }
                     come.push(*one);
                 }
@@ -315,10 +315,11 @@ impl<'run> Way<'run> {
             Ok(one) => Word::Finished(Box::new(one)),
             Err(StationError::Run(error)) => return Err(error),
             Err(StationError::Halt(halt)) => {
-                let answered = attempt.recall("answer_received", |_| true).map(|event| event.data["artifact"].clone());
+                // What it has answered stays, whatever became of the tools behind it.
+                let answered = attempt.run.last_of(attempt.lifeline, "answer_received");
                 let mut data = json!({"candidate": number, "why": halt.message});
-                if let Some(answer) = answered {
-                    data["answer"] = answer;
+                if let Some(event) = answered.filter(|event| event.rev == attempt.rev) {
+                    data["answer"] = event.data["artifact"].clone();
                 }
                 attempt.record(Kind::Act, "candidate_given_up", data)?;
                 Word::Halted(number, halt)
@@ -455,9 +456,7 @@ fn summed_up(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output
     }
     let why = match &outcome.verdict {
         Verdict::Holds => None,
-        Verdict::Violated { violated } => {
-            Some(format!("{:?} {}", violated.kind, violated.name.as_deref().unwrap_or("")))
-        }
+        Verdict::Violated { violated } => violated.property().map(str::to_owned),
         Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Some(reason.clone()),
     };
     QuickCheck {
@@ -492,25 +491,8 @@ mod tests {
 
     #[test]
     fn others_are_waited_for_as_long_as_the_good_one_took_also_after_a_crash() {
-        let took = |seconds: f64| {
-            let one = Candidate {
-                candidate: 1,
-                stage: Stage::Formalization,
-                answer: Sha::of("answer"),
-                source: None,
-                module: None,
-                properties: None,
-                cfg: None,
-                quick: None,
-                standing: None,
-                step: None,
-                seconds,
-                why: None,
-            };
-            patience(&one)
-        };
-        assert_eq!(took(0.1), LEAST_PATIENCE);
-        assert_eq!(took(95.0), Duration::from_secs(95));
-        assert_eq!(took(f64::NAN), LEAST_PATIENCE);
+        assert_eq!(patience(0.1), LEAST_PATIENCE);
+        assert_eq!(patience(95.0), Duration::from_secs(95));
+        assert_eq!(patience(f64::NAN), LEAST_PATIENCE);
     }
 }

@@ -109,11 +109,14 @@ impl RunView {
     }
 
     /// What the journal says of its objective and does not follow from its metrics: steps, what ended the run, and which
-    /// revision is the best. Nothing where the objective changed on the way, for then its steps are of several.
-    pub fn objections(&self, events: &[Event]) -> Vec<String> {
+    /// revision is the best. An error says why nobody knows.
+    pub fn objections(&self, events: &[Event]) -> Result<Vec<String>, &'static str> {
         let changed = |event: &Event| event.name != "run_started" && !event.data["objective"]["goal"].is_null();
-        if self.objective().is_none() || events.iter().filter(|e| e.name != "revision_closed").any(changed) {
-            return Vec::new();
+        if self.objective().is_none() {
+            return Ok(Vec::new());
+        }
+        if events.iter().filter(|e| e.name != "revision_closed").any(changed) {
+            return Err("it was changed on the way, so its steps are of several");
         }
         let mut all = Vec::new();
         for revision in &self.revisions {
@@ -138,7 +141,7 @@ impl RunView {
                 ));
             }
         }
-        all
+        Ok(all)
     }
 
     /// The predicates at a revision with the values that they saw: `` `small` is false (states is 12) ``.
