@@ -127,6 +127,40 @@ fn an_objective_that_cannot_be_reached_any_more_ends_the_run_with_that_reason() 
 }
 
 #[test]
+fn what_only_grows_or_too_few_revisions_lose_an_objective() {
+    let (bench, limit) = (bench(), ["--max-revisions", "2", "--objective", "o.toml"]);
+    let ends = |goal: &str, answers_until: usize, said: &[&str]| {
+        bench.write("o.toml", format!("goal = \"{goal}\"\n"));
+        bench.forge(&growing(), &limit).expect(1).prints(said);
+        let journal = bench.journal("specs");
+        assert_eq!(outcome(&journal), "not_approved", "{goal}");
+        let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
+        assert_eq!((&routed["data"]["row"], answers(&journal)), (&json!("objective_lost"), answers_until), "{goal}");
+        let last = steps(&journal).pop().unwrap();
+        bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them broken"]);
+        forget(&bench);
+        last
+    };
+    // Answers are only ever more: four until the first revision closes.
+    let last = ends(
+        "F (majors < 1 & answers <= 4)",
+        6,
+        &["cannot be reached any more since rev_1", "`answers <= 4` is false (answers is 6)", "Best revision: rev_0"],
+    );
+    assert_eq!((&last["trap"], &last["distance"]), (&json!(true), &Value::Null));
+    // Three in a row, and two were left.
+    let last = ends(
+        "F (majors < 1 & X (majors < 1 & X majors < 1))",
+        4,
+        &["in this run: behind rev_0 it takes at least 3 more revisions, and 2 more revisions may follow"],
+    );
+    assert_eq!((&last["trap"], &last["distance"]), (&json!(false), &json!(3)));
+    // The last revision that may be is not stopped for being the last.
+    bench.write("o.toml", "goal = \"F (majors < 1)\"\n");
+    bench.forge(&growing(), &limit).expect(1).prints(&["the limit of 2 revisions"]);
+}
+
+#[test]
 fn an_approved_revision_stays_approved_and_a_met_objective_approves_nothing() {
     let bench = bench();
     bench.write("lost.json", json!({"goal": "G few", "predicates": {"few": "states < 2"}}).to_string());
@@ -259,7 +293,7 @@ fn a_run_that_began_without_an_objective_takes_one_when_it_is_branched() {
 }
 
 /// The objective, what is said, and the flags that the run has besides.
-const WRONG: [(&str, &str, &[&str], &[&str]); 25] = [
+const WRONG: [(&str, &str, &[&str], &[&str]); 33] = [
     ("o.toml", "goal = \"F (\"", &["goal: ", "column"], &[]),
     ("o.toml", "goal = \"F good\"\n[predicates\n", &["o.toml", "line 2"], &[]),
     ("o.json", "{\"goal\": \"F holds\",}", &["o.json", "line 1"], &[]),
@@ -296,6 +330,24 @@ const WRONG: [(&str, &str, &[&str], &[&str]); 25] = [
         &["`F good`", "can never be reached"],
         &[],
     ),
+    ("o.toml", "goal = \"F (holds & violated)\"\n", &["`F (holds & violated)` can never be reached"], &[]),
+    ("o.toml", "goal = \"F (holds & !parses)\"\n", &["can never be reached"], &[]),
+    ("o.toml", "goal = \"F (approved & (violated | vacuous | inconclusive))\"\n", &["can never be reached"], &[]),
+    ("o.toml", "goal = \"F (approved & !approved_by_review)\"\n", &["can never be reached"], &[]),
+    ("o.toml", "goal = \"F (answers < 1)\"\n", &["can never be reached"], &[]),
+    (
+        "o.toml",
+        "goal = \"F (approved & X approved)\"\n",
+        &["can never be reached", "ends with the revision that is approved"],
+        &[],
+    ),
+    (
+        "o.toml",
+        "goal = \"F (revision > 9)\"\n",
+        &["can never be reached", "revisions 0 to 3", "--max-revisions"],
+        &["--max-revisions", "3"],
+    ),
+    ("o.toml", "goal = \"G (approved -> holds)\"\n", &["whatever the revisions are like"], &[]),
     ("o.toml", "goal = \"F (holds | !holds)\"\n", &["whatever the revisions are like"], &[]),
     (
         "o.toml",

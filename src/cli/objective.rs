@@ -49,7 +49,9 @@ fn wrong(path: &Path, error: &GoalError) -> Failure {
         GoalError::Config(ConfigError::Objective(ObjectiveError::Predicate { .. })) | GoalError::Constant { .. } => {
             failure.hint("a predicate compares metrics with finite numbers: states < 10000")
         }
-        GoalError::Unreachable { .. } => failure.hint("look at it: tlaforge formula 'GOAL' --dfa table"),
+        GoalError::Unreachable { .. } => failure
+            .hint("what metrics can be together is told by docs/objectives.md")
+            .hint("the goal by itself: tlaforge formula 'GOAL' --dfa table"),
         GoalError::Trivial { .. } => failure.hint("leave --objective out, or ask for what not every run gives"),
         GoalError::Config(_) => failure.hint("the format is described in docs/objectives.md"),
     }
@@ -92,19 +94,26 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
     Ok(())
 }
 
-/// Refuses an objective that a new run has too few revisions for.
-pub(super) fn refuse_too_far(objective: &RunObjective, settings: &Settings) -> Result<(), Failure> {
-    let least = objective.least_revisions(&known_metrics()).unwrap_or(u32::MAX);
+/// Refuses an objective that a run with these settings cannot reach: a new one, or one that goes on (`resumed`), whose
+/// revisions have any numbers and may follow one that was approved.
+pub(super) fn refuse_too_far(objective: &RunObjective, settings: &Settings, resumed: bool) -> Result<(), Failure> {
     let there_are = settings.max_revisions.saturating_add(1);
-    if least > there_are {
-        return Err(Failure::usage(format!(
-            "the objective `{}` can never be reached: it takes at least {least} revisions, and this run closes at most \
-             {there_are}",
-            objective.goal
-        ))
-        .hint(format!("add --max-revisions {}, or ask for less", least - 1)));
+    let highest = settings.max_revisions;
+    let known = known_metrics();
+    let never = |why: String| Failure::usage(format!("the objective `{}` can never be reached: {why}", objective.goal));
+    match objective.least_revisions(&known, (!resumed).then_some(highest)) {
+        Some(least) if least > there_are => {
+            Err(never(format!("it takes at least {least} revisions, and this run closes at most {there_are}"))
+                .hint(format!("add --max-revisions {}, or ask for less", least - 1)))
+        }
+        Some(_) => Ok(()),
+        None if objective.least_revisions(&known, Some(u32::MAX)).is_some() => {
+            Err(never(format!("this run closes revisions 0 to {highest}, and no numbers like that satisfy it"))
+                .hint("add --max-revisions, or ask for less"))
+        }
+        None => Err(never("a run ends with the revision that is approved, and none follows it".to_owned())
+            .hint("a branch may follow it (resume DIR --from rev_N --objective FILE); ask for what one run can give")),
     }
-    Ok(())
 }
 
 /// Where `replay` answers from; the demo's is built in.

@@ -54,7 +54,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             objective::refuse_impossible(objective, &settings, equipment.desk.caller.name())?;
         }
         if let Some(objective) = &objective {
-            objective::refuse_too_far(objective, &settings)?;
+            objective::refuse_too_far(objective, &settings, true)?;
         }
         let prompts = prompts_in_use(&equipment.desk.prompts);
         let surroundings = surroundings(&settings, equipment);

@@ -123,7 +123,7 @@ pub(super) async fn set_up(
     let desk = &equipment.desk;
     if let Some(objective) = &job.objective {
         objective::refuse_impossible(objective, settings, desk.caller.name())?;
-        objective::refuse_too_far(objective, settings)?;
+        objective::refuse_too_far(objective, settings, false)?;
     }
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);

@@ -41,4 +41,4 @@ pub use policy::{Intervening, Intervention, Policy, PolicyError, PolicyRule, Sco
 pub use prediction::{How, Prediction};
 pub use propositions::{LabelingPrompt, MODEL, Proposition, PropositionError, Propositions, StepText, asked_by};
 pub use rules::{KINDS, Parameter, Rule, RuleError};
-pub use run_objective::{Alone, GoalError, GoalStep, Held, Known, Range, RunObjective};
+pub use run_objective::{Alone, Along, GoalError, GoalStep, Held, Known, Range, RunObjective};

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::objective_config::{ConfigError, Format, RewardSettings};
-use super::reachable::least_revisions;
+use super::reachable::Possible;
 use crate::temporal::{
     Atom, Dfa, Formulas, Judged, Letter, Limits, Objective, ObjectiveError, Owed, Predicate, Progression, Record,
     Robustness, RobustnessError, Stepped, Value,
@@ -17,6 +17,8 @@ use crate::temporal::{
 
 /// More than a goal over a handful of revisions needs, and built in milliseconds.
 const LIMITS: Limits = Limits { states: 1_000, nodes: 100_000 };
+
+const LOST: &str = "the goal cannot be reached any more";
 
 /// Why an objective is none.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +46,7 @@ pub enum GoalError {
         /// Its formula.
         text: String,
     },
-    /// Nothing satisfies the goal, as far as its form and its thresholds tell.
+    /// Nothing satisfies the goal, as far as its form, its thresholds and what its quantities mean tell.
     #[error("the goal `{goal}` can never be reached: no revisions satisfy it, whatever they are like")]
     Unreachable {
         /// The goal.
@@ -71,6 +73,23 @@ pub struct Known {
     pub name: &'static str,
     /// Which values it may have. A goal may name a truth value without a predicate.
     pub range: Range,
+    /// What else is so of each revision of which this is true.
+    pub implies: &'static [(&'static str, bool)],
+    /// How its values follow one another.
+    pub along: Along,
+}
+
+/// How the values of a quantity follow one another along a line of revisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Along {
+    /// Any after any.
+    Freely,
+    /// None is less than those before it.
+    Grows,
+    /// Each is greater than those before it, and none above the limit that a run may have.
+    Numbers,
+    /// A run ends with the revision of which it is true.
+    Last,
 }
 
 /// Which values a quantity may have.
@@ -80,6 +99,8 @@ pub enum Range {
     Truth,
     /// Whole numbers from 0.
     Count,
+    /// Whole numbers from 1.
+    Positive,
     /// Numbers from 0 to 1.
     Share,
     /// Numbers from 0.
@@ -107,7 +128,7 @@ pub struct RunObjective {
 
 /// The automaton of an objective, shared by all its copies; it follows from the other fields.
 #[derive(Debug, Clone, Default)]
-struct Built(Arc<OnceLock<Option<Objective>>>);
+struct Built(Arc<OnceLock<Option<(Objective, Possible)>>>);
 
 impl PartialEq for Built {
     fn eq(&self, _: &Self) -> bool {
@@ -179,22 +200,21 @@ impl RunObjective {
         for (_, robustness) in objective.predicates() {
             is_measurable(robustness, known)?;
         }
-        let dfa = objective.dfa();
-        if least_revisions(&objective, known).is_none() {
+        let possible = Possible::of(&objective, known);
+        if possible.least(&objective, known, None).is_none() {
             return Err(GoalError::Unreachable { goal: this.goal });
         }
-        // The empty trace is no run.
-        let after = dfa.successors(Dfa::INITIAL);
-        if after.iter().all(|state| dfa.accepts(*state) && dfa.successors(*state) == [*state]) {
+        if possible.always(&objective) {
             return Err(GoalError::Trivial { goal: this.goal });
         }
+        let _ = this.automaton.0.set(Some((objective, possible)));
         Ok(this)
     }
 
     /// The quantities that decide how far a run has come.
     pub fn quantities(&self, known: &[Known]) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        if let Some(objective) = self.built(known) {
+        if let Some((objective, _)) = self.built(known) {
             for (_, robustness) in objective.predicates() {
                 all.extend(robustness.quantities().iter().filter(|q| !all.contains(q)).cloned().collect::<Vec<_>>());
             }
@@ -202,19 +222,33 @@ impl RunObjective {
         all
     }
 
-    /// The least number of revisions after which the goal is met.
-    pub fn least_revisions(&self, known: &[Known]) -> Option<u32> {
-        least_revisions(self.built(known)?, known)
+    /// The least number of revisions after which the goal is met; `None` where it cannot be. Given the highest number that
+    /// a run's revisions may have, of a run, which ends with the first revision that ends runs.
+    pub fn least_revisions(&self, known: &[Known], highest: Option<u32>) -> Option<u32> {
+        let (objective, possible) = self.built(known)?;
+        possible.least(objective, known, highest)
+    }
+
+    /// The least number of further revisions after which the goal is met, behind a line with these steps that ends with
+    /// this revision; 0 where it is met, `None` where it cannot be.
+    pub fn least_after(&self, known: &[Known], step: &GoalStep, last: &(impl Record + ?Sized)) -> Option<u32> {
+        let (objective, possible) = self.built(known)?;
+        possible.least_after(objective, known, step.state, last)
     }
 
     /// How many revisions it takes at least to reach the goal; see [`GoalStep::distance`].
     pub fn distance_at_start(&self, known: &[Known]) -> Option<u32> {
-        self.built(known).and_then(distance)
+        self.built(known).and_then(|(objective, _)| distance(objective))
     }
 
     /// The automaton, which is built once.
-    fn built(&self, known: &[Known]) -> Option<&Objective> {
-        self.automaton.0.get_or_init(|| self.build(known).ok()).as_ref()
+    fn built(&self, known: &[Known]) -> Option<&(Objective, Possible)> {
+        let build = || {
+            let objective = self.build(known).ok()?;
+            let possible = Possible::of(&objective, known);
+            Some((objective, possible))
+        };
+        self.automaton.0.get_or_init(build).as_ref()
     }
 
     fn build(&self, known: &[Known]) -> Result<Objective, ObjectiveError> {
@@ -226,7 +260,8 @@ impl RunObjective {
     /// The steps of the automaton over a trace. Nothing where this was not read by [`RunObjective::from_text`] and is no
     /// objective.
     pub fn steps<'r, R: Record + 'r>(&self, known: &[Known], trace: impl IntoIterator<Item = &'r R>) -> Vec<GoalStep> {
-        let Some(mut objective) = self.built(known).cloned() else { return Vec::new() };
+        let Some((objective, possible)) = self.built(known) else { return Vec::new() };
+        let mut objective = objective.clone();
         // Where nothing is owed at first, and nothing is reached for good, progress is a round that begins.
         let begins = objective.dfa().accepts(Dfa::INITIAL) && objective.dfa().distance(Dfa::INITIAL).is_none();
         let rewards = self.rewards.into();
@@ -240,13 +275,14 @@ impl RunObjective {
             let Stepped { predicates, reward, nearness } = objective.step_on_partial(record, &rewards);
             let predicates = predicates.into_iter().map(Held::of).collect();
             total_reward = f64::clamp(total_reward + reward, f64::MIN, f64::MAX);
+            let least = possible.least_after(&objective, known, objective.state(), record);
             steps.push(GoalStep {
                 predicates,
                 state: objective.state(),
                 met: objective.is_accepting(),
                 goal: objective.is_goaled(),
-                trap: objective.is_trapped(),
-                distance: distance(&objective),
+                trap: least.is_none(),
+                distance: distance(&objective).filter(|_| least.is_some()),
                 nearness: finite(nearness),
                 reward,
                 total_reward,
@@ -258,6 +294,9 @@ impl RunObjective {
 
     /// What is still owed after these steps, said of steps.
     pub fn owed(&self, steps: &[GoalStep]) -> String {
+        if steps.last().is_some_and(|step| step.trap) {
+            return LOST.to_owned();
+        }
         let mut formulas = Formulas::new();
         let Ok(goal) = formulas.parse(&self.goal) else { return String::new() };
         let mut progression = Progression::new();
@@ -299,7 +338,7 @@ impl RunObjective {
 fn said(progression: &mut Progression, owed: Owed) -> String {
     match progression.standing(owed) {
         crate::temporal::Standing::Satisfied => "nothing: the goal is reached".to_owned(),
-        crate::temporal::Standing::Violated => "the goal cannot be reached any more".to_owned(),
+        crate::temporal::Standing::Violated => LOST.to_owned(),
         crate::temporal::Standing::Undecided => progression.words(owed),
     }
 }
@@ -366,7 +405,7 @@ pub struct GoalStep {
     pub met: bool,
     /// They do, and can at most break it once for all.
     pub goal: bool,
-    /// The goal cannot be reached any more.
+    /// The goal cannot be reached any more, by the automaton or by what only grows: a cost does not become less.
     pub trap: bool,
     /// Revisions that it takes at least until the goal is reached; `None` where it cannot be.
     pub distance: Option<u32>,

@@ -4,10 +4,19 @@
 use super::*;
 use crate::temporal::Quantities;
 
-const KNOWN: [Known; 3] = [
-    Known { name: "holds", range: Range::Truth },
-    Known { name: "states", range: Range::Count },
-    Known { name: "score", range: Range::Share },
+const fn known(name: &'static str, range: Range) -> Known {
+    Known { name, range, implies: &[], along: Along::Freely }
+}
+
+const KNOWN: [Known; 3] = [known("holds", Range::Truth), known("states", Range::Count), known("score", Range::Share)];
+
+/// Quantities that mean something together and along a line.
+const TIED: [Known; 5] = [
+    Known { along: Along::Numbers, ..known("number", Range::Count) },
+    Known { implies: &[("good", true), ("bad", false)], along: Along::Last, ..known("done", Range::Truth) },
+    Known { implies: &[("bad", false)], ..known("good", Range::Truth) },
+    Known { implies: &[("good", false)], ..known("bad", Range::Truth) },
+    Known { along: Along::Grows, ..known("cost", Range::Amount) },
 ];
 
 fn objective(text: &str) -> Result<RunObjective, GoalError> {
@@ -58,7 +67,7 @@ fn a_line_of_revisions_is_followed_to_the_goal_or_into_the_trap() {
     assert!((steps[3].total_reward - (steps[2].total_reward + steps[3].reward)).abs() < 1e-9);
     assert!(read.owed(&steps[..1]).contains("`good`") && read.owed(&[]).contains("`good`"));
     assert_eq!(read.owed(&steps), "the goal cannot be reached any more");
-    assert_eq!((read.distance_at_start(&KNOWN), read.least_revisions(&KNOWN)), (Some(1), Some(1)));
+    assert_eq!((read.distance_at_start(&KNOWN), read.least_revisions(&KNOWN, None)), (Some(1), Some(1)));
 }
 
 #[test]
@@ -116,7 +125,10 @@ fn what_is_wrong_is_told_by_its_kind() {
     ] {
         assert!(objective(&format!("goal = \"{possible}\"\n")).is_ok(), "{possible}");
     }
-    assert_eq!(objective("goal = \"F (states < 5) & F (states > 9)\"\n").unwrap().least_revisions(&KNOWN), Some(2));
+    assert_eq!(
+        objective("goal = \"F (states < 5) & F (states > 9)\"\n").unwrap().least_revisions(&KNOWN, None),
+        Some(2)
+    );
     for trivial in ["true", "G holds | F !holds", "F (holds | !holds)"] {
         assert!(matches!(goal(trivial), GoalError::Trivial { .. }), "{trivial}");
     }
@@ -147,4 +159,138 @@ fn a_round_that_begins_makes_no_revision_the_better_one() {
     let step = |states| read.steps(&KNOWN, &[record([("states", states)])]).remove(0);
     assert_eq!(step(40.0).compare(&step(2.0)), std::cmp::Ordering::Less);
     assert_eq!(step(1.0).compare(&step(2.0)), std::cmp::Ordering::Equal);
+}
+
+fn tied(goal: &str) -> Result<RunObjective, GoalError> {
+    RunObjective::from_text(&format!("goal = \"{goal}\"\n"), Format::Toml, &TIED)
+}
+
+#[test]
+fn what_quantities_mean_decides_which_goals_can_be_reached() {
+    for never in [
+        "F (good & bad)",
+        "F (done & !good)",
+        "F (done & bad)",
+        "G !good & F done",
+        "F (good & bad & cost + number > 3)",
+    ] {
+        assert!(matches!(tied(never), Err(GoalError::Unreachable { .. })), "{never}");
+    }
+    let least = |goal: &str, highest| tied(goal).unwrap().least_revisions(&TIED, highest);
+    // Two lines may come one behind the other; a run ends with its first `done`.
+    assert_eq!((least("F (done & X done)", None), least("F (done & X done)", Some(3))), (Some(2), None));
+    assert_eq!((least("F (number > 9)", None), least("F (number > 9)", Some(3))), (Some(1), None));
+    assert_eq!(least("F (number > 9)", Some(10)), Some(1));
+    assert_eq!(least("F (cost + number > 9 & good) & F bad", Some(3)), Some(2));
+    // What is more than a threshold may be either, and says nothing of what else is so.
+    assert!(tied("F (good & cost - number > 3)").is_ok());
+    assert!(matches!(tied("G (done -> good)"), Err(GoalError::Trivial { .. })));
+    assert!(matches!(tied("F (number >= 0)"), Ok(_)), "a revision that has no number has none that is not negative");
+}
+
+#[test]
+fn what_only_grows_loses_a_goal_for_good() {
+    let steps = |goal: &str, trace: &[Quantities]| -> Vec<(bool, Option<u32>)> {
+        tied(goal).unwrap().steps(&TIED, trace).iter().map(|s| (s.trap, s.distance)).collect()
+    };
+    let at = |number: f64, cost: f64| record([("number", number), ("good", -1.0), ("bad", 1.0), ("cost", cost)]);
+    assert_eq!(
+        steps("F (good & cost < 5)", &[at(0.0, 1.0), at(1.0, 4.9), at(2.0, 5.0)]),
+        [(false, Some(1)), (false, Some(1)), (true, None)]
+    );
+    // On the border the least that may come is what there is.
+    assert_eq!(steps("F (good & cost <= 5)", &[at(0.0, 5.0), at(1.0, 5.5)]), [(false, Some(1)), (true, None)]);
+    assert_eq!(steps("F (good & number < 2)", &[at(0.0, 0.0), at(1.0, 0.0)]), [(false, Some(1)), (true, None)]);
+    // What is not known now may come to anything.
+    let unknown = record([("number", 0.0), ("good", -1.0)]);
+    assert_eq!(steps("F (good & cost < 5)", &[unknown]), [(false, Some(1))]);
+    // A goal that is met is not lost by what can only break it.
+    let met = record([("number", 7.0), ("good", 1.0), ("cost", 9.0)]);
+    assert_eq!(steps("F good & G (cost < 10)", &[met]), [(false, Some(0))]);
+    let read = tied("F (good & cost < 5)").unwrap();
+    assert_eq!(read.owed(&read.steps(&TIED, &[at(0.0, 9.0)])), "the goal cannot be reached any more");
+}
+
+/// Every revision that there can be with numbers that lie on, between and beside all thresholds used below.
+fn revisions() -> Vec<Quantities> {
+    let truths = |name: &'static str| [None, Some((name, -1.0)), Some((name, 1.0))];
+    let numbers = |name: &'static str, to: u8| (0..=to).map(move |n| Some((name, f64::from(n) / 2.0)));
+    let mut all = Vec::new();
+    for number in (0..=3).map(|n| Some(("number", f64::from(n)))) {
+        for cost in numbers("cost", 6).chain([None]) {
+            for done in truths("done") {
+                for good in truths("good") {
+                    for bad in truths("bad") {
+                        let of = [number, cost, done, good, bad];
+                        let is = |name: &str, value: f64| of.iter().flatten().any(|(n, v)| *n == name && *v == value);
+                        let tied = TIED.iter().all(|k| {
+                            let fits = |(n, v): &(&str, bool)| is(n, if *v { 1.0 } else { -1.0 });
+                            !is(k.name, 1.0) || k.implies.iter().all(fits)
+                        });
+                        if tied {
+                            all.push(
+                                of.into_iter().flatten().map(|(n, v)| (n.to_owned(), v)).collect::<BTreeMap<_, _>>(),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all.into_iter().map(Quantities).collect()
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 60, ..Default::default() })]
+
+    /// By enumeration: what is called lost or unreachable is so of every line of two revisions more.
+    #[test]
+    fn nothing_that_can_come_reaches_what_is_called_lost(
+        (left, right, atoms) in (0..4usize, 0..4usize, proptest::array::uniform3(0..9usize)),
+        first in 0..600usize,
+    ) {
+        const ATOMS: [&str; 9] = [
+            "done", "good", "bad", "cost < 1", "cost >= 2", "number > 1", "number <= 2", "cost + number > 2", "!good",
+        ];
+        let [a, b, c] = atoms.map(|at| ATOMS[at]);
+        let parts = |kind: usize, a: &str, b: &str| match kind {
+            0 => format!("F ({a} & {b})"),
+            1 => format!("G ({a} -> X {b})"),
+            2 => format!("(({a}) U ({b}))"),
+            _ => format!("F ({a} & X ({b}))"),
+        };
+        let goal = format!("{} & {}", parts(left, a, b), parts(right, b, c));
+        let all = revisions();
+        let step = |line: &[&Quantities], read: &RunObjective| read.steps(&TIED, line.iter().copied()).pop().unwrap();
+        let follows = |a: &Quantities, b: &Quantities| {
+            let grows = |name: &str| a.0.get(name).zip(b.0.get(name)).is_none_or(|(a, b)| a <= b);
+            b.0["number"] > a.0["number"] && grows("cost")
+        };
+        match tied(&goal) {
+            Err(GoalError::Unreachable { .. }) => {
+                let whole = Objective::new(&goal, &TIED.map(|k| Predicate::new(k.name, k.name)));
+                for one in &all {
+                    for two in all.iter().filter(|two| follows(one, two)).step_by(7) {
+                        let mut run = whole.clone().unwrap();
+                        for revision in [one, two] {
+                            run.step_on_partial(revision, &RewardSettings::default().into());
+                            proptest::prop_assert!(!run.is_accepting(), "{goal}: {one:?} {two:?}");
+                        }
+                    }
+                }
+            }
+            Err(GoalError::Trivial { .. }) => {}
+            Err(other) => proptest::prop_assert!(false, "{goal}: {other}"),
+            Ok(read) => {
+                let one = &all[first % all.len()];
+                let behind = step(&[one], &read);
+                let least = read.least_after(&TIED, &behind, one);
+                proptest::prop_assert_eq!(behind.trap, least.is_none());
+                for two in all.iter().filter(|two| follows(one, two)) {
+                    let met = step(&[one, two], &read).met;
+                    proptest::prop_assert!(!met || least.is_some_and(|least| least <= 1), "{goal}: {one:?} {two:?}");
+                }
+            }
+        }
+    }
 }

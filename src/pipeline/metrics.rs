@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::records::{Revision, Spent};
 use super::station::{Review, ReviewVerdict, Severity};
-use crate::monitor::{Known, Range};
+use crate::monitor::{Along, Known, Range};
 use crate::temporal::{Record, Value};
 use crate::tla::Verdict;
 
@@ -49,6 +49,10 @@ pub struct Metric {
     pub unit: &'static str,
     /// Which values it may have.
     pub range: Range,
+    /// What else is so where it is true.
+    pub implies: &'static [(&'static str, bool)],
+    /// How its values follow one another.
+    pub along: Along,
     /// Who says it.
     pub source: Source,
     /// What it is, and when it is undefined.
@@ -93,6 +97,8 @@ pub const METRICS: [Metric; 20] = [
         name: "revision",
         unit: "number",
         range: Range::Count,
+        implies: &[],
+        along: Along::Numbers,
         source: Source::Run,
         words: "its number in the run; the first is 0",
         of: |m| Some(count(m.revision.revision)),
@@ -101,6 +107,15 @@ pub const METRICS: [Metric; 20] = [
         name: "approved",
         unit: TRUTH,
         range: Range::Truth,
+        implies: &[
+            ("holds", true),
+            ("violated", false),
+            ("inconclusive", false),
+            ("vacuous", false),
+            ("parses", true),
+            ("approved_by_review", true),
+        ],
+        along: Along::Last,
         source: Source::Run,
         words: "the run ended approved with it: a review approved, and every clause of the guard held",
         of: |m| Some(Quantity::Truth(m.revision.outcome.starts_with("approved"))),
@@ -109,6 +124,8 @@ pub const METRICS: [Metric; 20] = [
         name: "parses",
         unit: TRUTH,
         range: Range::Truth,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Tools,
         words: "module, properties and configuration were accepted together",
         of: |m| Some(Quantity::Truth(m.revision.standing.parses)),
@@ -117,6 +134,8 @@ pub const METRICS: [Metric; 20] = [
         name: "holds",
         unit: TRUTH,
         range: Range::Truth,
+        implies: &[("violated", false), ("inconclusive", false), ("parses", true)],
+        along: Along::Freely,
         source: Source::Tools,
         words: "the check of what stands holds; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Holds)),
@@ -125,6 +144,8 @@ pub const METRICS: [Metric; 20] = [
         name: "violated",
         unit: TRUTH,
         range: Range::Truth,
+        implies: &[("holds", false), ("inconclusive", false)],
+        along: Along::Freely,
         source: Source::Tools,
         words: "the check of what stands found a violation; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Violated { .. })),
@@ -133,6 +154,8 @@ pub const METRICS: [Metric; 20] = [
         name: "inconclusive",
         unit: TRUTH,
         range: Range::Truth,
+        implies: &[("holds", false), ("violated", false)],
+        along: Along::Freely,
         source: Source::Tools,
         words: "the check of what stands came to no verdict; undefined without one",
         of: |m| m.verdict(|verdict| matches!(verdict, Verdict::Inconclusive { .. })),
@@ -141,6 +164,8 @@ pub const METRICS: [Metric; 20] = [
         name: "vacuous",
         unit: TRUTH,
         range: Range::Truth,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Tools,
         words: "the check shows nothing: no property that can fail and covers a requirement, nothing but initial states, or \
                 a witness that is missing or not reached; undefined without a check",
@@ -150,6 +175,8 @@ pub const METRICS: [Metric; 20] = [
         name: "states",
         unit: "distinct states",
         range: Range::Count,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Tools,
         words: "what the check of what stands found; undefined without one",
         of: |m| m.revision.check.as_ref()?.statistics.distinct.map(count),
@@ -158,6 +185,8 @@ pub const METRICS: [Metric; 20] = [
         name: "depth",
         unit: "states",
         range: Range::Count,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Tools,
         words: "the longest of the shortest ways to a state in that check; undefined without one that was completed",
         of: |m| m.revision.check.as_ref()?.statistics.depth.map(count),
@@ -166,6 +195,8 @@ pub const METRICS: [Metric; 20] = [
         name: "seconds",
         unit: "seconds",
         range: Range::Amount,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Tools,
         words: "how long its main run took; undefined without one",
         of: |m| m.revision.check.as_ref().map(|check| Quantity::Number(check.statistics.seconds)),
@@ -174,6 +205,8 @@ pub const METRICS: [Metric; 20] = [
         name: "covered",
         unit: "requirements",
         range: Range::Count,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Tools,
         words: "those that a property covers which the check of what stands decided; undefined without requirements",
         of: |m| m.requirements(true),
@@ -182,6 +215,8 @@ pub const METRICS: [Metric; 20] = [
         name: "uncovered",
         unit: "requirements",
         range: Range::Count,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Tools,
         words: "all others; undefined without requirements",
         of: |m| m.requirements(false),
@@ -190,6 +225,8 @@ pub const METRICS: [Metric; 20] = [
         name: "mutation_score",
         unit: "share, 0 to 1",
         range: Range::Share,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Mutants,
         words: "mutants noticed of those noticed or surviving, at the end of the revision; undefined where none was judged",
         of: |m| m.revision.strengthened.as_ref()?.after.score.map(Quantity::Number),
@@ -198,6 +235,8 @@ pub const METRICS: [Metric; 20] = [
         name: "approved_by_review",
         unit: TRUTH,
         range: Range::Truth,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Review,
         words: "the verdict is to approve, whatever the guard says; undefined without a readable review",
         of: |m| m.review.map(|review| Quantity::Truth(review.verdict == ReviewVerdict::Approved)),
@@ -206,6 +245,8 @@ pub const METRICS: [Metric; 20] = [
         name: "blockers",
         unit: "issues",
         range: Range::Count,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Blocker),
@@ -214,6 +255,8 @@ pub const METRICS: [Metric; 20] = [
         name: "majors",
         unit: "issues",
         range: Range::Count,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Major),
@@ -222,6 +265,8 @@ pub const METRICS: [Metric; 20] = [
         name: "minors",
         unit: "issues",
         range: Range::Count,
+        implies: &[],
+        along: Along::Freely,
         source: Source::Review,
         words: "of that severity; undefined without a readable review",
         of: |m| m.issues(Severity::Minor),
@@ -230,6 +275,8 @@ pub const METRICS: [Metric; 20] = [
         name: "cost",
         unit: "US dollars",
         range: Range::Amount,
+        implies: &[],
+        along: Along::Grows,
         source: Source::Ledger,
         words: "what the run has cost until the revision closed; undefined where the price of a call is not known",
         of: |m| (m.spent.unpriced == 0).then_some(Quantity::Number(m.spent.cost_usd)),
@@ -238,6 +285,8 @@ pub const METRICS: [Metric; 20] = [
         name: "tokens",
         unit: "tokens",
         range: Range::Count,
+        implies: &[],
+        along: Along::Grows,
         source: Source::Ledger,
         words: "what the run has used until then; undefined where the provider did not count them",
         of: |m| {
@@ -248,7 +297,9 @@ pub const METRICS: [Metric; 20] = [
     Metric {
         name: "answers",
         unit: "answers",
-        range: Range::Count,
+        range: Range::Positive,
+        implies: &[],
+        along: Along::Grows,
         source: Source::Ledger,
         words: "what the run has received until then",
         of: |m| Some(count(m.spent.answers)),
@@ -264,7 +315,7 @@ impl Metric {
 
 /// The names that an objective may use.
 pub fn known_metrics() -> [Known; METRICS.len()] {
-    METRICS.map(|metric| Known { name: metric.name, range: metric.range })
+    METRICS.map(|Metric { name, range, implies, along, .. }| Known { name, range, implies, along })
 }
 
 /// One value.

@@ -95,16 +95,27 @@ impl RunView {
             .map(|(_, _, revision, standing)| (revision, standing))
     }
 
-    /// Where the objective was lost on the line that ends in this revision, and why, in words.
-    pub fn lost(&self, revision: u32) -> Option<String> {
+    /// Where the objective was lost on the line that ends in this revision, and why, in words. With the number of revisions
+    /// that the run has left, also where they are too few; where none is left, that alone is no reason.
+    pub fn lost(&self, revision: u32, left: Option<u32>) -> Option<String> {
         let objective = self.objective()?;
-        let (at, step) = self.objective_line(revision).into_iter().find(|(_, step)| step.trap)?;
+        let line = self.objective_line(revision);
         let meanings = objective.meanings();
         let meanings = if meanings.is_empty() { meanings } else { format!(", where {meanings},") };
+        let goal = &objective.goal;
+        if let Some((at, step)) = line.iter().find(|(_, step)| step.trap) {
+            let values = self.predicates_words(*at, step);
+            return Some(format!(
+                "the objective `{goal}`{meanings} cannot be reached any more since rev_{at}: {values}"
+            ));
+        }
+        let (at, step) = line.last()?;
+        let least = objective.least_after(&known_metrics(), step, self.metrics.get(at)?)?;
+        let left = left.filter(|left| (1..least).contains(left))?;
+        let (values, s) = (self.predicates_words(*at, step), if left == 1 { "" } else { "s" });
         Some(format!(
-            "the objective `{}`{meanings} cannot be reached any more since rev_{at}: {}",
-            objective.goal,
-            self.predicates_words(at, &step)
+            "the objective `{goal}`{meanings} cannot be reached any more in this run: behind rev_{at} it takes at least \
+             {least} more revisions, and {left} more revision{s} may follow: {values}"
         ))
     }
 
@@ -127,7 +138,11 @@ impl RunView {
             }
         }
         let was_lost = events.iter().filter(|e| e.name == "routed" && e.data["row"] == "objective_lost");
-        for event in was_lost.filter(|event| self.lost(event.rev).is_none()) {
+        let left = |event: &Event| {
+            let on = |name: &str| event.data["on"][name].as_u64().and_then(|n| u32::try_from(n).ok());
+            Some(on("last_place")?.saturating_sub(on("place")?))
+        };
+        for event in was_lost.filter(|event| self.lost(event.rev, left(event)).is_none()) {
             all.push(format!("event {} ends the run for an objective that rev_{} had not lost", event.seq, event.rev));
         }
         if let Some(end) = self.finished.as_ref().filter(|end| ends_with_its_best(end.outcome)) {
@@ -169,7 +184,8 @@ impl RunView {
         let number = closed.revision;
         let mut with_this = self.clone();
         with_this.take_closed(closed);
-        let lost = with_this.lost(number);
+        let left = self.settings.rules.max_revisions.saturating_sub(self.state.place);
+        let lost = with_this.lost(number, Some(left));
         let best_inconclusive = with_this.best(None).is_some_and(|(_, best)| best.inconclusive);
         let event = product.event.steered(objective.early_end && lost.is_some(), best_inconclusive);
         (Product { event, ..product }, lost)

@@ -256,6 +256,11 @@ impl Objective {
         self.state
     }
 
+    /// The atoms of the predicates, in the same order.
+    pub fn atoms(&self) -> impl Iterator<Item = AtomId> + '_ {
+        self.measured.iter().map(|m| m.atom)
+    }
+
     /// The predicates and comparisons that decide steps: names as [`Objective::tl_reward`] wants them.
     pub fn predicates(&self) -> impl Iterator<Item = (&str, &Robustness)> {
         self.measured.iter().map(|m| (m.name.as_str(), &m.robustness))

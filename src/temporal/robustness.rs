@@ -221,6 +221,11 @@ impl Robustness {
         self.judged(record, Border::Exact)
     }
 
+    /// Whether it holds of a record that may lack quantities: exactly, and not where it asks for one that is lacking.
+    pub fn is_met(&self, record: &(impl Record + ?Sized)) -> bool {
+        self.judge_exactly(record).is_ok_and(|(value, holds)| if value == 0.0 { holds } else { value > 0.0 })
+    }
+
     fn judged(&self, record: &(impl Record + ?Sized), border: Border) -> Result<(f64, bool), RobustnessError> {
         let read = |name: &String| match record.field(name) {
             None => Err(RobustnessError::Unknown { name: name.clone() }),
