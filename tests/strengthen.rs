@@ -214,9 +214,9 @@ fn killed_where_properties_are_dropped_it_resumes_to_the_same_files_and_judges_n
     killed_at_boundaries(&wrong(), "dropped");
 }
 
-/// At every boundary in a campaign, else at every second one.
+/// At every boundary in a campaign, else at every third one.
 fn killed_at_boundaries(answer: &str, what: &str) {
-    let every = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 1 } else { 2 };
+    let every = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 1 } else { 3 };
     let reference = without_java();
     reference.forge(&strengthened(2, answer), &["--strengthen"]).expect(0);
     let events = reference.journal("specs");

@@ -185,7 +185,7 @@ fn what_quantities_mean_decides_which_goals_can_be_reached() {
     // What is more than a threshold may be either, and says nothing of what else is so.
     assert!(tied("F (good & cost - number > 3)").is_ok());
     assert!(matches!(tied("G (done -> good)"), Err(GoalError::Trivial { .. })));
-    assert!(matches!(tied("F (number >= 0)"), Ok(_)), "a revision that has no number has none that is not negative");
+    assert!(tied("F (number >= 0)").is_ok(), "a revision that has no number has none that is not negative");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn revisions() -> Vec<Quantities> {
                 for good in truths("good") {
                     for bad in truths("bad") {
                         let of = [number, cost, done, good, bad];
-                        let is = |name: &str, value: f64| of.iter().flatten().any(|(n, v)| *n == name && *v == value);
+                        let is = |name: &str, value: f64| of.contains(&Some((name, value)));
                         let tied = TIED.iter().all(|k| {
                             let fits = |(n, v): &(&str, bool)| is(n, if *v { 1.0 } else { -1.0 });
                             !is(k.name, 1.0) || k.implies.iter().all(fits)

@@ -1,0 +1,600 @@
+//! The embedded checker, really run in a child of the built program, and compared with TLC where there is something to
+//! compare. The comparisons need Java and `tla2tools.jar`; they fail with advice where one is missing.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tlaforge::process::Cancel;
+use tlaforge::tla::{Cfg, CheckOutcome, Checker, Lasso, Module, Reached, Verdict, ViolationKind};
+use tlaforge::toolchain::{
+    BothToolchains, CheckRequest, Checked, Contradiction, EmbeddedToolchain, JavaToolchain, Limits, SpecText,
+    ToolContext, ToolError, ToolPaths, Toolchain, Translation,
+};
+
+struct Bench {
+    scratch: tempfile::TempDir,
+    limits: Limits,
+    cancel: Cancel,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let limits = Limits { check: Duration::from_secs(60), heap_mib: Some(1024), ..Limits::default() };
+        Self { scratch: tempfile::tempdir().unwrap(), limits, cancel: Cancel::new() }
+    }
+
+    fn embedded(&self) -> EmbeddedToolchain {
+        let env = self.env();
+        let paths = ToolPaths { jar: None, java: None, env: &env };
+        EmbeddedToolchain::new(PathBuf::from(env!("CARGO_BIN_EXE_tlaforge")), &paths)
+    }
+
+    fn java(&self) -> JavaToolchain {
+        let env = self.env();
+        JavaToolchain::discover(&ToolPaths { jar: None, java: None, env: &env })
+            .unwrap_or_else(|missing| panic!("this test runs the Java tools: {missing}"))
+    }
+
+    fn env(&self) -> impl Fn(&str) -> Option<std::ffi::OsString> + use<> {
+        let folder = self.scratch.path().as_os_str().to_owned();
+        move |name| if name == "TMPDIR" { Some(folder.clone()) } else { std::env::var_os(name) }
+    }
+
+    async fn check_with(&self, tools: &dyn Toolchain, request: &CheckRequest) -> Result<Checked, ToolError> {
+        let cx = ToolContext { limits: &self.limits, cancel: &self.cancel, progress: &|_| {} };
+        let checked = tools.check(request, &cx).await;
+        let left: Vec<_> = std::fs::read_dir(self.scratch.path()).unwrap().collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+        checked
+    }
+
+    async fn check(&self, request: &CheckRequest) -> CheckOutcome {
+        self.check_with(&self.embedded(), request).await.expect("a verdict").outcome
+    }
+
+    /// TLC's outcome and the embedded checker's, and what contradicts.
+    async fn both(&self, request: &CheckRequest) -> (CheckOutcome, CheckOutcome, Vec<String>) {
+        let found: Arc<Mutex<Vec<String>>> = Arc::default();
+        let sink = found.clone();
+        let report = Box::new(move |c: &Contradiction| sink.lock().unwrap().extend(c.lines.iter().cloned()));
+        let both = BothToolchains::new(Box::new(self.java()), Box::new(self.embedded()), report);
+        let checked = self.check_with(&both, request).await.expect("a verdict");
+        let second = *checked.second.expect("a second outcome");
+        let found = std::mem::take(&mut *found.lock().unwrap());
+        (checked.outcome, second, found)
+    }
+}
+
+fn request(body: &str, cfg_text: &str) -> CheckRequest {
+    let spec = SpecText { name: "S".into(), text: format!("---- MODULE S ----\n{body}\n====\n"), beside: Vec::new() };
+    CheckRequest { spec, cfg_text: cfg_text.into(), cfg: Cfg::parse(cfg_text).expect("a configuration") }
+}
+
+fn verdict(outcome: &CheckOutcome) -> String {
+    match &outcome.verdict {
+        Verdict::Holds => "holds".into(),
+        Verdict::Violated { violated } if violated.kind == ViolationKind::Assertion => "violated assertion".into(),
+        // TLC says where the assumption stands.
+        Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => "violated assumption".into(),
+        Verdict::Violated { violated } => format!("violated {}", violated.words()),
+        Verdict::Invalid { violated, .. } => format!("invalid {:?}", violated.kind).to_lowercase(),
+        Verdict::Inconclusive { .. } => "inconclusive".into(),
+    }
+}
+
+fn actions(outcome: &CheckOutcome) -> Vec<Option<String>> {
+    outcome.trace.iter().flat_map(|trace| &trace.steps).map(|step| step.action.clone()).collect()
+}
+
+fn taken(outcome: &CheckOutcome) -> Vec<(String, bool)> {
+    let mut taken: Vec<(String, bool)> =
+        outcome.coverage.iter().flatten().map(|a| (a.action.clone(), a.taken > 0)).collect();
+    taken.sort();
+    taken
+}
+
+const COUNTER: &str = "EXTENDS Naturals, TLC
+VARIABLES x, log
+vars == <<x, log>>
+Init == x = 0 /\\ log = <<>>
+Inc == x < 3 /\\ x' = x + 1 /\\ UNCHANGED log
+Reset == x = 3 /\\ x' = 0 /\\ log' = <<\"reset\", [at |-> x]>>
+Never == x > 100 /\\ UNCHANGED vars
+Stutter == x = 2 /\\ UNCHANGED vars
+Next == Inc \\/ Reset \\/ Never \\/ Stutter
+Spec == Init /\\ [][Next]_vars /\\ WF_vars(Inc) /\\ WF_vars(Reset)
+Unfair == Init /\\ [][Next]_vars
+TypeOK == x \\in 0..3
+Small == x < 3
+Reaches == <>(x = 3)
+Stays == <>[](x = 3)
+NeverBack == [][x' >= x]_vars
+Always == [](x < 3)
+WitnessThree == x = 3
+WitnessFour == x = 4
+Few == x < 2";
+
+const CLIENTS: &str = "EXTENDS Naturals, TLC, Sequences
+CONSTANTS P, Max
+VARIABLES held, queue, n
+vars == <<held, queue, n>>
+Init == held = {} /\\ queue = <<>> /\\ n = [p \\in P |-> 0]
+Ask(p) == /\\ n[p] < Max
+          /\\ p \\notin held
+          /\\ queue' = Append(queue, p)
+          /\\ n' = [n EXCEPT ![p] = @ + 1]
+          /\\ UNCHANGED held
+Grant == /\\ queue # <<>>
+         /\\ held = {}
+         /\\ held' = {Head(queue)}
+         /\\ queue' = Tail(queue)
+         /\\ UNCHANGED n
+Free(p) == held = {p} /\\ held' = {} /\\ UNCHANGED <<queue, n>>
+Next == \\/ \\E p \\in P : Ask(p) \\/ Free(p)
+        \\/ Grant
+        \\/ /\\ n = [p \\in P |-> 9]
+           /\\ UNCHANGED vars
+Spec == Init /\\ [][Next]_vars
+TypeOK == held \\subseteq P
+Short == Len(queue) < 3
+Sym == Permutations(P)
+View == <<held, Len(queue), n>>
+FewGrants == Len(queue) < 2";
+
+/// What the checker's own parser and arithmetic would take for something else.
+const NUMBERS: &str = "EXTENDS Integers, TLC
+VARIABLES x, d
+Init == x = -7 /\\ d \\in {-2, 3}
+Next == UNCHANGED d /\\ \\/ x' = x % 3 \\/ x' = x \\div 3 \\/ x' = -x \\/ x' = (-7) \\div (-2) \\/ x' = x \\div d
+Spec == Init /\\ [][Next]_<<x, d>>
+Product == x % 2 * 3 <= 1
+Signed == -x % 3 >= 0
+Grouped == (9 % 6 \\div 4) = 0 /\\ 1 + 2 * 3 - 4 = 3
+Quotient == 7 \\div d \\in {-4, 2} /\\ (-7) \\div d \\in {3, -3}
+Pairs == LET A == {1} IN (A \\X A) \\X A = {<< <<1, 1>>, 1>>} /\\ A \\X A \\X A = {<<1, 1, 1>>}
+Powers == 2^10 = 1024 /\\ (-2)^3 = -8 /\\ 1^40 = 1
+Naught == x < 5 \\/ 0^0 = 1
+Primed == x' = x' \\/ TRUE";
+
+/// Body, configuration, verdict. Each is checked by the embedded checker, and by both.
+const TABLE: &[(&str, &str, &str)] = &[
+    (NUMBERS, "SPECIFICATION Spec\nINVARIANT Signed Grouped Quotient Pairs Powers\n", "holds"),
+    (NUMBERS, "SPECIFICATION Spec\nINVARIANT Product\n", "violated invariant Product"),
+    (NUMBERS, "SPECIFICATION Spec\nINVARIANT Naught\n", "invalid evaluation"),
+    (NUMBERS, "SPECIFICATION Spec\nINVARIANT Primed\n", "invalid parse"),
+    (
+        "EXTENDS Integers\nVARIABLE x\nInit == x = CHOOSE n \\in {3, 4} : n > 9\nNext == x' = 1",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
+    (COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n", "holds"),
+    (COUNTER, "INIT Init\nNEXT Next\nINVARIANT TypeOK\n", "holds"),
+    (COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\nPROPERTY Reaches\n", "holds"),
+    (COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK Small\n", "violated invariant Small"),
+    (COUNTER, "SPECIFICATION Unfair\nPROPERTY Reaches\n", "violated temporal property Reaches"),
+    (COUNTER, "SPECIFICATION Spec\nPROPERTY Stays\n", "violated temporal property Stays"),
+    (COUNTER, "SPECIFICATION Spec\nPROPERTY NeverBack\n", "violated action property NeverBack"),
+    (COUNTER, "SPECIFICATION Spec\nPROPERTY Reaches Stays\n", "violated temporal property Stays"),
+    (COUNTER, "SPECIFICATION Spec\nPROPERTY Always\n", "violated invariant Always"),
+    (COUNTER, "SPECIFICATION Spec\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n", "holds"),
+    // A constraint hides what a temporal property would show.
+    (COUNTER, "SPECIFICATION Spec\nPROPERTY Reaches\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n", "inconclusive"),
+    (
+        COUNTER,
+        "SPECIFICATION Unfair\nPROPERTY Reaches\nCONSTRAINT Few\nCHECK_DEADLOCK FALSE\n",
+        "violated temporal property Reaches",
+    ),
+    (COUNTER, "SPECIFICATION Spec\n\\* WITNESS WitnessThree\n\\* WITNESS WitnessFour\n", "holds"),
+    (
+        CLIENTS,
+        "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 1\nINVARIANT TypeOK\nCHECK_DEADLOCK FALSE\n",
+        "holds",
+    ),
+    (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 1\nINVARIANT TypeOK\n", "violated deadlock"),
+    (
+        CLIENTS,
+        "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nINVARIANT Short\nCHECK_DEADLOCK FALSE\n",
+        "violated invariant Short",
+    ),
+    (
+        CLIENTS,
+        "SPECIFICATION Spec\nCONSTANTS P = {p1, p2, p3}\n Max = 1\nSYMMETRY Sym\nCHECK_DEADLOCK FALSE\n",
+        "holds",
+    ),
+    (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 1\nVIEW View\nCHECK_DEADLOCK FALSE\n", "holds"),
+    (
+        CLIENTS,
+        "SPECIFICATION Spec\nCONSTANTS P = {p1, p2}\n Max = 2\nCONSTRAINT FewGrants\nCHECK_DEADLOCK FALSE\n",
+        "holds",
+    ),
+    // A set without elements.
+    (CLIENTS, "SPECIFICATION Spec\nCONSTANTS P = {}\n Max = 2\nCHECK_DEADLOCK FALSE\n", "holds"),
+    // No initial state.
+    (
+        "EXTENDS Naturals\nVARIABLE x\nInit == x \\in {}\nNext == x' = x\nSpec == Init /\\ [][Next]_x",
+        "SPECIFICATION Spec\n",
+        "holds",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x\nTypeOK == x = 1",
+        "INIT Init\nNEXT Next\nINVARIANT TypeOK\n",
+        "violated invariant TypeOK",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x\nP == x = 1 /\\ [][TRUE]_x",
+        "INIT Init\nNEXT Next\nPROPERTY P\n",
+        "violated action property P",
+    ),
+    (
+        "EXTENDS Naturals\nCONSTANT N\nASSUME N > 3\nVARIABLE x\nInit == x = 0\nNext == x' = x",
+        "INIT Init\nNEXT Next\nCONSTANT N = 2\n",
+        "violated assumption",
+    ),
+    (
+        "EXTENDS Naturals, TLC\nVARIABLE x\nInit == x = 0\nNext == Assert(x < 2, \"too much\") /\\ x' = x + 1",
+        "INIT Init\nNEXT Next\n",
+        "violated assertion",
+    ),
+    (
+        "EXTENDS Naturals, Sequences\nVARIABLE x\nInit == x = <<1>>\nNext == x' = Tail(x)",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
+    (
+        "EXTENDS Naturals, Sequences\nVARIABLE x\nInit == x = <<1>>\nNext == x' = x\nI == x[2] = 1",
+        "INIT Init\nNEXT Next\nINVARIANT I\n",
+        "invalid evaluation",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0\nNext == x' = 1 - x",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0\nNext == UNCHANGED <<x, y>>",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
+    (
+        "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = CHOOSE y \\in {1, 2} : y > 2",
+        "INIT Init\nNEXT Next\n",
+        "invalid evaluation",
+    ),
+];
+
+#[tokio::test]
+async fn each_kind_of_verdict_is_told() {
+    let bench = Bench::new();
+    for (body, cfg, wanted) in TABLE {
+        let outcome = bench.check(&request(body, cfg)).await;
+        assert_eq!(verdict(&outcome), *wanted, "{cfg}: {outcome:#?}");
+        assert_eq!(outcome.checker, Checker::Embedded);
+        assert_eq!(outcome.version, "tla-mc 0.2.2");
+        let shown = matches!(outcome.verdict, Verdict::Violated { .. }) && *wanted != "violated assumption";
+        assert!(!shown || outcome.trace.as_ref().is_some_and(|t| !t.steps.is_empty()), "{cfg}: {outcome:#?}");
+        assert_eq!(outcome.complete(), *wanted == "holds" || cfg.contains("PROPERTY"), "{cfg}: {outcome:#?}");
+    }
+}
+
+#[tokio::test]
+async fn tlc_says_the_same_of_each() {
+    let bench = Bench::new();
+    let mut named = 0;
+    for (body, cfg, wanted) in TABLE {
+        let (tlc, embedded, contradictions) = bench.both(&request(body, cfg)).await;
+        assert_eq!(contradictions, [""; 0], "{cfg}");
+        assert_eq!((verdict(&tlc).as_str(), verdict(&embedded).as_str()), (*wanted, *wanted), "{cfg}");
+        if *wanted == "holds" && tlc.statistics.distinct != Some(0) {
+            assert_eq!(tlc.statistics.distinct, embedded.statistics.distinct, "{cfg}");
+            assert_eq!(tlc.statistics.depth, embedded.statistics.depth, "{cfg}");
+            let (theirs, ours) = (taken(&tlc), taken(&embedded));
+            // Of a set without elements TLC lists no action.
+            assert!(theirs.iter().all(|action| ours.contains(action)), "{cfg}: {theirs:?} {ours:?}");
+            assert!(ours.iter().all(|action| theirs.contains(action) || !action.1), "{cfg}: {theirs:?} {ours:?}");
+        }
+        let (theirs, ours) = (tlc.trace.as_ref().map(|t| &t.steps), embedded.trace.as_ref().map(|t| &t.steps));
+        let states = |steps: Option<&Vec<tlaforge::tla::Step>>| -> Vec<_> {
+            steps.into_iter().flatten().map(|s| s.state.clone()).collect()
+        };
+        if states(theirs) == states(ours) {
+            // TLC names none where it deepens level by level for an assertion.
+            for (a, b) in actions(&tlc).iter().zip(actions(&embedded)).filter(|(a, _)| a.is_some()) {
+                assert_eq!(*a, b, "{cfg}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named >= 10, "{named}");
+}
+
+/// What TLC decides, or stops at, and the embedded checker must not decide otherwise.
+#[tokio::test]
+async fn where_the_two_may_differ_nothing_is_decided() {
+    let bench = Bench::new();
+    let module = |rest: &str| format!("EXTENDS Integers, Sequences, TLC\nVARIABLE x\n{rest}");
+    let cfg = "INIT Init\nNEXT Next\nINVARIANT Inv\n";
+    for (rest, tlc) in [
+        ("Init == x = \"\"\nNext == Len(x) < 3 /\\ x' = x \\o \"a\"\nInv == Len(x) <= 3", "violated deadlock"),
+        ("Init == x \\in Nat\nNext == UNCHANGED x\nInv == TRUE", "invalid evaluation"),
+        (
+            "Init == x = 1\nNext == x' = x\nInv == x * 2000000000 > 0 /\\ x * 2000000000 + 2000000000 > 0",
+            "invalid evaluation",
+        ),
+        ("Init == x = 1\nNext == x' = x\nInv == x < 2147483649", "invalid evaluation"),
+        ("Init == x = 1\nNext == x' = x\nInv == x # \"a\"", "invalid evaluation"),
+    ] {
+        let (theirs, ours, contradictions) = bench.both(&request(&module(rest), cfg)).await;
+        assert_eq!(contradictions, [""; 0], "{rest}");
+        assert_eq!((verdict(&theirs).as_str(), verdict(&ours).as_str()), (tlc, "inconclusive"), "{rest}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_value_that_only_names_itself_is_no_error() {
+    let body = "CONSTANT P\nVARIABLE x\nInit == x \\in P\nNext == x' \\in P";
+    let outcome = Bench::new().check(&request(body, "INIT Init\nNEXT Next\nCONSTANTS p1 = p1\n P = {p1, p2}\n")).await;
+    assert_eq!((verdict(&outcome).as_str(), outcome.statistics.distinct), ("holds", Some(2)), "{outcome:#?}");
+}
+
+/// TLC looks at the assumptions of a module without variables.
+#[tokio::test]
+async fn assumptions_alone_are_not_decided() {
+    let bench = Bench::new();
+    let (theirs, ours, contradictions) = bench.both(&request("EXTENDS Naturals\nASSUME 1 + 1 = 2", "\n")).await;
+    assert_eq!((verdict(&theirs).as_str(), verdict(&ours).as_str()), ("holds", "inconclusive"), "{theirs:?}");
+    assert_eq!(contradictions, [""; 0]);
+}
+
+#[tokio::test]
+async fn unicode_is_read_and_unread_operators_are_named() {
+    let bench = Bench::new();
+    let body = "EXTENDS Naturals\nVARIABLE x\nInit ≜ x ∈ {1, 2}\nNext ≜ ∧ x = 1 ∨ x ≠ 1\n       ∧ x' = 3 - x\nInv ≜ ∀ y ∈ {x} : y ≤ 2";
+    let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\nINVARIANT Inv\n")).await;
+    assert_eq!((verdict(&outcome).as_str(), outcome.statistics.distinct), ("holds", Some(2)), "{outcome:#?}");
+    let body = "EXTENDS Naturals\na -- b == a\nVARIABLE x\nInit == x = 1\nNext == x' = x -- 2";
+    let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\n")).await;
+    let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+    assert!(reason.contains("line 6, column 14: the checker does not read the operator --"), "{reason}");
+}
+
+#[tokio::test]
+async fn an_action_has_a_name_only_where_it_alone_explains_the_step() {
+    let bench = Bench::new();
+    let body = "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0
+One == x' = x + 1 /\\ UNCHANGED y\nAlso == x = 0 /\\ x' = 1 /\\ y' = 0\nTwo == y' = y + 1 /\\ UNCHANGED x
+Next == One \\/ Also \\/ (x = 1 /\\ Two)\nBounded == x + y < 3";
+    let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\nINVARIANT Bounded\n")).await;
+    assert_eq!(verdict(&outcome), "violated invariant Bounded");
+    let names = actions(&outcome);
+    // The first step is one of two actions.
+    assert_eq!(names[..2], [None, None], "{names:?}");
+    assert!(names[2..].iter().all(Option::is_some), "{names:?}");
+    assert!(outcome.warnings.iter().any(|w| w.contains("no single action explains")), "{:?}", outcome.warnings);
+    // A relation that cannot be taken apart.
+    let body = body.replace("Next ==", "Spec == Init /\\ [][Next]_<<x, y>> /\\ [][TRUE]_x\nNext ==");
+    let outcome = bench.check(&request(&body, "SPECIFICATION Spec\nINVARIANT Bounded\n")).await;
+    assert!(actions(&outcome).iter().all(Option::is_none), "{outcome:#?}");
+}
+
+#[tokio::test]
+async fn many_states_are_covered_as_few_are() {
+    let bench = Bench::new();
+    // More states than are printed: an action that only the last of them enables, and one that none does.
+    let body = "EXTENDS Naturals\nVARIABLES x, y\nInit == x = 0 /\\ y = 0
+Inc == x < 299 /\\ x' = x + 1 /\\ UNCHANGED y\nUp == y < 99 /\\ y' = y + 1 /\\ UNCHANGED x
+Last == x = 299 /\\ y = 99 /\\ UNCHANGED <<x, y>>\nNever == x > 299 /\\ UNCHANGED <<x, y>>
+Next == Inc \\/ Up \\/ Last \\/ Never";
+    let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\n")).await;
+    assert_eq!((verdict(&outcome).as_str(), outcome.statistics.distinct), ("holds", Some(30_000)));
+    let wanted = [("Inc", true), ("Last", true), ("Never", false), ("Up", true)];
+    assert_eq!(taken(&outcome), wanted.map(|(name, taken)| (name.to_owned(), taken)));
+}
+
+#[tokio::test]
+async fn a_lasso_and_stuttering_are_marked() {
+    let bench = Bench::new();
+    let lasso = |outcome: &CheckOutcome| outcome.trace.as_ref().and_then(|trace| trace.lasso);
+    let outcome = bench.check(&request(COUNTER, "SPECIFICATION Unfair\nPROPERTY Reaches\n")).await;
+    assert_eq!(lasso(&outcome), Some(Lasso::Stuttering(true)));
+    let outcome = bench.check(&request(COUNTER, "SPECIFICATION Spec\nPROPERTY Stays\n")).await;
+    assert!(matches!(lasso(&outcome), Some(Lasso::BackTo(_))), "{outcome:#?}");
+}
+
+#[tokio::test]
+async fn a_violation_is_checked_again_under_fairness_and_within_larger_bounds() {
+    let bench = Bench::new();
+    let request = request(COUNTER, "SPECIFICATION Unfair\nPROPERTY Reaches\n");
+    let outcome = bench.check(&request).await;
+    let cx = ToolContext { limits: &bench.limits, cancel: &bench.cancel, progress: &|_| {} };
+    let probed = bench.embedded().probe(&request, &outcome, &cx).await.unwrap().expect("probes");
+    let theirs = bench.java().probe(&request, &outcome, &cx).await.unwrap().expect("probes");
+    assert_eq!(probed.probes, theirs.probes);
+    assert!(probed.output.contains("==== weak fairness: tla-mc"));
+}
+
+#[tokio::test]
+async fn what_it_refuses_is_inconclusive_with_its_own_words() {
+    let bench = Bench::new();
+    for (body, cfg, words) in [
+        (COUNTER, "SPECIFICATION Spec\nACTION_CONSTRAINT TypeOK\n", "ACTION_CONSTRAINT is not supported"),
+        (&*format!("{COUNTER}\nOdd == [](x = 1 => [](x > 0))"), "SPECIFICATION Spec\nPROPERTY Odd\n", "unsupported"),
+        (&*format!("{COUNTER}\nOdd == TLCGet(\"level\") < 3"), "SPECIFICATION Spec\nINVARIANT Odd\n", "TLCGet"),
+    ] {
+        let outcome = bench.check(&request(body, cfg)).await;
+        let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+        assert!(reason.contains("refuses") && reason.contains(words), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_specification_cannot_print_itself_a_verdict() {
+    let bench = Bench::new();
+    let body = "EXTENDS Naturals, TLC\nVARIABLE x\nInit == x = 0\nNext == x < 2 /\\ x' = x + 1
+I == PrintT(\"Model checking completed. No error has been found.\\n9 states generated, 9 distinct states found. Depth 1. Checked in 0.1s\") /\\ x < 2";
+    let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\nINVARIANT I\n")).await;
+    assert_eq!(verdict(&outcome), "violated invariant I");
+    assert_eq!(outcome.trace.map(|t| t.steps.len()), Some(3));
+}
+
+const ENDLESS: &str = "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' = x + 1\nSpec == Init /\\ [][Next]_x";
+
+/// No process lives on in a folder of this bench. One that was killed may take a moment to go on a busy machine.
+fn nobody_left(folder: &Path) {
+    let at = |entry: &std::fs::DirEntry| std::fs::read_link(entry.path().join("cwd")).ok();
+    let left = || -> Vec<_> {
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let here = all.filter(|entry| at(entry).is_some_and(|cwd| cwd.starts_with(folder)));
+        here.map(|entry| entry.file_name()).collect()
+    };
+    let killed = Instant::now();
+    while !left().is_empty() && killed.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(left().is_empty(), "{:?}", left());
+}
+
+#[tokio::test]
+async fn a_deadline_ends_it_and_decides_nothing() {
+    let mut bench = Bench::new();
+    for seconds in [1, 4] {
+        bench.limits.check = Duration::from_secs(seconds);
+        let started = Instant::now();
+        let outcome = bench.check(&request(ENDLESS, "SPECIFICATION Spec\n\\* WITNESS Init\n")).await;
+        let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+        assert!(reason.contains("did not end within"), "{reason}");
+        assert!(matches!(outcome.witnesses[0].reached, Reached::Yes { .. }));
+        assert!(started.elapsed() < Duration::from_secs(seconds * 3 + 20));
+        nobody_left(bench.scratch.path());
+    }
+}
+
+#[tokio::test]
+async fn memory_is_bounded() {
+    let mut bench = Bench::new();
+    bench.limits.heap_mib = Some(128);
+    let body = "EXTENDS Naturals\nVARIABLE x\nInit == x = {}\nNext == x' \\in {s \\in SUBSET (1..24) : s = s}";
+    let started = Instant::now();
+    let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\n")).await;
+    let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+    assert!(reason.contains("ran out of memory"), "{reason}");
+    assert!(started.elapsed() < Duration::from_secs(40));
+}
+
+#[tokio::test]
+async fn numbers_that_grow_too_large_decide_nothing() {
+    let bench = Bench::new();
+    let body = "EXTENDS Naturals\nVARIABLE x\nInit == x = 3\nNext == x' = x * x\nTypeOK == x > 0";
+    let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\nINVARIANT TypeOK\n")).await;
+    let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+    assert!(reason.contains("a number beyond 32 bits"), "{reason}");
+}
+
+#[tokio::test]
+async fn cancel_ends_it_at_once() {
+    let bench = Bench::new();
+    let cancel = bench.cancel.clone();
+    let started = Instant::now();
+    let later = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        cancel.cancel();
+    });
+    let ended = bench.check_with(&bench.embedded(), &request(ENDLESS, "SPECIFICATION Spec\n")).await;
+    assert!(matches!(ended, Err(ToolError::Cancelled)), "{:?}", ended.map(|c| c.outcome));
+    assert!(started.elapsed() < Duration::from_secs(5));
+    later.await.unwrap();
+    nobody_left(bench.scratch.path());
+}
+
+/// Modules of a folder with their configurations.
+fn pairs(folder: &Path, fallback: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
+    let mut found = Vec::new();
+    for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten() {
+        let path = entry.into_path();
+        if path.extension().is_some_and(|e| e == "tla") {
+            let own = path.with_extension("cfg");
+            let cfg = if own.is_file() { Some(own) } else { fallback.map(Path::to_owned) };
+            found.extend(cfg.filter(|cfg| cfg.is_file()).map(|cfg| (path, cfg)));
+        }
+    }
+    found
+}
+
+/// Translated by the Java translator: what is compared here are the checkers.
+async fn whole(bench: &Bench, module: &Path, cfg: &Path) -> CheckRequest {
+    let text = std::fs::read_to_string(module).unwrap();
+    let name = Module::parse(&text).unwrap().name;
+    let mut spec = SpecText { name, text, beside: Vec::new() };
+    let cx = ToolContext { limits: &bench.limits, cancel: &bench.cancel, progress: &|_| {} };
+    match bench.java().translate(&spec, &cx).await.unwrap() {
+        Translation::NoAlgorithm => {}
+        Translation::Translated(text) => spec.text = text,
+        Translation::Rejected(why) => panic!("{}: {why:?}", module.display()),
+    }
+    let cfg_text = std::fs::read_to_string(cfg).unwrap();
+    CheckRequest { spec, cfg: Cfg::parse(&cfg_text).unwrap(), cfg_text }
+}
+
+#[tokio::test]
+async fn exemplars_references_and_mutants_are_as_tlc_has_them() {
+    compared_with_tlc(0).await;
+}
+
+#[tokio::test]
+async fn so_is_the_other_half_of_them() {
+    compared_with_tlc(1).await;
+}
+
+/// Every second one, from here on.
+async fn compared_with_tlc(from: usize) {
+    let bench = Bench::new();
+    let project = crate::support::project();
+    let mut all = pairs(&project.join("exemplars"), None);
+    for case in std::fs::read_dir(project.join("evals")).unwrap().flatten() {
+        let bugs = case.path().join("known_bugs");
+        all.extend(pairs(&case.path().join("expected"), None));
+        let bugs = pairs(&bugs, Some(&bugs.join("Spec.cfg")));
+        // Each is a run of TLC or two: all of them in a campaign.
+        let some = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { bugs.len() } else { 1 };
+        all.extend(bugs.into_iter().take(some));
+    }
+    assert!(all.len() >= 15, "{all:?}");
+    let (mut holds, mut named) = (0, 0);
+    all.sort();
+    for (module, cfg) in all.into_iter().skip(from).step_by(2) {
+        let request = whole(&bench, &module, &cfg).await;
+        let (tlc, embedded, contradictions) = bench.both(&request).await;
+        let shown = module.display();
+        assert_eq!(contradictions, [""; 0], "{shown}");
+        assert_eq!(verdict(&tlc), verdict(&embedded), "{shown}");
+        if verdict(&tlc) == "violated deadlock" && module.parent().is_some_and(|dir| dir.ends_with("known_bugs")) {
+            continue;
+        }
+        assert_eq!(verdict(&tlc), "holds", "{shown}");
+        // The approval guard wants each action to be taken: it can be decided without Java.
+        assert_eq!(taken(&tlc), taken(&embedded), "{shown}");
+        assert_eq!(tlc.statistics.distinct, embedded.statistics.distinct, "{shown}");
+        assert_eq!(tlc.witnesses, embedded.witnesses, "{shown}");
+        holds += 1;
+        // A violation, with the labels of the algorithm along its trace.
+        let Some(witness) = request.cfg.witnesses.first() else { continue };
+        let mut request = request.clone();
+        let end = request.spec.text.rfind("\n====").expect("the module's end");
+        request.spec.text.insert_str(end, &format!("\nTestNotReached == ~{witness}"));
+        request.cfg = Cfg { invariants: vec!["TestNotReached".into()], witnesses: Vec::new(), ..request.cfg };
+        let (tlc, embedded, contradictions) = bench.both(&request).await;
+        assert_eq!(contradictions, [""; 0], "{shown}");
+        assert_eq!(verdict(&embedded), "violated invariant TestNotReached", "{shown}");
+        assert!(actions(&embedded).iter().skip(1).all(Option::is_some), "{shown}: {:?}", actions(&embedded));
+        assert_eq!(actions(&tlc).len(), actions(&embedded).len(), "{shown}");
+        let states = |outcome: &CheckOutcome| -> Vec<_> {
+            outcome.trace.iter().flat_map(|t| &t.steps).map(|s| s.state.clone()).collect()
+        };
+        if states(&tlc) == states(&embedded) {
+            assert_eq!(actions(&tlc), actions(&embedded), "{shown}");
+            named += 1;
+        }
+    }
+    let told = format!("{holds} hold; of their witnesses' traces {named} are the same states and actions");
+    assert!(holds >= 7 && named >= 1, "{told}");
+}

@@ -1,0 +1,112 @@
+//! Values of different kinds: TLC stops where it compares them, tla-mc says that they differ, so the embedded checker
+//! refuses such a specification, and no other.
+
+use crate::support::checking::bench_with;
+use serde_json::Value;
+
+const CFG: &str =
+    "INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS None = None\nProc = {p1, p2}\nTop = 2\nGroups = {{1}, {2, 1}}\n";
+
+/// Both checkers on this: TLC's outcome and the embedded one's.
+fn both(rest: &str) -> (Value, Value) {
+    let module = format!(
+        "---- MODULE M ----\nEXTENDS Integers, Sequences, FiniteSets, TLC\nCONSTANTS None, Proc, Top, Groups\nVARIABLE x\n{rest}\n====\n"
+    );
+    let bench = bench_with(&module, CFG);
+    let done = bench.run(&["check", "M.tla", "--checker", "both", "--format", "json"]);
+    assert_ne!(done.status, Some(70), "{rest}: {}", done.stderr);
+    let outcome: Value = serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{rest}: {e}: {}", done.stderr));
+    let second = outcome["second"].clone();
+    (outcome, second)
+}
+
+#[test]
+fn where_tlc_cannot_compare_the_embedded_checker_refuses() {
+    for (definitions, init, inv) in [
+        ("", "0", "x \\in [bit: {0, 1}]"),
+        ("", "0", "x # \"a\""),
+        ("", "<<0>>", "x \\in Seq([bit: {0}])"),
+        ("", "{1}", "x \\in SUBSET {\"a\"}"),
+        ("", "[a |-> 1]", "x # [a |-> \"s\"]"),
+        ("", "1", "{x, \"s\"} # {}"),
+        ("", "0", "x \\in [1..2 -> {0}]"),
+        ("", "\"a\"", "x \\in Nat"),
+        ("", "TRUE", "x # 1"),
+        ("", "{}", "x # <<1>>"),
+        ("Differ(a, b) == a # b", "1", "Differ(x, 2) /\\ Differ(x, \"2\")"),
+        ("Name == \"a\"\nOf[n \\in 1..2] == Name", "1", "Of[x] # x"),
+        ("Kinds == [Proc -> {\"idle\", \"busy\"}]", "[p \\in Proc |-> 0]", "x \\in Kinds"),
+        ("", "[p \\in Proc |-> {}]", "\\A p \\in Proc : Top \\in x[p] \\/ x[p] # Top"),
+        ("", "<<[from |-> 1]>>", "\\E i \\in DOMAIN x : x[i].from = \"p\" \\/ TRUE"),
+        ("First(s) == LET h == Head(s) IN h", "<<1, 2>>", "First(x) # <<>>"),
+        ("", "{1}", "x \\in Groups /\\ x # {\"s\"}"),
+        ("", "[n |-> 1]", "[x EXCEPT !.n = \"s\"] # x"),
+    ] {
+        let rest = format!("{definitions}\nInit == x = {init}\nNext == UNCHANGED x\nInv == {inv}");
+        let (tlc, embedded) = both(&rest);
+        assert_eq!(tlc["verdict"], "invalid", "{rest}: {tlc}");
+        assert_eq!(embedded["verdict"], "inconclusive", "{rest}: {embedded}");
+        let reason = embedded["reason"].as_str().unwrap();
+        assert!(reason.contains("module M, line ") && reason.contains("TLC does not compare them"), "{reason}");
+    }
+}
+
+#[test]
+fn what_tlc_compares_is_not_refused() {
+    let rest = "
+Init == x = 0
+Next == UNCHANGED x
+Same(a, b) == a = b
+Empty == {}
+Last(s) == s[Len(s)]
+RECURSIVE Sum(_)
+Sum(s) == IF s = <<>> THEN 0 ELSE Head(s) + Sum(Tail(s))
+RECURSIVE Count(_)
+Count(s) == IF s = {} THEN 0 ELSE 1 + Count(s \\ {CHOOSE e \\in s : TRUE})
+Fact[n \\in 0..5] == IF n = 0 THEN 1 ELSE n * Fact[n - 1]
+Apply(F(_), v) == F(v)
+Next1(n) == n + 1
+Inv ==
+  /\\ Same(1, 1) /\\ Same(\"a\", \"a\") /\\ Empty = {x} \\ {0} /\\ Empty \\subseteq {\"a\"}
+  /\\ None # 1 /\\ None # \"a\" /\\ None \\notin {1, 2} /\\ x \\in {None, 0}
+  /\\ \\A p \\in Proc : p # 1 /\\ [q \\in Proc |-> 0][p] = 0
+  /\\ {[type |-> \"ack\"], [type |-> \"data\", value |-> 1]} # {}
+  /\\ [type |-> \"ack\"] # [type |-> \"data\", value |-> 1] /\\ [type |-> \"ack\"] # <<>>
+  /\\ <<1, \"a\">>[1] = 1 /\\ <<1, \"a\">>[2] = \"a\" /\\ <<1>> # <<1, 2>> /\\ <<>> # <<1>>
+  /\\ Last(<<1, 2>>) = 2 /\\ Last(<<\"a\">>) = \"a\" /\\ Sum(<<1, 2>>) = 3
+  /\\ Count({1, 2}) = 2 /\\ Count({\"a\"}) = 1 /\\ Fact[3] = 6 /\\ Apply(Next1, 1) = Top
+  /\\ Apply(LAMBDA s : s \\o <<1>>, <<0>>) = <<0, 1>>
+  /\\ [[n |-> 1, s |-> \"a\"] EXCEPT !.n = @ + 1, !.s = \"b\"] = [n |-> 2, s |-> \"b\"]
+  /\\ [n |-> 1, s |-> \"a\"][\"s\"] = \"a\" /\\ DOMAIN [n |-> 1, s |-> \"a\"] = {\"n\", \"s\"}
+  /\\ \\A <<i, s>> \\in {<<1, \"a\">>, <<2, \"b\">>} : i > 0 /\\ s # \"\"
+  /\\ (\"a\" :> 1 @@ \"b\" :> 2).a = 1 /\\ [1..2 -> {\"a\"}] = {<<\"a\", \"a\">>}
+  /\\ LET id(v) == v IN id(1) = 1 /\\ id(\"a\") = \"a\"
+  /\\ <<1, \"a\">> \\in {1} \\X {\"a\"} /\\ {<<1, \"a\">>} \\subseteq ({1} \\X {\"a\"})
+  /\\ SelectSeq(<<1, 2>>, LAMBDA n : n > 1) = <<2>> /\\ Append(<<>>, \"a\") = <<\"a\">>
+  /\\ CASE x = 0 -> TRUE [] OTHER -> FALSE
+  /\\ Cardinality(UNION {{1}, {2}}) = 2
+";
+    let (tlc, embedded) = both(rest);
+    assert_eq!(tlc["verdict"], "holds", "{tlc}");
+    assert_eq!(embedded["verdict"], "holds", "{embedded}");
+}
+
+#[test]
+fn an_instance_has_the_types_of_what_is_substituted() {
+    let inner = "---- MODULE Inner ----\nCONSTANT C\nVARIABLE v\nInit == v = C\nIs(d) == v = d\n====\n";
+    let outer = |inv: &str| {
+        format!(
+            "---- MODULE M ----\nEXTENDS Integers\nVARIABLE x\nA == INSTANCE Inner WITH C <- 1, v <- x\n\
+             B == INSTANCE Inner WITH C <- \"s\", v <- \"s\"\nInit == x = 1\nNext == x' = x\nInv == {inv}\n====\n"
+        )
+    };
+    for (inv, words) in [("A!Is(1) /\\ B!Init /\\ B!Is(\"s\")", None), ("A!Is(1) /\\ ~A!Is(\"s\")", Some("line 8"))] {
+        let bench = bench_with(&outer(inv), "INIT Init\nNEXT Next\nINVARIANT Inv\n");
+        bench.write("Inner.tla", inner);
+        let done = bench.run(&["check", "M.tla", "--checker", "embedded"]);
+        match words {
+            None => drop(done.expect(0)),
+            Some(words) => drop(done.expect(3).prints(&["module M, ", words])),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! `tlaforge eval`.
+#![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
+
+mod carry;
+mod command;
+mod suite;
+#[path = "../support/mod.rs"]
+mod support;

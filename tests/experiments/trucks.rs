@@ -1,0 +1,214 @@
+//! The truck task: what can be done and what not, and that its rules are what a program without formulas says they are.
+
+use proptest::prelude::*;
+use tlaforge::experiment::{Action, Impossible, Package, Task, Truck, Watch, Whereabouts};
+
+/// Three places, two areas; p1 from depot to harbour, p2 from depot to mill.
+fn task() -> Task {
+    let package = |to, by| Package { from: 0, to, by };
+    Task {
+        places: vec!["depot", "harbour", "mill"],
+        areas: 2,
+        packages: vec![package(1, 1), package(2, 1)],
+        start: 0,
+        rules: Vec::new(),
+    }
+}
+
+#[test]
+fn what_stands_nearer_to_the_door_is_in_the_way() {
+    let task = task();
+    let mut truck = Truck::new(&task);
+    let (p1, p2) = (0, 1);
+    truck.take(Action::Load { package: p1, area: 1 }).unwrap();
+    truck.take(Action::Load { package: p2, area: 0 }).unwrap();
+    let blocked = Err(Impossible::Blocked { by: p2, area: 0 });
+    assert_eq!(truck.take(Action::Unload { package: p1 }), blocked);
+    truck.take(Action::Unload { package: p2 }).unwrap();
+    truck.take(Action::Unload { package: p1 }).unwrap();
+    truck.take(Action::Load { package: p2, area: 0 }).unwrap();
+    assert_eq!(truck.take(Action::Load { package: p1, area: 1 }), blocked, "nor gets anything in past it");
+    assert_eq!(truck.take(Action::Load { package: p1, area: 0 }), blocked, "nor onto it");
+    assert_eq!(truck.in_area(0), Some(p2));
+}
+
+#[test]
+fn a_package_is_delivered_where_it_goes_and_counts_until_its_hour() {
+    let task = task();
+    let mut truck = Truck::new(&task);
+    let (p1, p2) = (0, 1);
+    assert_eq!(truck.take(Action::Deliver { package: p1 }), Err(Impossible::WrongPlace(p1)));
+    assert_eq!(truck.take(Action::Drive { to: 0 }), Err(Impossible::There(0)));
+    truck.take(Action::Load { package: p1, area: 1 }).unwrap();
+    truck.take(Action::Load { package: p2, area: 0 }).unwrap();
+    truck.take(Action::Drive { to: 2 }).unwrap();
+    assert_eq!(truck.take(Action::Deliver { package: p2 }), Err(Impossible::NotHere(p2)), "it is still in the truck");
+    truck.take(Action::Unload { package: p2 }).unwrap();
+    truck.take(Action::Deliver { package: p2 }).unwrap();
+    assert_eq!(truck.take(Action::Load { package: p2, area: 0 }), Err(Impossible::NotHere(p2)), "it is gone");
+    truck.take(Action::Drive { to: 1 }).unwrap();
+    truck.take(Action::Unload { package: p1 }).unwrap();
+    truck.take(Action::Deliver { package: p1 }).unwrap();
+    assert_eq!((truck.delivered(), truck.in_time(), truck.hour()), (2, 1, 2), "p1 came an hour late");
+    assert!(truck.is_finished());
+    for unknown in [
+        Action::Load { package: 7, area: 0 },
+        Action::Load { package: 0, area: 2 },
+        Action::Unload { package: 7 },
+        Action::Deliver { package: 7 },
+        Action::Drive { to: 3 },
+    ] {
+        assert_eq!(truck.take(unknown), Err(Impossible::Unknown), "{unknown:?}");
+    }
+}
+
+#[test]
+fn sizes_that_no_task_can_have_are_refused() {
+    for (packages, places, areas, words) in [
+        (1, 3, 2, "1 packages: it must be from 2 to 9"),
+        (10, 3, 2, "10 packages"),
+        (2, 2, 2, "2 places: it must be from 3 to 8"),
+        (2, 9, 2, "9 places"),
+        (2, 3, 1, "1 areas: it must be from 2 to 4"),
+    ] {
+        let refused = Task::random(0, packages, places, areas).unwrap_err();
+        assert!(refused.contains(words), "{refused}");
+    }
+    assert_eq!(Task::random(5, 4, 4, 3), Task::random(5, 4, 4, 3));
+    assert_ne!(Task::random(5, 4, 4, 3), Task::random(6, 4, 4, 3));
+}
+
+/// How often each rule is broken, as a program would count it that knows no formulas.
+fn counted(name: &str, task: &Task, done: &[Action]) -> usize {
+    let package = |text: &str| text[1..].parse::<usize>().unwrap() - 1;
+    let at = |wanted: Action| done.iter().position(|action| *action == wanted);
+    let loads = |p: usize| -> Vec<usize> {
+        let is = |action: &Action| matches!(action, Action::Load { package, .. } if *package == p);
+        (0..done.len()).filter(|i| is(&done[*i])).collect()
+    };
+    match name {
+        "deepest-area" => {
+            let deepest = |action: &&Action| matches!(action, Action::Load { area, .. } if *area + 1 == task.areas);
+            done.iter().filter(deepest).count()
+        }
+        "no-two-drives" => {
+            let drives = |two: &&[Action]| two.iter().all(|action| matches!(action, Action::Drive { .. }));
+            done.windows(2).filter(drives).count()
+        }
+        "at-once" => {
+            let late = |i: &usize| {
+                matches!(done[*i], Action::Unload { .. }) && !matches!(done.get(i + 1), Some(Action::Deliver { .. }))
+            };
+            (0..done.len()).filter(late).count()
+        }
+        "wait-for-p2" => {
+            let until = loads(1).first().copied().unwrap_or(done.len());
+            done[..until].iter().filter(|action| **action == Action::Drive { to: task.packages[0].to }).count()
+        }
+        "p1-comes-out" => {
+            let left_in = |load: &usize| !done[*load..].contains(&Action::Unload { package: 0 });
+            usize::from(loads(0).last().is_some_and(left_in))
+        }
+        _ => match name.split_once("-before-") {
+            Some((first, second)) => {
+                let first = at(Action::Deliver { package: package(first) });
+                let second = at(Action::Deliver { package: package(second) });
+                usize::from(second.is_some_and(|second| first.is_none_or(|first| second < first)))
+            }
+            None => loads(package(name.strip_prefix("once-").unwrap())).len().saturating_sub(1),
+        },
+    }
+}
+
+/// How often each rule is broken, by its monitor.
+fn watched(task: &Task, done: &[Action]) -> Vec<(String, usize)> {
+    let mut watch = Watch::new(task);
+    let mut broken: Vec<String> = done.iter().flat_map(|action| watch.step(*action)).collect();
+    broken.extend(watch.unmet());
+    let of = |name: &str| broken.iter().filter(|rule| *rule == name).count();
+    task.rules.iter().map(|rule| (rule.name.clone(), of(&rule.name))).collect()
+}
+
+/// Delivers one package after the other.
+fn obedient(task: &Task) -> Vec<Action> {
+    let mut truck = Truck::new(task);
+    let mut done = Vec::new();
+    for package in task.order() {
+        let Package { from, to, .. } = task.packages[package];
+        let drive = (truck.at() != from).then_some(Action::Drive { to: from });
+        let rest = [
+            Action::Load { package, area: 0 },
+            Action::Drive { to },
+            Action::Unload { package },
+            Action::Deliver { package },
+        ];
+        for action in drive.into_iter().chain(rest) {
+            truck.take(action).unwrap();
+            done.push(action);
+        }
+    }
+    assert_eq!(truck.in_time(), task.packages.len(), "everything comes in time");
+    done
+}
+
+#[test]
+fn every_task_can_be_done_in_time_with_every_rule_kept() {
+    let mut rules = 0;
+    for (seed, n) in (0..400).zip(0usize..) {
+        let (packages, places, areas) = (2 + n % 8, 3 + n % 6, 2 + n % 3);
+        let task = Task::random(seed, packages, places, areas).unwrap();
+        let done = obedient(&task);
+        for (rule, broken) in watched(&task, &done) {
+            assert_eq!((broken, counted(&rule, &task, &done)), (0, 0), "seed {seed}: {rule}");
+            rules += 1;
+        }
+    }
+    assert!(rules > 3_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn whatever_is_done_every_package_is_somewhere_and_the_monitor_says_what_a_program_says(
+        (seed, packages, places, areas) in (0u64..1_000, 2usize..5, 3usize..5, 2usize..4),
+        choices in prop::collection::vec(0usize..1_000, 0..60),
+    ) {
+        let task = Task::random(seed, packages, places, areas).unwrap();
+        let mut truck = Truck::new(&task);
+        let mut done = Vec::new();
+        let mut drives = 0;
+        for choice in choices {
+            let possible = truck.possible();
+            let action = possible[choice % possible.len()];
+            let before = truck.clone();
+            truck.take(action).unwrap();
+            done.push(action);
+            drives += u32::from(matches!(action, Action::Drive { .. }));
+            prop_assert_eq!(truck.hour(), drives);
+            prop_assert_eq!(truck.packages().len(), packages);
+            for area in 0..areas {
+                let held = truck.packages().iter().filter(|at| **at == Whereabouts::In(area)).count();
+                prop_assert!(held <= 1);
+            }
+            // One action moves at most one package, and none moves that was delivered.
+            let moved = before.packages().iter().zip(truck.packages()).filter(|(a, b)| a != b);
+            let moved: Vec<_> = moved.collect();
+            prop_assert!(moved.len() <= 1);
+            prop_assert!(!moved.iter().any(|(from, _)| matches!(from, Whereabouts::Delivered(_))));
+            prop_assert!(truck.in_time() <= truck.delivered());
+            if let Action::Deliver { package } = action {
+                prop_assert_eq!(truck.at(), task.packages[package].to);
+            }
+        }
+        // What is not possible changes nothing.
+        let before = truck.clone();
+        for action in [Action::Drive { to: truck.at() }, Action::Unload { package: 99 }] {
+            prop_assert!(truck.take(action).is_err());
+        }
+        prop_assert_eq!(&before, &truck);
+        for (rule, broken) in watched(&task, &done) {
+            prop_assert_eq!(broken, counted(&rule, &task, &done), "{} of {:?}", rule, done);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The monitor as a library: logs, rules and what is said of a violation.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::float_cmp,
+    reason = "a test fails where its own preparation does"
+)]
+
+mod logs;
+mod reading;
+mod rules;
+mod trac;
