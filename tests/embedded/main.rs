@@ -1,7 +1,9 @@
 //! The built-in checker beside TLC.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+mod bench;
 mod command;
+mod suites;
 #[path = "../support/mod.rs"]
 mod support;
 mod truth;

@@ -1,0 +1,101 @@
+//! The exemplars, the references of the suite and known bugs: the embedded checker says of each what TLC says.
+
+use std::path::{Path, PathBuf};
+
+use tlaforge::tla::{Cfg, CheckOutcome, Module};
+use tlaforge::toolchain::{CheckRequest, SpecText, ToolContext, Toolchain, Translation};
+
+use super::bench::{Bench, actions, taken, verdict};
+
+/// Modules of a folder with their configurations.
+fn pairs(folder: &Path, fallback: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
+    let mut found = Vec::new();
+    for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten() {
+        let path = entry.into_path();
+        if path.extension().is_some_and(|e| e == "tla") {
+            let own = path.with_extension("cfg");
+            let cfg = if own.is_file() { Some(own) } else { fallback.map(Path::to_owned) };
+            found.extend(cfg.filter(|cfg| cfg.is_file()).map(|cfg| (path, cfg)));
+        }
+    }
+    found
+}
+
+/// Translated by the Java translator: what is compared here are the checkers.
+async fn whole(bench: &Bench, module: &Path, cfg: &Path) -> CheckRequest {
+    let text = std::fs::read_to_string(module).unwrap();
+    let name = Module::parse(&text).unwrap().name;
+    let mut spec = SpecText { name, text, beside: Vec::new() };
+    let cx = ToolContext { limits: &bench.limits, cancel: &bench.cancel, progress: &|_| {} };
+    match bench.java().translate(&spec, &cx).await.unwrap() {
+        Translation::NoAlgorithm => {}
+        Translation::Translated(text) => spec.text = text,
+        Translation::Rejected(why) => panic!("{}: {why:?}", module.display()),
+    }
+    let cfg_text = std::fs::read_to_string(cfg).unwrap();
+    CheckRequest { spec, cfg: Cfg::parse(&cfg_text).unwrap(), cfg_text }
+}
+
+#[tokio::test]
+async fn exemplars_references_and_mutants_are_as_tlc_has_them() {
+    compared_with_tlc(0).await;
+}
+
+#[tokio::test]
+async fn so_is_the_other_half_of_them() {
+    compared_with_tlc(1).await;
+}
+
+/// Every second one, from here on.
+async fn compared_with_tlc(from: usize) {
+    let bench = Bench::new();
+    let project = crate::support::project();
+    let mut all = pairs(&project.join("exemplars"), None);
+    for case in std::fs::read_dir(project.join("evals")).unwrap().flatten() {
+        let bugs = case.path().join("known_bugs");
+        all.extend(pairs(&case.path().join("expected"), None));
+        let bugs = pairs(&bugs, Some(&bugs.join("Spec.cfg")));
+        // Each is a run of TLC or two: all of them in a campaign.
+        let some = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { bugs.len() } else { 1 };
+        all.extend(bugs.into_iter().take(some));
+    }
+    assert!(all.len() >= 15, "{all:?}");
+    let (mut holds, mut named) = (0, 0);
+    all.sort();
+    for (module, cfg) in all.into_iter().skip(from).step_by(2) {
+        let request = whole(&bench, &module, &cfg).await;
+        let (tlc, embedded, contradictions) = bench.both(&request).await;
+        let shown = module.display();
+        assert_eq!(contradictions, [""; 0], "{shown}");
+        assert_eq!(verdict(&tlc), verdict(&embedded), "{shown}");
+        if verdict(&tlc) == "violated deadlock" && module.parent().is_some_and(|dir| dir.ends_with("known_bugs")) {
+            continue;
+        }
+        assert_eq!(verdict(&tlc), "holds", "{shown}");
+        // The approval guard wants each action to be taken: it can be decided without Java.
+        assert_eq!(taken(&tlc), taken(&embedded), "{shown}");
+        assert_eq!(tlc.statistics.distinct, embedded.statistics.distinct, "{shown}");
+        assert_eq!(tlc.witnesses, embedded.witnesses, "{shown}");
+        holds += 1;
+        // A violation, with the labels of the algorithm along its trace.
+        let Some(witness) = request.cfg.witnesses.first() else { continue };
+        let mut request = request.clone();
+        let end = request.spec.text.rfind("\n====").expect("the module's end");
+        request.spec.text.insert_str(end, &format!("\nTestNotReached == ~{witness}"));
+        request.cfg = Cfg { invariants: vec!["TestNotReached".into()], witnesses: Vec::new(), ..request.cfg };
+        let (tlc, embedded, contradictions) = bench.both(&request).await;
+        assert_eq!(contradictions, [""; 0], "{shown}");
+        assert_eq!(verdict(&embedded), "violated invariant TestNotReached", "{shown}");
+        assert!(actions(&embedded).iter().skip(1).all(Option::is_some), "{shown}: {:?}", actions(&embedded));
+        assert_eq!(actions(&tlc).len(), actions(&embedded).len(), "{shown}");
+        let states = |outcome: &CheckOutcome| -> Vec<_> {
+            outcome.trace.iter().flat_map(|t| &t.steps).map(|s| s.state.clone()).collect()
+        };
+        if states(&tlc) == states(&embedded) {
+            assert_eq!(actions(&tlc), actions(&embedded), "{shown}");
+            named += 1;
+        }
+    }
+    let told = format!("{holds} hold; of their witnesses' traces {named} are the same states and actions");
+    assert!(holds >= 7 && named >= 1, "{told}");
+}
