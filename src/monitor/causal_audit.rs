@@ -76,6 +76,8 @@ pub(super) struct CausalAudit {
     counts: HashMap<String, u64>,
     /// Whether the lifelines were known before the first event.
     closed: bool,
+    /// Where an event tells how many events of each lifeline it could know of.
+    clock_fields: Vec<String>,
 }
 
 impl CausalAudit {
@@ -83,6 +85,7 @@ impl CausalAudit {
     pub(super) fn new(formulas: &Formulas, rules: &[PolicyRule], mapping: &Mapping) -> Result<Option<Self>, Misfit> {
         let mut formulas = formulas.clone();
         let mut guards = Vec::new();
+        let mut owners = Vec::new();
         let mut followed = Vec::new();
         let mut named = BTreeSet::new();
         for (number, rule) in rules.iter().enumerate() {
@@ -94,6 +97,7 @@ impl CausalAudit {
             let mut add = |formulas: &Formulas, formula: Formula| {
                 named.extend(lifelines_of(formulas, formula));
                 guards.push(formula);
+                owners.push(owner.clone());
                 guards.len() - 1
             };
             let guard = add(&formulas, rule.formula);
@@ -134,7 +138,12 @@ impl CausalAudit {
             named = known.iter().cloned().collect();
         }
         let lifelines: Vec<&str> = named.iter().map(String::as_str).collect();
-        let monitor = Monitor::new(&Guards::new(&formulas, &guards, &lifelines)?);
+        let compiled = Guards::new(&formulas, &guards, &lifelines)?;
+        let number = |owner: &String| compiled.lifeline(owner).expect("owners are named");
+        let owners: Vec<usize> = owners.iter().map(number).collect();
+        let monitor = Monitor::new(&compiled.owned_by(&owners));
+        let prefix = mapping.clock.as_deref().unwrap_or_default();
+        let clock_fields = lifelines.iter().map(|name| format!("{prefix}.{name}")).collect();
         Ok(Some(Self {
             monitor,
             rules: followed,
@@ -142,6 +151,7 @@ impl CausalAudit {
             seen: BTreeSet::new(),
             counts: HashMap::new(),
             closed: mapping.lifelines.is_some(),
+            clock_fields,
         }))
     }
 
@@ -167,11 +177,15 @@ impl CausalAudit {
         };
         let mut event = Event::new(&lifeline, kind);
         event.name = step.text_of("name").map(|name| name.as_ref().into());
+        let read = self.monitor.guards().fields();
         for (name, value) in step.fields() {
+            if read.binary_search_by(|known| (**known).cmp(name)).is_err() {
+                continue;
+            }
             event.updates.extend(Literal::of(&value).map(|value| (name.into(), value)));
         }
         let refused = if clocked {
-            let clock = self.clock(mapping, step, &lifeline);
+            let clock = self.clock(step, &lifeline);
             self.monitor.on_clocked(&event, &clock, step).err()
         } else {
             self.monitor.on_event(&event, step).err()
@@ -202,19 +216,15 @@ impl CausalAudit {
     }
 
     /// The clock of an event that is about to be taken. An older journal has none: then all that came before was seen.
-    fn clock(&mut self, mapping: &Mapping, step: &Step, lifeline: &str) -> VectorClock {
+    fn clock(&mut self, step: &Step, lifeline: &str) -> VectorClock {
         *self.counts.entry(lifeline.to_owned()).or_default() += 1;
-        let prefix = mapping.clock.as_deref().unwrap_or_default();
-        let told = |name: &str| {
-            let field = format!("{prefix}.{name}");
-            step.text_of(&field).and_then(|count| count.parse::<u64>().ok())
-        };
-        let names = self.monitor.guards().lifelines();
-        let has_clock = names.iter().any(|name| told(name).is_some());
-        let count = |name: &Arc<str>| {
-            if has_clock { told(name).unwrap_or(0) } else { self.counts.get(&**name).copied().unwrap_or(0) }
-        };
-        VectorClock(names.iter().map(count).collect())
+        let told = |field: &String| step.text_of(field).and_then(|count| count.parse::<u64>().ok());
+        let told: Vec<Option<u64>> = self.clock_fields.iter().map(told).collect();
+        if told.iter().any(Option::is_some) {
+            return VectorClock(told.into_iter().map(Option::unwrap_or_default).collect());
+        }
+        let count = |name: &Arc<str>| self.counts.get(&**name).copied().unwrap_or(0);
+        VectorClock(self.monitor.guards().lifelines().iter().map(count).collect())
     }
 
     /// How often each causal rule has failed, with its name and the first reason.

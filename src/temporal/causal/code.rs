@@ -1,5 +1,6 @@
 //! The distinct subformulas of the guards as steps, each after those it is made of, and their evaluation at one event.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -49,13 +50,15 @@ pub(super) struct Remote {
 }
 
 /// All that evaluation needs, but for lifelines that came later.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Code {
     pub(super) ops: Box<[Op]>,
     pub(super) operands: Box<[u32]>,
     pub(super) atoms: Box<[Atom]>,
     /// The step of each guard.
     pub(super) guards: Box<[u32]>,
+    /// The steps that are evaluated at events of each lifeline, ascending; of lifelines that came later, the last.
+    pub(super) needed: Box<[Box<[u32]>]>,
     /// The steps kept of each lifeline, for lifelines that guards were compiled with.
     pub(super) kept: Box<[Box<[u32]>]>,
     /// The variables kept of each lifeline.
@@ -72,6 +75,39 @@ pub(super) struct Code {
 impl Code {
     pub(super) fn kept(&self, lifeline: usize) -> &[u32] {
         self.kept.get(lifeline).unwrap_or(&self.everywhere)
+    }
+
+    /// What is to be evaluated at an event of a lifeline.
+    fn needed(&self, lifeline: usize) -> &[u32] {
+        self.needed.get(lifeline).or(self.needed.last()).map_or(&[], |steps| steps)
+    }
+
+    /// Leaves to each lifeline what the guards that it owns and what others ask of it are made of. `owners` are the numbers
+    /// of lifelines, one for each guard.
+    pub(super) fn leave_to(&mut self, owners: &[usize]) {
+        let lifelines = self.kept.len();
+        self.needed = (0..=lifelines)
+            .map(|lifeline| {
+                let owned = self.guards.iter().zip(owners).filter(|(_, owner)| **owner == lifeline).map(|(step, _)| *step);
+                let mut needed: BTreeSet<u32> = owned.chain(self.kept(lifeline).iter().copied()).collect();
+                let mut open: Vec<u32> = needed.iter().copied().collect();
+                while let Some(step) = open.pop() {
+                    open.extend(self.made_of(step).into_iter().filter(|part| needed.insert(*part)));
+                }
+                needed.into_iter().collect()
+            })
+            .collect();
+    }
+
+    /// The steps that a step is found from at the same lifeline.
+    fn made_of(&self, step: u32) -> Vec<u32> {
+        match &self.ops[step as usize] {
+            Op::Constant(_) | Op::Atom(_) | Op::Seen(_) => Vec::new(),
+            Op::Not(a) | Op::Yesterday(a) | Op::Once(a) | Op::Historically(a) => vec![*a],
+            Op::And(range) | Op::Or(range) => self.operands[range.start as usize..range.end as usize].to_vec(),
+            Op::Implies(a, b) | Op::Iff(a, b) | Op::Since(a, b) => vec![*a, *b],
+            Op::At { step, .. } | Op::Anywhere { step, .. } => vec![*step],
+        }
     }
 
     pub(super) fn kept_fields(&self, lifeline: usize) -> &[Arc<str>] {
@@ -127,11 +163,12 @@ impl Record for Here<'_> {
 }
 
 impl Here<'_> {
-    /// The value of every step at this event, given those at the lifeline's previous event (`before`), if there is one.
+    /// The value of every step that is needed at this event, given those at the lifeline's previous event (`before`), if there is one.
     /// Algorithm 2; `P` and `O` only ever become true.
     pub(super) fn evaluate(&self, is_first: bool, before: &[bool], now: &mut [bool]) {
         let code = self.code;
-        for (i, op) in code.ops.iter().enumerate() {
+        for i in code.needed(self.own).iter().map(|step| *step as usize) {
+            let op = &code.ops[i];
             let at = |step: &u32| now[*step as usize];
             let operands = |range: &Range<u32>| &code.operands[range.start as usize..range.end as usize];
             now[i] = match op {

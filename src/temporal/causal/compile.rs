@@ -227,6 +227,7 @@ impl Compiler<'_> {
         }
         remotes.sort_by(|a, b| (&a.lifeline, &a.name).cmp(&(&b.lifeline, &b.name)));
         code.ops = self.ops.into();
+        code.needed = Box::new([(0..number(code.ops.len())).collect()]);
         code.operands = self.operands.into();
         code.atoms = self.atoms.into();
         code.guards = guards.iter().map(|guard| self.steps[guard]).collect();

@@ -82,6 +82,15 @@ impl Guards {
         Ok(Self { code: Arc::new(code), layout: Arc::new(layout) })
     }
 
+    /// The same guards where each is asked at events of one lifeline alone, its owner: the numbers of lifelines, one for each
+    /// guard. Elsewhere nothing is evaluated for it but what owners ask of others, and its value there means nothing.
+    #[must_use]
+    pub fn owned_by(&self, owners: &[usize]) -> Self {
+        let mut code = (*self.code).clone();
+        code.leave_to(owners);
+        Self { code: Arc::new(code), layout: self.layout.clone() }
+    }
+
     /// The same guards with one more lifeline, which none of them names (`P` speaks of it, too). Stamps made before can
     /// still be read.
     pub fn with_lifeline(&self, name: &str) -> Result<Self, GuardError> {
