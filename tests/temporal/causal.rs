@@ -176,6 +176,9 @@ fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
         let mut monitor = Monitor::new(&compiled);
         let mut clocks: Vec<VectorClock> = Vec::new();
         let mut by_clock = Monitor::new(&compiled);
+        // Each guard is asked at one lifeline alone; the rest of the chart is the same to it.
+        let owners: Vec<usize> = guards.iter().map(|_| rng.usize(..lifelines.len())).collect();
+        let mut owned = Monitor::new(&compiled.owned_by(&owners));
         for (at, event) in chart.events().iter().enumerate() {
             let values = monitor.on_event(event, &Predicates).unwrap().all();
             let defined: Vec<bool> = guards.iter().map(|guard| oracle.holds(*guard, at)).collect();
@@ -185,6 +188,11 @@ fn on_random_charts_the_monitor_finds_what_the_definitions_say() {
             assert_eq!(clock.0, oracle.clock(at), "seed {seed}, event {at}");
             let clocked = by_clock.on_clocked(event, &clock, &Predicates).unwrap().all();
             assert_eq!(clocked, values, "seed {seed}, event {at}, by its clock: {:?}", texts());
+            let asked = owned.on_clocked(event, &clock, &Predicates).unwrap().all();
+            for (guard, owner) in owners.iter().enumerate().filter(|(_, owner)| *lifelines[**owner] == *event.lifeline)
+            {
+                assert_eq!(asked[guard], values[guard], "seed {seed}, event {at}, of {owner} alone: {:?}", texts());
+            }
             for (earlier, other) in clocks.iter().enumerate() {
                 assert_eq!(*other <= clock, oracle.is_before(earlier, at), "seed {seed}, {earlier} and {at}");
                 assert!(other != &clock, "two events have one clock");

@@ -88,7 +88,8 @@ impl Code {
         let lifelines = self.kept.len();
         self.needed = (0..=lifelines)
             .map(|lifeline| {
-                let owned = self.guards.iter().zip(owners).filter(|(_, owner)| **owner == lifeline).map(|(step, _)| *step);
+                let owned =
+                    self.guards.iter().zip(owners).filter(|(_, owner)| **owner == lifeline).map(|(step, _)| *step);
                 let mut needed: BTreeSet<u32> = owned.chain(self.kept(lifeline).iter().copied()).collect();
                 let mut open: Vec<u32> = needed.iter().copied().collect();
                 while let Some(step) = open.pop() {
