@@ -5,8 +5,8 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::counter::{INFORMAL, MODULE, bench, fenced, good_sections, review};
-use support::model_server::{ModelServer, Reply, Seen};
+use support::counter::{INFORMAL, MODULE, answers, bench, fenced, good_sections, review};
+use support::model_server::ModelServer;
 use support::{Bench, Done, Script, name, outcome};
 
 /// A draft that breaks the requirement.
@@ -43,21 +43,9 @@ fn algorithm(module: &str) -> &str {
     text.split_once("end algorithm").unwrap().0
 }
 
-/// A reviewer that reads whatever it is shown and approves.
-fn approves(seen: &Seen) -> Reply {
-    assert!(seen.system().starts_with("You review"), "nobody else is asked");
-    if seen.tool_results().is_empty() {
-        let prompt = seen.prompt();
-        let is_file = |name: &&str| [".md", ".tla", ".cfg"].iter().any(|end| name.ends_with(end));
-        let named: Vec<&str> = prompt.split('`').skip(1).step_by(2).filter(is_file).collect();
-        return Reply::reads(&named);
-    }
-    Reply::text(review("approved"))
-}
-
 /// From its first revision on, reviewed once more by a reviewer that approves.
 fn reviewed_again(bench: &Bench, at: &str) -> Done {
-    let server = ModelServer::start(approves);
+    let server = ModelServer::start(answers);
     let url = server.url();
     let mut args = vec!["resume", "specs", "--from", "rev_0", "--at", at, "--max-revisions", "0"];
     args.extend(["--provider", "openai", "--model", "m", "--base-url", &url]);

@@ -403,6 +403,33 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_names_its_clause_and_only_the_values_that_do_not_fit() {
+        let facts = ApprovalFacts::default();
+        let digest = |digit: &str| json!(digit.repeat(DIGEST));
+        let mut said = good();
+        said.get_mut("model_check").unwrap()["module"] = digest("a");
+        for lifeline in ["generate_invariants", "review"] {
+            said.get_mut(lifeline).unwrap()["module"] = digest("b");
+        }
+        let refusal = judged(&said).refusal(ApprovalClause::CheckIsFresh, &facts);
+        let values = "@model_check.says.module is aaaaaaaa, says.module is bbbbbbbb";
+        assert_eq!(refusal.named(), format!("{} (check_is_fresh: {values})", refusal.words));
+        assert_eq!(refusal.in_words(), format!("{} ({values})", refusal.words));
+
+        let mut said = good();
+        said.get_mut("formalize").unwrap().as_object_mut().unwrap().remove("made_from");
+        let refusal = judged(&said).refusal(ApprovalClause::ModuleAccepted, &facts);
+        assert_eq!(refusal.misfits, ["@formalize.says.made_from is not known", "@informal_spec.says.answer is 1"]);
+
+        let mut said = flawed();
+        said.get_mut("model_check").unwrap()["verdict"] = json!("inconclusive");
+        let refusal = judged(&said).flaw_refusal(FlawClause::ViolatedNow, &FlawFacts::default());
+        assert_eq!(refusal.misfits, ["@model_check.says.verdict is inconclusive"]);
+        let refusal = judged(&good()).refusal(ApprovalClause::ReviewerRead, &facts);
+        assert_eq!(refusal.named(), format!("{} (reviewer_read)", refusal.words));
+    }
+
+    #[test]
     fn what_nobody_said_fails() {
         let lifelines: Vec<&str> = good().into_keys().collect();
         for lifeline in lifelines {
