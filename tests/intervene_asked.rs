@@ -137,7 +137,7 @@ fn a_bare_table_foresees_with_the_defaults_and_the_report_says_what_that_cost() 
     let spent: f64 = report["predictions"].as_array().unwrap().iter().map(|p| p[1]["cost_usd"].as_f64().unwrap()).sum();
     assert!((spent - 1.125).abs() < 1e-9, "{spent}");
     let total = report["spent_total"]["cost_usd"].as_f64().unwrap();
-    let turns = posts.len() as f64;
+    let turns = f64::from(u32::try_from(posts.len()).unwrap());
     assert!((total - 0.045 * turns).abs() < 1e-9, "all of it is in the total: {total} of {turns} turns");
 }
 
