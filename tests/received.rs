@@ -104,8 +104,8 @@ fn of_two_runs_that_differ_in_whether_the_newer_draft_was_received_one_is_approv
     let edited = |journal: &[Value]| last(journal, "branch_started", "run")["data"]["edited"].clone();
     assert_eq!((edited(&before), edited(&after)), (json!([]), json!(["Spec.tla"])));
     let says = |journal: &[Value], who: &str| {
-        let all = journal.iter().filter(|e| e["lifeline"] == who && !e["data"]["says"]["module"].is_null());
-        all.last().unwrap()["data"]["says"]["module"].as_str().unwrap().to_owned()
+        let mut all = journal.iter().filter(|e| e["lifeline"] == who && !e["data"]["says"]["module"].is_null());
+        all.next_back().unwrap()["data"]["says"]["module"].as_str().unwrap().to_owned()
     };
     let checked = says(&before, "model_check");
     assert_eq!((says(&before, "review"), says(&after, "model_check")), (checked.clone(), checked.clone()));
