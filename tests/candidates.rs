@@ -7,7 +7,7 @@ mod support;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::counter::{CFG, INFORMAL, MODULE, WITNESSES, bench, fenced, good_sections, review, sections};
+use support::counter::{self, CFG, INFORMAL, MODULE, WITNESSES, bench, fenced, good_sections, review, sections};
 use support::model_server::{ModelServer, Reply, Seen};
 use support::{Bench, Script, name, outcome};
 use tlaforge::monitor::log::is_journal_field;
@@ -186,32 +186,14 @@ fn side_by_side_the_candidates_are_asked_before_any_of_them_has_answered() {
 
 /// How a server plays a run: the formalizations are answered in the order in which they are asked for, each after its time.
 fn play(seen: &Seen, delays: &[Duration]) -> Reply {
-    let system = seen.system();
-    let is = |what: &str| system.starts_with(what);
-    if is("You write informal") {
-        return Reply::text(INFORMAL);
+    if !is_formalize(seen) {
+        return counter::answers(seen);
     }
-    if is("You write what a specification must satisfy") {
-        return Reply::text(good_sections());
-    }
-    if is("You review") {
-        if seen.tool_results().is_empty() {
-            let prompt = seen.prompt();
-            let named: Vec<&str> = prompt.split('`').skip(1).step_by(2).filter(|n| is_file(n)).collect();
-            return Reply::reads(&named);
-        }
-        return Reply::text(review("approved"));
-    }
-    let delay = delays[seen.number.saturating_sub(1).min(delays.len() - 1)];
-    Reply::text(fenced(MODULE)).delay(delay)
+    counter::answers(seen).delay(delays[seen.number.saturating_sub(1).min(delays.len() - 1)])
 }
 
 fn is_formalize(seen: &Seen) -> bool {
     seen.system().starts_with("You write PlusCal")
-}
-
-fn is_file(name: &str) -> bool {
-    [".md", ".tla", ".cfg", ".txt"].iter().any(|end| name.ends_with(end)) && !name.contains(' ')
 }
 
 fn under(bench: &Bench, server: &ModelServer, more: &[&str]) -> support::Done {

@@ -5,7 +5,7 @@ mod support;
 
 use serde_json::{Value, json};
 use support::counter::{INFORMAL, MODULE, bench, good, issue, review};
-use support::{Bench, name};
+use support::{Bench, name, outcome};
 
 /// Rewrites the journal's events of a name and lifeline.
 fn changed(bench: &Bench, of: &str, lifeline: &str, change: impl Fn(&mut Value)) {
@@ -102,7 +102,7 @@ fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_claus
     let checked = bench.read("specs/history/rev_0/Spec.tla");
     bench.write("specs/history/rev_0/Spec.tla", checked.replace("variables n = 0;", "variables n = 1;"));
     // The recorded review reads and approves it; a check follows, and the recording ends.
-    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]);
+    let done = bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]).expect(5);
     let journal = bench.journal("specs");
     let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
     assert_eq!(guard["data"]["clause"], "check_is_fresh", "{guard:#}");
@@ -112,10 +112,25 @@ fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_claus
     assert_eq!(values["@model_check.says.cfg"], values["says.cfg"]);
     let routed = journal.iter().rfind(|e| name(e) == "routed" && e["lifeline"] == "review").unwrap();
     assert_eq!((&routed["data"]["to"], &routed["data"]["row"]), (&json!("model_check"), &json!("approval_refused")));
-    let why = routed["data"]["why"].as_str().unwrap();
-    assert!(why.contains(&format!("says.module is {}", &values["says.module"].as_str().unwrap()[..8])), "{why}");
-    let checked = &values["@model_check.says.module"].as_str().unwrap()[..8];
-    assert!(why.contains(&format!("@model_check.says.module is {checked}")), "{why}");
+    let short = |name: &str| &values[name].as_str().unwrap()[..8];
+    let why = format!(
+        "the module or its configuration is not the one that was checked last (check_is_fresh: @model_check.says.module \
+         is {}, says.module is {})",
+        short("@model_check.says.module"),
+        short("says.module")
+    );
+    assert_eq!(routed["data"]["why"], why);
+    assert_eq!(outcome(&journal), "stopped");
+    done.says(&[
+        &format!("review              -> model_check: {why}\n"),
+        "model_check         holds: TypeOK, NeverAbove",
+    ])
+    .prints(&["Outcome: stopped, can be resumed\n", "no answer to this request"]);
+    bench.run(&["report", "specs"]).expect(0).prints(&[
+        "Outcome: stopped, can be resumed\n",
+        &format!("rev_1, from rev_0: revised -> model_check\n      why: {why}\n"),
+        "edited by hand: Spec.tla",
+    ]);
     let after = journal.iter().filter(|e| e["seq"].as_u64() > guard["seq"].as_u64());
     let ends: Vec<&str> =
         after.filter(|e| name(e) == "run_finished").map(|e| e["data"]["outcome"].as_str().unwrap()).collect();

@@ -11,7 +11,9 @@ use super::args::Format;
 use super::provider::without_secrets;
 use crate::journal::Event;
 use crate::pipeline::{Judged, ObjectiveStep, Station};
-use crate::report::{candidate_event, counted, intervened_words, labelled_words, mutants_sentence, step_words};
+use crate::report::{
+    LONGEST_WHY, candidate_event, counted, intervened_words, labelled_words, mutants_sentence, step_words,
+};
 use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
 use crate::toolchain::Progress;
 
@@ -189,7 +191,7 @@ impl Display {
                 if plain {
                     return None;
                 }
-                let why = if why.is_empty() { String::new() } else { format!(": {}", one_line(why)) };
+                let why = if why.is_empty() { String::new() } else { format!(": {}", cut(why, LONGEST_WHY)) };
                 format!("{station}-> {}{why}", text("to"))
             }
             "labelled" => format!("{station}{}", labelled_words(data)),
@@ -273,7 +275,6 @@ pub(super) fn advice(line: &str) {
     let _ = writeln!(err, "{}", harmless(&without_secrets(line)));
 }
 
-/// The first 160 characters on one line.
 /// A try that failed, and when it is made again.
 fn failed(data: &serde_json::Value) -> String {
     let then = match data["wait_seconds"].as_f64() {
@@ -284,9 +285,14 @@ fn failed(data: &serde_json::Value) -> String {
     format!("call {} failed: {}; {then}", data["attempt"], one_line(message))
 }
 
+/// The first 160 characters on one line.
 fn one_line(text: &str) -> String {
+    cut(text, 160)
+}
+
+fn cut(text: &str, longest: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = line.chars().take(160).collect();
+    let short: String = line.chars().take(longest).collect();
     if short.len() < line.len() { format!("{short}…") } else { line }
 }
 

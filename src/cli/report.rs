@@ -73,6 +73,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "policy": view.settings.policy,
                 "violations": view.violations,
                 "interventions": view.interventions,
+                "predictions": view.predictions,
                 "flaw": view.review.as_ref().and_then(|r| r.flaw.as_ref()),
                 "objective": report::objective_json(&view),
                 "documents": view.settings.docs,

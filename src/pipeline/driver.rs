@@ -269,14 +269,14 @@ fn guards(judgement: &Judgement, product: &Product) -> Vec<serde_json::Value> {
     let mut all = vec![json!({
         "guard": "approval", "holds": clause.is_none(), "clause": clause,
         "formula": clause.map(ApprovalClause::formula), "values": clause.map(|c| judgement.approval_values(c)),
-        "why": clause.map(|c| judgement.refusal(c, facts)), "facts": facts,
+        "why": clause.map(|c| judgement.refusal(c, facts).in_words()), "facts": facts,
     })];
     if let Some(facts) = claimed {
         let clause = product.event.flaw_refused_by();
         all.push(json!({
             "guard": "flaw", "holds": clause.is_none(), "clause": clause,
             "formula": clause.map(FlawClause::formula), "values": clause.map(|c| judgement.flaw_values(c)),
-            "why": clause.map(|c| c.words(facts)), "facts": facts,
+            "why": clause.map(|c| judgement.flaw_refusal(c, facts).in_words()), "facts": facts,
         }));
     }
     all
@@ -285,11 +285,15 @@ fn guards(judgement: &Judgement, product: &Product) -> Vec<serde_json::Value> {
 /// The reason of a routing decision, in words.
 fn why(t: &Transition, product: &Product, after: &RunView, judgement: Option<&Judgement>) -> String {
     let refusal = |clause: ApprovalClause, facts: &ApprovalFacts| match judgement {
-        Some(judgement) => judgement.refusal(clause, facts),
+        Some(judgement) => judgement.refusal(clause, facts).named(),
+        None => clause.words(facts),
+    };
+    let flaw_refusal = |clause: FlawClause, facts: &FlawFacts| match judgement {
+        Some(judgement) => judgement.flaw_refusal(clause, facts).named(),
         None => clause.words(facts),
     };
     let approval_words = |facts: &ApprovalFacts| product.event.refused_by().map(|clause| refusal(clause, facts));
-    let flaw_words = |facts: &FlawFacts| product.event.flaw_refused_by().map(|c| c.words(facts));
+    let flaw_words = |facts: &FlawFacts| product.event.flaw_refused_by().map(|c| flaw_refusal(c, facts));
     if let Some(why) = after.of_mutants(t, product) {
         return why;
     }

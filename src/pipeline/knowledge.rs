@@ -4,18 +4,21 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
-use super::guard::{ApprovalClause, ApprovalFacts, FlawClause};
+use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
 use super::station::Station;
 use crate::journal::{Event, Kind};
 use crate::monitor::causal_json::literal_json;
 use crate::monitor::log::STATION_LIFELINES;
 use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
-use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Value};
+use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Record, Term, Value};
 
 /// So many digits tell two hashes apart.
 const SHORT: usize = 8;
+
+/// The digits of a whole one.
+const DIGEST: usize = 64;
 
 /// The clauses of both guards, compiled: first those of approval, then those of the flaw guard.
 struct Clauses {
@@ -71,61 +74,136 @@ impl Judgement {
         ApprovalClause::ALL.iter().position(|c| *c == clause).is_some_and(|at| self.holds[at])
     }
 
-    /// Why a clause of the approval guard refuses, in words; where it compares what the stations said of module and
-    /// configuration, with what they said.
-    pub(super) fn refusal(&self, clause: ApprovalClause, facts: &ApprovalFacts) -> String {
-        let words = clause.words(facts);
+    /// Why a clause of the approval guard refuses; where it compares what the stations said of module and configuration,
+    /// with what does not fit.
+    pub(super) fn refusal(&self, clause: ApprovalClause, facts: &ApprovalFacts) -> Refusal {
         let compares = [ApprovalClause::ModuleAccepted, ApprovalClause::MergedAccepted, ApprovalClause::CheckIsFresh];
-        let values = self.approval_values(clause);
-        let Some(values) = values.as_object().filter(|_| compares.contains(&clause)) else { return words };
-        let short = |value: &Json| match value {
-            Json::Null => "not known".to_owned(),
-            Json::String(sha) => sha.chars().take(SHORT).collect(),
-            other => other.to_string(),
-        };
-        let seen: Vec<String> = values.iter().map(|(name, value)| format!("{name} is {}", short(value))).collect();
-        format!("{words} ({})", seen.join(", "))
+        let misfits = if compares.contains(&clause) { self.misfits(approval_at(clause)) } else { Vec::new() };
+        Refusal { clause: clause.name(), words: clause.words(facts), misfits }
+    }
+
+    /// The same of a clause of the flaw guard.
+    pub(super) fn flaw_refusal(&self, clause: FlawClause, facts: &FlawFacts) -> Refusal {
+        let compares = [FlawClause::ViolatedNow, FlawClause::NamesTheViolated];
+        let misfits = if compares.contains(&clause) { self.misfits(flaw_at(clause)) } else { Vec::new() };
+        Refusal { clause: clause.name(), words: clause.words(facts), misfits }
     }
 
     /// The values that a clause of the approval guard saw, by the names that its formula gives them; `null` where
     /// undefined.
     pub fn approval_values(&self, clause: ApprovalClause) -> Json {
-        self.values(ApprovalClause::ALL.iter().position(|c| *c == clause))
+        self.values(approval_at(clause))
     }
 
     /// The same of a clause of the flaw guard.
     pub fn flaw_values(&self, clause: FlawClause) -> Json {
-        self.values(FlawClause::ALL.iter().position(|c| *c == clause).map(|at| at + ApprovalClause::ALL.len()))
+        self.values(flaw_at(clause))
     }
 
     fn values(&self, clause: Option<usize>) -> Json {
-        let clauses = &*CLAUSES;
-        let Some(formula) = clause.map(|at| clauses.parsed[at]) else { return json!({}) };
-        let mut seen = Map::new();
-        let mut look = |lifeline: Option<&str>, field: &str| {
-            let (name, value) = match lifeline {
-                Some(lifeline) => {
-                    let value = self.monitor.field_at(Station::Review.name(), lifeline, field);
-                    (format!("@{lifeline}.{field}"), value.and_then(|value| Literal::of(&value)))
-                }
-                None => {
-                    let said = updates(Some(&self.says)).into_iter().find(|(name, _)| **name == *field);
-                    (field.to_owned(), said.map(|(_, value)| value))
-                }
-            };
-            seen.insert(name, value.map_or(Json::Null, |value| literal_json(&value)));
+        let all = atoms(clause).into_iter().flat_map(fields);
+        Json::Object(all.map(|(lifeline, field)| self.look(lifeline, field)).collect())
+    }
+
+    /// What the comparisons of a clause saw that do not hold, a field each.
+    fn misfits(&self, clause: Option<usize>) -> Vec<String> {
+        let seen = Seen { monitor: &self.monitor, says: updates(Some(&self.says)) };
+        let failing = atoms(clause).into_iter().filter(|atom| !atom.holds(&seen));
+        let seen: Map<String, Json> = failing.flat_map(fields).map(|(of, field)| self.look(of, field)).collect();
+        seen.iter().map(|(name, value)| format!("{name} is {}", short(value))).collect()
+    }
+
+    /// A field by the name that a formula gives it, and its value; `null` where it is undefined.
+    fn look(&self, lifeline: Option<&str>, field: &str) -> (String, Json) {
+        let seen = Seen { monitor: &self.monitor, says: updates(Some(&self.says)) };
+        let (name, value) = match lifeline {
+            Some(lifeline) => (format!("@{lifeline}.{field}"), seen.field_at(lifeline, field)),
+            None => (field.to_owned(), seen.field(field)),
         };
-        for part in clauses.formulas.subformulas(formula) {
-            let Node::Atom(atom) = clauses.formulas.node(part) else { continue };
-            let atom = clauses.formulas.atom(*atom);
-            if let Atom::Name(name) = atom {
-                look(None, name);
-            }
-            for (lifeline, field) in atom.terms().iter().flat_map(|term| term.fields()) {
-                look(lifeline, field);
-            }
+        let value = value.and_then(|value| Literal::of(&value));
+        (name, value.map_or(Json::Null, |value| literal_json(&value)))
+    }
+}
+
+/// Why a clause refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    clause: String,
+    words: String,
+    misfits: Vec<String>,
+}
+
+impl Refusal {
+    /// In words, with the values that do not fit.
+    pub(super) fn in_words(&self) -> String {
+        let Self { words, misfits, .. } = self;
+        if misfits.is_empty() { words.clone() } else { format!("{words} ({})", misfits.join(", ")) }
+    }
+
+    /// The same with the clause's name, for where that stands nowhere else.
+    pub(super) fn named(&self) -> String {
+        let Self { clause, words, misfits } = self;
+        if misfits.is_empty() {
+            format!("{words} ({clause})")
+        } else {
+            format!("{words} ({clause}: {})", misfits.join(", "))
         }
-        Json::Object(seen)
+    }
+}
+
+/// What `review` knows when it says something.
+struct Seen<'a> {
+    monitor: &'a Monitor,
+    says: Vec<(Arc<str>, Literal)>,
+}
+
+impl Record for Seen<'_> {
+    fn field(&self, name: &str) -> Option<Value<'_>> {
+        self.says.iter().find(|(known, _)| **known == *name).map(|(_, value)| value.value())
+    }
+
+    fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
+        self.monitor.field_at(Station::Review.name(), lifeline, name)
+    }
+}
+
+/// Which of the compiled clauses it is.
+fn approval_at(clause: ApprovalClause) -> Option<usize> {
+    ApprovalClause::ALL.iter().position(|c| *c == clause)
+}
+
+fn flaw_at(clause: FlawClause) -> Option<usize> {
+    FlawClause::ALL.iter().position(|c| *c == clause).map(|at| at + ApprovalClause::ALL.len())
+}
+
+/// The atoms of a clause.
+fn atoms(clause: Option<usize>) -> Vec<&'static Atom> {
+    let clauses = &*CLAUSES;
+    let Some(formula) = clause.map(|at| clauses.parsed[at]) else { return Vec::new() };
+    let parts = clauses.formulas.subformulas(formula).into_iter();
+    let atom = |part| match clauses.formulas.node(part) {
+        Node::Atom(atom) => Some(clauses.formulas.atom(*atom)),
+        _ => None,
+    };
+    parts.filter_map(atom).collect()
+}
+
+/// The fields that an atom reads.
+fn fields(atom: &Atom) -> Vec<(Option<&str>, &str)> {
+    let name = match atom {
+        Atom::Name(name) => Some((None, &**name)),
+        _ => None,
+    };
+    name.into_iter().chain(atom.terms().into_iter().flat_map(Term::fields)).collect()
+}
+
+/// A value for a person: of a digest, so much as tells it from another.
+fn short(value: &Json) -> String {
+    match value {
+        Json::Null => "not known".to_owned(),
+        Json::String(sha) if sha.len() == DIGEST => sha.chars().take(SHORT).collect(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 
@@ -218,6 +296,8 @@ fn updates(says: Option<&Json>) -> Vec<(Arc<str>, Literal)> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// A run in which each lifeline said what an approval needs.
@@ -322,6 +402,33 @@ mod tests {
                 assert_eq!(values[&name], value.parse::<Json>().unwrap(), "{values}");
             }
         }
+    }
+
+    #[test]
+    fn a_refusal_names_its_clause_and_only_the_values_that_do_not_fit() {
+        let facts = ApprovalFacts::default();
+        let digest = |digit: &str| json!(digit.repeat(DIGEST));
+        let mut said = good();
+        said.get_mut("model_check").unwrap()["module"] = digest("a");
+        for lifeline in ["generate_invariants", "review"] {
+            said.get_mut(lifeline).unwrap()["module"] = digest("b");
+        }
+        let refusal = judged(&said).refusal(ApprovalClause::CheckIsFresh, &facts);
+        let values = "@model_check.says.module is aaaaaaaa, says.module is bbbbbbbb";
+        assert_eq!(refusal.named(), format!("{} (check_is_fresh: {values})", refusal.words));
+        assert_eq!(refusal.in_words(), format!("{} ({values})", refusal.words));
+
+        let mut said = good();
+        said.get_mut("formalize").unwrap().as_object_mut().unwrap().remove("made_from");
+        let refusal = judged(&said).refusal(ApprovalClause::ModuleAccepted, &facts);
+        assert_eq!(refusal.misfits, ["@formalize.says.made_from is not known", "@informal_spec.says.answer is 1"]);
+
+        let mut said = flawed();
+        said.get_mut("model_check").unwrap()["verdict"] = json!("inconclusive");
+        let refusal = judged(&said).flaw_refusal(FlawClause::ViolatedNow, &FlawFacts::default());
+        assert_eq!(refusal.misfits, ["@model_check.says.verdict is inconclusive"]);
+        let refusal = judged(&good()).refusal(ApprovalClause::ReviewerRead, &facts);
+        assert_eq!(refusal.named(), format!("{} (reviewer_read)", refusal.words));
     }
 
     #[test]

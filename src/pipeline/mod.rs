@@ -50,4 +50,4 @@ pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};
 pub use view::{FoldError, Made, RunView};
-pub use watch::{Forecast, Foreseen, Intervened, RuleEnd, Violation, WatchError, kept_texts};
+pub use watch::{Forecast, Foreseen, Intervened, Predicted, RuleEnd, Violation, WatchError, kept_texts};

@@ -15,7 +15,7 @@ use super::records::{
 use super::routes::Row;
 use super::station::{Review, Station};
 use super::strengthen::{Judged, Strengthening};
-use super::watch::{Intervened, Violation};
+use super::watch::{Intervened, Predicted, Violation};
 use crate::journal::{Event, Sha, is_apart};
 use crate::prompt::Requirement;
 use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict, covers_key};
@@ -87,6 +87,8 @@ pub struct RunView {
     pub violations: Vec<Violation>,
     /// Answers that would have violated one, by the lifeline that asked.
     pub interventions: Vec<(String, Intervened)>,
+    /// What was foreseen of answers, by the lifeline that asked.
+    pub predictions: Vec<(String, Predicted)>,
     /// The formalizations that were drafted side by side, by revision.
     pub candidates: BTreeMap<u32, Candidates>,
     /// How it ended.
@@ -130,6 +132,7 @@ impl Default for RunView {
             in_flight: None,
             violations: Vec::new(),
             interventions: Vec::new(),
+            predictions: Vec::new(),
             candidates: BTreeMap::new(),
             finished: None,
             events: 0,
@@ -384,6 +387,9 @@ impl RunView {
                 }
                 if name == "intervened" {
                     self.interventions.push((event.lifeline.clone(), Intervened::deserialize(&event.data)?));
+                }
+                if name == "predicted" {
+                    self.predictions.push((event.lifeline.clone(), Predicted::deserialize(&event.data)?));
                 }
                 if matches!(
                     name,

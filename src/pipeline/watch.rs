@@ -84,6 +84,23 @@ pub struct Intervened {
     pub tokens: u64,
 }
 
+/// What was asked to foresee where an answer leads (`predicted`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Predicted {
+    /// What the answer had been asked for.
+    pub purpose: String,
+    /// Which answer to that; 0 is the first.
+    pub candidate: u32,
+    /// How probable it is of each rule.
+    pub estimates: BTreeMap<String, f64>,
+    /// Further answers that it took.
+    pub calls: u32,
+    /// US dollars of these, where all their prices are known.
+    pub cost_usd: Option<f64>,
+    /// Their tokens.
+    pub tokens: u64,
+}
+
 /// How a rule stands where a run has ended (`rules` of `run_finished`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleEnd {

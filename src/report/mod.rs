@@ -26,4 +26,4 @@ pub use mutation::{judged_by, mutant_line, mutation_json, mutation_text, stryker
 pub use objective::{objective_json, step_words};
 pub use policy::intervened_words;
 pub use strengthen::mutants_sentence;
-pub use text::{counted, heading, report, skipped_lines, summary};
+pub use text::{LONGEST_WHY, counted, heading, report, skipped_lines, summary};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::pipeline::{Intervened, RunView, Violation};
+use crate::pipeline::{Intervened, Predicted, RunView, Violation};
 
 /// A line for each rule that is broken, and how many are not; nothing where the run is under no policy.
 pub(super) fn policy_text(view: &RunView) -> String {
@@ -23,6 +23,10 @@ pub(super) fn policy_text(view: &RunView) -> String {
     }
     for (station, intervened) in &view.interventions {
         let _ = writeln!(text, "  {station}: {}", intervened_words(intervened));
+    }
+    if !view.predictions.is_empty() {
+        let all: Vec<&Predicted> = view.predictions.iter().map(|(_, predicted)| predicted).collect();
+        let _ = writeln!(text, "  prediction: {}", predicted_words(&all));
     }
     let ends = view.finished.as_ref().map(|finished| finished.rules.as_slice()).unwrap_or_default();
     for end in ends.iter().filter(|end| end.is_broken() && !now.iter().any(|v| v.rule == end.rule)) {
@@ -73,13 +77,25 @@ pub fn intervened_words(intervened: &Intervened) -> String {
             format!("prevented that {}, and not that {} is violated", prevented.join(", "), violated.join(", "))
         }
     };
-    let cost = cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.2} USD"));
     let taken = if *candidate == 0 {
         "the first answer was taken".to_owned()
     } else {
         format!("answer {} was taken", candidate + 1)
     };
-    let calls = super::counted(*calls, "further answer");
-    let tokens = super::counted(*tokens, "token");
-    format!("{purpose}: {} for {rule} {did}; {taken}; {calls}, {tokens}, {cost}", which.name())
+    format!("{purpose}: {} for {rule} {did}; {taken}; {}", which.name(), further(*calls, *tokens, *cost_usd))
+}
+
+/// What it took to foresee where answers lead.
+fn predicted_words(all: &[&Predicted]) -> String {
+    let calls = all.iter().map(|predicted| predicted.calls).sum();
+    let tokens = all.iter().map(|predicted| predicted.tokens).sum();
+    let cost_usd = all.iter().map(|predicted| predicted.cost_usd).sum();
+    let asked = super::counted(all.len(), "answer");
+    format!("where {asked} would lead; {}", further(calls, tokens, cost_usd))
+}
+
+/// What further answers cost.
+fn further(calls: u32, tokens: u64, cost_usd: Option<f64>) -> String {
+    let cost = cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.2} USD"));
+    format!("{}, {}, {cost}", super::counted(calls, "further answer"), super::counted(tokens, "token"))
 }

@@ -13,6 +13,9 @@ use crate::tla::{
     trace_table, verdict_sentence, witness_lines,
 };
 
+/// So many characters of the reason for a decision stand in a line: room for every value that a guard compares.
+pub const LONGEST_WHY: usize = 400;
+
 /// One line: how the run stands.
 pub fn heading(view: &RunView) -> String {
     let stands = stands(view);
@@ -323,6 +326,6 @@ pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
 
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or("");
-    let short: String = line.chars().take(160).collect();
+    let short: String = line.chars().take(LONGEST_WHY).collect();
     if short.len() < text.trim_end().len() { format!("{short}…") } else { short }
 }

@@ -1,6 +1,7 @@
 //! A protocol small enough to be read at a glance: a counter that a worker raises to a limit. Each piece of an answer
 //! can be bent by a test.
 
+use super::model_server::{Reply, Seen};
 use super::{Bench, Script};
 
 /// The document.
@@ -68,6 +69,31 @@ pub fn good() -> Script {
         .answer("generate_invariants", 0, 1, "draft", &good_sections())
         .answer("review", 0, 1, "draft", &review("approved"))
         .having_read_all()
+}
+
+/// What a model server answers to each station of a first pass that ends approved: the reviewer reads what it is shown.
+pub fn answers(seen: &Seen) -> Reply {
+    let system = seen.system();
+    let is = |what: &str| system.contains(what);
+    if is("You write informal") {
+        return Reply::text(INFORMAL);
+    }
+    if is("You write PlusCal") {
+        return Reply::text(fenced(MODULE));
+    }
+    if is("You write what a specification must satisfy") {
+        return Reply::text(good_sections());
+    }
+    if !is("You review") {
+        return Reply::error(400, "invalid_request_error", &format!("nobody knows who is asked here: {system}"));
+    }
+    if seen.tool_results().is_empty() {
+        let prompt = seen.prompt();
+        let is_file = |name: &&str| [".md", ".tla", ".cfg", ".txt"].iter().any(|end| name.ends_with(end));
+        let named = prompt.split('`').skip(1).step_by(2).filter(is_file).filter(|name| !name.contains(' '));
+        return Reply::reads(&named.collect::<Vec<_>>());
+    }
+    Reply::text(review("approved"))
 }
 
 /// A bench with the document in place.

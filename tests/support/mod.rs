@@ -238,6 +238,12 @@ impl Script {
         self
     }
 
+    /// The last answer came when the choice that it was for had been made.
+    pub fn late(mut self) -> Self {
+        self.lines.last_mut().expect("an answer").0["late"] = json!(true);
+        self
+    }
+
     /// The model of the last answer read everything that it was offered.
     pub fn having_read_all(mut self) -> Self {
         self.lines.last_mut().expect("an answer").1 = Reads::Offered;

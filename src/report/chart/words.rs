@@ -37,7 +37,7 @@ pub(super) fn of(event: &Event) -> String {
         "part_missing" => format!("part missing, {}: {}", text(data, "of"), text(data, "why")),
         "part_taken" => format!("part of one answer for all: {}", text(data, "of")),
         "answer_normalised" => "answer mended before it was read".to_owned(),
-        "restored" => "what stood before the trial is put back".to_owned(),
+        "restored" => "what stood before is taken up again".to_owned(),
         "tool_finished" => tool(data),
         "check_finished" => match serde_json::from_value::<CheckOutcome>(data["outcome"].clone()) {
             Ok(outcome) => {
