@@ -57,6 +57,9 @@ fn advice(error: &AdmissionError) -> &'static str {
         AdmissionError::Contradicts { .. } => {
             "`tlaforge policy show` prints the laws; a rule of `severity = \"warning\"` may contradict them, and is reported"
         }
+        AdmissionError::Together { .. } => {
+            "leave one of them out, or give it `severity = \"warning\"`: then it is reported and forbids no approval"
+        }
         AdmissionError::Unfit(_) => {
             "a rule that looks back (`Y S O H`) or at other nodes (`@A`) needs an `owner`: it is then asked at that node's events"
         }

@@ -65,6 +65,18 @@ pub enum AdmissionError {
         /// What it asks for.
         words: String,
     },
+    /// Two rules that no approved run may break, and no run satisfies together.
+    #[error(
+        "line {line}: rule `{rule}` contradicts rule `{other}`: no run can satisfy both, so none could ever be approved"
+    )]
+    Together {
+        /// Where the later one begins, from 1.
+        line: usize,
+        /// Its name.
+        rule: String,
+        /// The earlier one's.
+        other: String,
+    },
     /// A causal rule is never asked.
     #[error("line {line}: rule `{rule}`: its `when` holds at no event, so it would never be asked")]
     NeverAsked {
@@ -140,6 +152,7 @@ pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
             Scope::Causal { owner, when } => of_moments(&formulas, rule, owner, *when)?,
         }
     }
+    of_pairs(&formulas, &policy.rules)?;
     Ok(admitted)
 }
 
@@ -372,6 +385,32 @@ fn of_trace(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError
     Err(contradicts(rule, "routing", "the order in which an approved run goes through its stations"))
 }
 
+/// That no two rules of severity `error` about the whole journal exclude each other. Only those are put together that
+/// speak of the same.
+fn of_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<(), AdmissionError> {
+    let mut all = formulas.clone();
+    let strict = |rule: &&PolicyRule| rule.severity == Severity::Error && matches!(rule.scope, Scope::Trace(_));
+    let strict: Vec<&PolicyRule> = rules
+        .iter()
+        .filter(strict)
+        .filter(|rule| formulas.readable(rule.formula, Reading::Automaton).is_ok())
+        .collect();
+    for (at, rule) in strict.iter().enumerate() {
+        let atoms = formulas.atoms_of(rule.formula);
+        for other in &strict[..at] {
+            let is_shared = formulas.atoms_of(other.formula).iter().any(|atom| atoms.contains(atom));
+            if is_shared && possible(&mut all, &[other.formula, rule.formula], Over::Events) == Some(false) {
+                return Err(AdmissionError::Together {
+                    line: rule.line,
+                    rule: rule.id.clone(),
+                    other: other.id.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Milestone {
     /// Which event it speaks of.
     fn place(&self, formulas: &Formulas) -> String {
@@ -508,6 +547,25 @@ mod tests {
             let milder = refused(&format!("severity = \"warning\"\n{rule}"));
             assert_eq!(milder, "", "{rule}");
         }
+    }
+
+    #[test]
+    fn rules_that_exclude_each_other_are_refused_where_no_approved_run_may_break_them() {
+        let pair = |a: &str, b: &str, severity: &str| {
+            let rule = |id: &str, formula: &str| format!("[[rule]]\nid = \"{id}\"\nformula = '{formula}'\n");
+            let text = format!("{}{}severity = \"{severity}\"\n", rule("a", a), rule("b", b));
+            admit(&text).map_or_else(|error| error.to_string(), |_| String::new())
+        };
+        for (a, b) in [
+            ("G !text_contains:\"TODO\"", "F text_contains:\"TODO\""),
+            ("F (name = \"read_refused\" & attempt = 3)", "G !(name = \"read_refused\")"),
+        ] {
+            let told = pair(a, b, "error");
+            assert!(told.starts_with("line 4: rule `b` contradicts rule `a`"), "{a}, {b}: {told}");
+            assert_eq!(pair(a, b, "warning"), "", "{a}, {b}");
+        }
+        assert_eq!(pair("G !text_contains:\"TODO\"", "F text_contains:\"R1\"", "error"), "");
+        assert_eq!(pair("F text_contains:\"TODO\"", "F !text_contains:\"TODO\"", "error"), "");
     }
 
     #[test]
