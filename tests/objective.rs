@@ -432,4 +432,14 @@ fn an_audit_computes_again_what_the_objective_comes_to() {
     forged("revision_closed", 0, &|data| data["objective"]["metrics"]["states"] = json!(40))
         .expect(1)
         .prints(&["the step of rev_0 does not follow"]);
+
+    // Whatever shows test results shows it as one that failed.
+    forged("run_finished", 0, &|data| data["best"] = json!(2));
+    bench.run(&["audit", "forged", "--policy", "default", "--junit", "forged.xml"]).expect(1);
+    let xml = bench.read("forged.xml");
+    let number = journal.last().unwrap()["seq"].as_u64().unwrap();
+    assert!(xml.contains(&format!("name=\"objective: event {number}\"><failure message=\"rev_2 is said")), "{xml}");
+    assert!(xml.contains("failures=\"1\""), "{xml}");
+    bench.run(&["audit", "specs", "--policy", "default", "--junit", "genuine.xml"]).expect(0);
+    assert!(bench.read("genuine.xml").contains("failures=\"0\""));
 }

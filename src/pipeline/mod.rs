@@ -3,6 +3,7 @@
 //! It knows no tool, no provider and no node: stations are names here, and what works at them comes through a trait.
 
 mod admission;
+mod again;
 mod candidates;
 mod driver;
 mod errands;
@@ -24,6 +25,7 @@ mod view;
 mod watch;
 
 pub use admission::{AdmissionError, Admitted, admit};
+pub use again::{Again, Objection, again};
 pub use candidates::{
     Candidate, Candidates, Chosen, ChosenBy, GivenUp, LEADERS, MAX_CANDIDATES, QuickCheck, Stage, best, leaders,
     lifeline_of,

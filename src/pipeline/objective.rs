@@ -8,7 +8,6 @@ use super::machine::{Event as Step, Outcome};
 use super::metrics::{Metrics, known_metrics};
 use super::records::{Product, Revision, Standing};
 use super::view::RunView;
-use crate::journal::Event;
 use crate::monitor::{GoalStep, RunObjective};
 
 /// What a closed revision came to under the objective (`objective` in `revision_closed`).
@@ -106,42 +105,6 @@ impl RunView {
             objective.goal,
             self.predicates_words(at, &step)
         ))
-    }
-
-    /// What the journal says of its objective and does not follow from its metrics: steps, what ended the run, and which
-    /// revision is the best. An error says why nobody knows.
-    pub fn objections(&self, events: &[Event]) -> Result<Vec<String>, &'static str> {
-        let changed = |event: &Event| event.name != "run_started" && !event.data["objective"]["goal"].is_null();
-        if self.objective().is_none() {
-            return Ok(Vec::new());
-        }
-        if events.iter().filter(|e| e.name != "revision_closed").any(changed) {
-            return Err("it was changed on the way, so its steps are of several");
-        }
-        let mut all = Vec::new();
-        for revision in &self.revisions {
-            let number = revision.revision;
-            let is_told = revision.objective.as_ref().map(|step| &step.step);
-            if is_told != self.objective_step(number).map(|step| step.step).as_ref() {
-                all.push(format!("the step of rev_{number} does not follow from its metrics"));
-            }
-        }
-        let was_lost = events.iter().filter(|e| e.name == "routed" && e.data["row"] == "objective_lost");
-        for event in was_lost.filter(|event| self.lost(event.rev).is_none()) {
-            all.push(format!("event {} ends the run for an objective that rev_{} had not lost", event.seq, event.rev));
-        }
-        if let Some(end) = self.finished.as_ref().filter(|end| ends_with_its_best(end.outcome)) {
-            let best = self.best(None).map(|(revision, _)| revision);
-            if end.best != best {
-                let named = |rev: Option<u32>| rev.map_or_else(|| "none".to_owned(), |rev| format!("rev_{rev}"));
-                all.push(format!(
-                    "{} is said to be the best revision; by its metrics it is {}",
-                    named(end.best),
-                    named(best)
-                ));
-            }
-        }
-        Ok(all)
     }
 
     /// The predicates at a revision with the values that they saw: `` `small` is false (states is 12) ``.
