@@ -179,7 +179,12 @@ fn computed_again(args: &AuditArgs) -> Again {
     if !journal.is_file() {
         return Again { open: vec!["all of it: it is not a file".to_owned()], ..Again::default() };
     }
-    let computed = || again(&crate::journal::read(&journal).map_err(|e| e.to_string())?).map_err(|e| e.to_string());
+    let kept = journal.parent().map(|folder| folder.join("artifacts")).filter(|dir| dir.is_dir());
+    let computed = || {
+        let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| e.to_string())?;
+        let events = crate::journal::read(&journal).map_err(|e| e.to_string())?;
+        again(&events, store.as_ref()).map_err(|e| e.to_string())
+    };
     computed().unwrap_or_else(|why| Again { open: vec![why], ..Again::default() })
 }
 

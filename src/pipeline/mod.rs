@@ -4,6 +4,7 @@
 
 mod admission;
 mod again;
+mod again_policy;
 mod candidates;
 mod driver;
 mod errands;

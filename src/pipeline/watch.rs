@@ -276,6 +276,22 @@ impl Watch {
         }
     }
 
+    /// The policy.
+    pub(super) fn policy(&self) -> &Sha {
+        &self.policy
+    }
+
+    /// The violations that the journal has not told so far.
+    pub(super) fn open(&self) -> &[Violation] {
+        &self.open
+    }
+
+    /// The same; they count as told.
+    pub(super) fn take_open(&mut self) -> Vec<Violation> {
+        self.told.extend(self.open.iter().map(|violation| violation.rule.clone()));
+        std::mem::take(&mut self.open)
+    }
+
     fn foreseen(&self, rule: &PolicyRule) -> Foreseen {
         Foreseen {
             rule: rule.id.clone(),
