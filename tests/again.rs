@@ -4,35 +4,10 @@
 
 mod support;
 
-use std::os::unix::fs::symlink;
-
-use serde_json::{Value, json};
-use support::counter::{bench, good, review};
+use serde_json::json;
+use support::counter::{MODULE, bench, fenced, good, review};
+use support::forged::{forged, genuine, write};
 use support::{Bench, Done, Script, name};
-
-/// The audit of the run's journal with something changed: in the last event of a name and lifeline, at a place of its data.
-fn forged(bench: &Bench, of: (&str, &str), place: &str, value: &Value) -> Done {
-    let mut journal = bench.events("specs");
-    let event = journal.iter_mut().rfind(|e| name(e) == of.0 && e["lifeline"] == of.1).unwrap();
-    let (parent, field) = place.rsplit_once('/').unwrap();
-    let data = event["data"].pointer_mut(parent).unwrap_or_else(|| panic!("{place} in {event}"));
-    assert_ne!(data[field], *value, "{place} changes");
-    data[field] = value.clone();
-    write(bench, &journal);
-    bench.run(&["audit", "forged", "--policy", "default"])
-}
-
-fn write(bench: &Bench, journal: &[Value]) {
-    bench.write("forged/journal.jsonl", journal.iter().map(|e| e.to_string() + "\n").collect::<String>());
-    if !bench.path("forged/artifacts").exists() {
-        symlink(bench.path("specs/artifacts"), bench.path("forged/artifacts")).unwrap();
-    }
-}
-
-fn genuine(bench: &Bench) {
-    let done = bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
-    assert_eq!(done.stderr, "", "everything was computed again");
-}
 
 fn under(bench: &Bench, policy: &str, script: &Script) -> Done {
     bench.write("policy.toml", policy);
@@ -92,14 +67,15 @@ fn whether_the_policy_forbade_an_approval_is_decided_again() {
     // The whole approval forged: it follows that it was forbidden.
     let mut journal = bench.events("specs");
     for event in &mut journal {
+        let (of, lifeline) = (name(event).to_owned(), event["lifeline"].as_str().unwrap().to_owned());
         let data = &mut event["data"];
-        match event["name"].as_str().unwrap() {
-            "attempt_finished" if event["lifeline"] == "review" => data["event"]["reviewed"]["broken"] = json!(false),
-            "routed" if event["lifeline"] == "review" => {
+        match (of.as_str(), lifeline.as_str()) {
+            ("attempt_finished", "review") => data["event"]["reviewed"]["broken"] = json!(false),
+            ("routed", "review") => {
                 (data["on"]["broken"], data["event"]["reviewed"]["broken"]) = (json!(false), json!(false));
                 (data["row"], data["to"]) = (json!("approved"), json!("approved"));
             }
-            "revision_closed" | "run_finished" => data["outcome"] = json!("approved"),
+            ("revision_closed" | "run_finished", _) => data["outcome"] = json!("approved"),
             _ => {}
         }
     }
@@ -138,7 +114,7 @@ fn what_the_stations_say_and_are_routed_by_follows_from_the_events_before() {
     let bench = bench();
     let script = good()
         .answer("formalize", 0, 1, "draft", "I am sorry.")
-        .answer("formalize", 0, 2, "repair", support::counter::MODULE_ANSWER);
+        .answer("formalize", 0, 2, "repair", &fenced(MODULE));
     bench.forge(&script, &[]).expect(0);
     genuine(&bench);
     let another = json!("0".repeat(64));

@@ -6,7 +6,9 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::again_policy::Rules;
+use super::again_candidates;
+use super::again_interventions;
+use super::again_policy::{self, Rules};
 use super::driver::{Finishing, Job};
 use super::knowledge::{Judgement, Knowledge};
 use super::machine::{Acceptance, Event as Step, ReviewFacts, transition};
@@ -16,7 +18,7 @@ use super::routes::Row;
 use super::run::{restorations, to_value};
 use super::said::reviewed;
 use super::view::{FoldError, RunView};
-use crate::journal::{ArtifactStore, Event, Record};
+use crate::journal::{ArtifactStore, Event, Record, is_apart};
 
 /// Something that a journal says and that does not follow from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -146,10 +148,15 @@ impl Replay<'_> {
         let (before, group) = (&self.events[..at], &self.events[at..end]);
         let first = &group[0];
         self.rules.begin(before, group, &mut self.again);
+        again_interventions::hold(&mut self.again, &self.rules, before, group);
         match first.name.as_str() {
             "attempt_finished" if !self.finished(before, group) => return Ok(false),
             "branch_started" => self.branched(group),
             "run_resumed" => self.resumed(group),
+            "check_finished" if !is_apart(&first.lifeline) => self.checked(first),
+            "candidate_finished" | "candidate_received" | "leaders_named" | "candidate_chosen" => {
+                again_candidates::hold(&mut self.again, &self.view, first);
+            }
             _ => {}
         }
         for event in group {
@@ -219,6 +226,13 @@ impl Replay<'_> {
             again.object("routing", first.seq, format!("{} cannot come to this where it is", first.lifeline));
         }
         goes
+    }
+
+    /// A check is of what stands.
+    fn checked(&mut self, event: &Event) {
+        let stands = |name| json!(self.view.artifact(name));
+        let follows = json!({"module": stands(file::MODULE), "cfg": stands(file::CFG)});
+        self.again.compare("check", event, &["module", "cfg"], &follows);
     }
 
     fn branched(&mut self, group: &[Event]) {
@@ -322,7 +336,7 @@ fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, 
                     again.compare("routing", event, &["best"], &record.data);
                 }
                 if !no_rules {
-                    super::again_policy::compare_ends(again, event, &to_value(&record.data["rules"]));
+                    again_policy::compare_ends(again, event, &to_value(&record.data["rules"]));
                 }
             }
             _ => {}

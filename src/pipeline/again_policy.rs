@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::again::Again;
 use super::records::Stored;
 use super::run::to_value;
-use super::watch::{RuleEnd, Violation, Watch};
-use crate::journal::{ArtifactStore, Draft, Event, Record};
+use super::watch::{Forecast, RuleEnd, Violation, Watch};
+use crate::journal::{ArtifactStore, Draft, Event, Record, Sha};
 
 /// The policy of each time on its way through a journal.
 pub(super) struct Rules {
@@ -18,12 +18,40 @@ pub(super) struct Rules {
     watch: Option<Watch>,
     /// There is a policy.
     is_set: bool,
+    /// Where answers are met before they are taken: the rules behind each event of this start of the attempt in work.
+    behind: Vec<(u64, Watch)>,
 }
 
 impl Rules {
     /// Before the first event. The store keeps the policy's text and those of answers.
     pub(super) fn new(store: Option<ArtifactStore>) -> Self {
-        Self { store, watch: None, is_set: false }
+        Self { store, watch: None, is_set: false, behind: Vec::new() }
+    }
+
+    /// The rules as they stand.
+    pub(super) fn watch(&self) -> Option<&Watch> {
+        self.watch.as_ref()
+    }
+
+    /// The rules behind each event from this one on, as far back as this start of the attempt in work.
+    pub(super) fn watches_since(&self, seq: u64) -> impl Iterator<Item = &(u64, Watch)> {
+        self.behind.iter().filter(move |(behind, _)| *behind >= seq)
+    }
+
+    /// What these records would have come to behind an event.
+    pub(super) fn forecast(
+        &self,
+        (seq, watch): &(u64, Watch),
+        before: &[Event],
+        records: Vec<Record>,
+    ) -> Option<Forecast> {
+        let end = before.iter().position(|event| event.seq > *seq).unwrap_or(before.len());
+        watch.forecast(Draft::behind(&before[..end])?, records).ok()
+    }
+
+    /// A text that the run keeps.
+    pub(super) fn text(&self, sha: &Sha) -> Option<String> {
+        self.store.as_ref()?.text(sha).ok()
     }
 
     /// Whether there is a policy that cannot be asked.
@@ -65,6 +93,13 @@ impl Rules {
         {
             let why = format!("event {}: {why}", event.seq);
             self.lose(&why, again);
+        }
+        // Whoever goes on asks anew.
+        if matches!(event.name.as_str(), "attempt_started" | "attempt_finished" | "run_resumed" | "branch_started") {
+            self.behind.clear();
+        }
+        if let Some(watch) = self.watch.as_ref().filter(|watch| watch.intervening().is_some()) {
+            self.behind.push((event.seq, watch.clone()));
         }
     }
 

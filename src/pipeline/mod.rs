@@ -4,6 +4,8 @@
 
 mod admission;
 mod again;
+mod again_candidates;
+mod again_interventions;
 mod again_policy;
 mod candidates;
 mod driver;
@@ -53,4 +55,6 @@ pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};
 pub use view::{FoldError, Made, RunView};
-pub use watch::{Forecast, Foreseen, Intervened, RuleEnd, Violation, WatchError, kept_texts};
+pub use watch::{
+    Forecast, Foreseen, Intervened, Owes, RuleEnd, Sampled, Violation, WatchError, kept_texts, taken_data,
+};

@@ -14,6 +14,7 @@ use crate::monitor::{GoalStep, RunObjective};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ObjectiveStep {
     /// What was measured of it.
+    #[serde(default)]
     pub metrics: Metrics,
     /// What the automaton made of that.
     #[serde(flatten)]
@@ -58,6 +59,13 @@ impl RunView {
     pub fn objective_step(&self, revision: u32) -> Option<ObjectiveStep> {
         let (_, step) = self.objective_line(revision).pop()?;
         Some(ObjectiveStep { metrics: self.metrics.get(&revision)?.clone(), step })
+    }
+
+    /// What a revision that is not closed yet would come to behind that line, if this is what is measured of it.
+    pub(super) fn objective_after(&self, parent: Option<u32>, metrics: &Metrics) -> Option<GoalStep> {
+        let line: Vec<u32> = parent.map(|n| self.line_of(n)).unwrap_or_default().iter().map(|r| r.revision).collect();
+        let trace = line.iter().filter_map(|n| self.metrics.get(n)).chain([metrics]);
+        self.objective()?.steps(&known_metrics(), trace).pop()
     }
 
     /// What is still owed after the line that ends in this revision, or before the first; `None` without an objective.
