@@ -112,33 +112,62 @@ fn another_policy_is_asked_from_where_it_was_taken() {
 #[test]
 fn what_the_stations_say_and_are_routed_by_follows_from_the_events_before() {
     let bench = bench();
-    let script = good()
-        .answer("formalize", 0, 1, "draft", "I am sorry.")
-        .answer("formalize", 0, 2, "repair", &fenced(MODULE));
+    let script =
+        good().answer("formalize", 0, 1, "draft", "I am sorry.").answer("formalize", 0, 2, "repair", &fenced(MODULE));
     bench.forge(&script, &[]).expect(0);
     genuine(&bench);
     let another = json!("0".repeat(64));
     for (of, place, value, words) in [
-        (("attempt_finished", "informal_spec"), "/says/answer", json!(7), "`says.answer` of attempt_finished is 7; it follows that it is 1"),
+        (
+            ("attempt_finished", "informal_spec"),
+            "/says/answer",
+            json!(7),
+            "`says.answer` of attempt_finished is 7; it follows that it is 1",
+        ),
         (("attempt_finished", "formalize"), "/says/made_from", json!(2), "`says.made_from` of attempt_finished is 2"),
         (("attempt_finished", "formalize"), "/says/source", another.clone(), "`says.source` of attempt_finished is"),
         (("attempt_finished", "model_check"), "/says/verdict", json!("violated"), "it follows that it is \"holds\""),
         (("attempt_finished", "model_check"), "/says/witnesses", json!(9), "`says.witnesses` of attempt_finished is 9"),
         (("attempt_finished", "review"), "/says/uncovered", json!(3), "`says.uncovered` of attempt_finished is 3"),
         (("attempt_finished", "validate"), "/artifacts/validated.tla", another.clone(), "as validated.tla; event"),
-        (("attempt_finished", "validate"), "/event/validated", json!("rejected"), "`event.validated` of attempt_finished is \"rejected\""),
-        (("tool_finished", "generate_invariants"), "/accepted", json!(false), "`event.merged` of attempt_finished is \"accepted\""),
-        (("check_finished", "model_check"), "/outcome/statistics/distinct", json!(1), "`says.moved` of attempt_finished is true"),
+        (
+            ("attempt_finished", "validate"),
+            "/event/validated",
+            json!("rejected"),
+            "`event.validated` of attempt_finished is \"rejected\"",
+        ),
+        (
+            ("tool_finished", "generate_invariants"),
+            "/accepted",
+            json!(false),
+            "`event.merged` of attempt_finished is \"accepted\"",
+        ),
+        (
+            ("check_finished", "model_check"),
+            "/outcome/statistics/distinct",
+            json!(1),
+            "`says.moved` of attempt_finished is true",
+        ),
         (("check_finished", "model_check"), "/module", another, "`module` of check_finished is"),
         (("routed", "validate"), "/on/retries", json!(1), "`on.retries` of routed is 1; it follows that it is 0"),
         (("routed", "review"), "/on/place", json!(1), "`on.place` of routed is 1"),
         (("routed", "review"), "/on/last_place", json!(9), "`on.last_place` of routed is 9"),
-        (("routed", "formalize"), "/on/again", json!(false), "`on.again` of routed is false; it follows that it is true"),
+        (
+            ("routed", "formalize"),
+            "/on/again",
+            json!(false),
+            "`on.again` of routed is false; it follows that it is true",
+        ),
         (("routed", "model_check"), "/to", json!("formalize"), "`to` of routed is \"formalize\""),
         (("guard_evaluated", "review"), "/clause", json!("moved"), "`clause` of guard_evaluated is \"moved\""),
         (("revision_closed", "review"), "/standing/covered", json!(9), "`standing.covered` of revision_closed is 9"),
         (("revision_closed", "review"), "/spent/answers", json!(1), "`spent.answers` of revision_closed is 1"),
-        (("revision_closed", "review"), "/hashes/Spec.cfg", json!("x"), "`hashes.Spec.cfg` of revision_closed is \"x\""),
+        (
+            ("revision_closed", "review"),
+            "/hashes/Spec.cfg",
+            json!("x"),
+            "`hashes.Spec.cfg` of revision_closed is \"x\"",
+        ),
         (("run_finished", "run"), "/best", json!(4), "`best` of run_finished is 4; it follows that it is 0"),
     ] {
         forged(&bench, of, place, &value).expect(1).prints(&[words]);

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::counter::{CFG, INFORMAL, MODULE, WITNESSES, bench, fenced, good_sections, review, sections};
-use support::model_server::{ModelServer, Reply, Seen};
 use support::forged::{forged, genuine};
+use support::model_server::{ModelServer, Reply, Seen};
 use support::{Bench, Script, name, outcome};
 use tlaforge::monitor::log::is_journal_field;
 

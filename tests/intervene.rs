@@ -131,7 +131,10 @@ fn an_audit_asks_again_which_answer_owed_least() {
     forged(&bench, met, "/samples/1/violated", &json!([])).expect(1).prints(&["of answer 1, `samples` says"]);
     forged(&bench, ("answer_taken", "informal_spec"), "/artifact", &samples[0]["candidate"])
         .expect(1)
-        .prints(&["the text that is taken with it is of another answer"]);
+        .prints(&["the text that is taken with it is of another answer", "an answer is taken that was not received"]);
+    forged(&bench, ("answer_taken", "informal_spec"), "/told/tools", &json!(["Read"]))
+        .expect(1)
+        .prints(&["`told.tools` of answer_taken is [\"Read\"]; it follows that it is []"]);
 }
 
 #[test]

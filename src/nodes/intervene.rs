@@ -9,9 +9,7 @@ use super::desk::{Desk, HELD, Reply, Sample, TOLD, prompt_trouble};
 use crate::journal::{Event, Kind, Record, Sha};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
-use crate::pipeline::{
-    Attempt, Forecast, Foreseen, Halt, Sampled, StationError, StopReason, lifeline_of, taken_data,
-};
+use crate::pipeline::{Attempt, Forecast, Foreseen, Halt, Sampled, StationError, StopReason, lifeline_of, taken_data};
 
 /// A sample, and what taking it would come to.
 struct Tried {

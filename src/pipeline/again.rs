@@ -6,8 +6,6 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::again_candidates;
-use super::again_interventions;
 use super::again_policy::{self, Rules};
 use super::driver::{Finishing, Job};
 use super::knowledge::{Judgement, Knowledge};
@@ -18,6 +16,7 @@ use super::routes::Row;
 use super::run::{restorations, to_value};
 use super::said::reviewed;
 use super::view::{FoldError, RunView};
+use super::{again_candidates, again_interventions};
 use crate::journal::{ArtifactStore, Event, Record, is_apart};
 
 /// Something that a journal says and that does not follow from it.
@@ -116,6 +115,7 @@ pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Result<Again, F
         knowledge: Knowledge::new(),
         rules: Rules::new(store.cloned()),
         again: Again::default(),
+        one_objective: !events.iter().any(sets_another),
     };
     let mut at = 0;
     while let Some(first) = events.get(at) {
@@ -127,10 +127,16 @@ pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Result<Again, F
         }
         at = end;
     }
-    let Replay { view, mut again, .. } = replay;
-    // Where it was changed on the way, its steps are of several: each was held against the one of its time.
-    again.objections.extend(view.objections(events).unwrap_or_default());
+    let Replay { view, mut again, one_objective, .. } = replay;
+    if one_objective {
+        again.objections.extend(view.objections(events));
+    }
     Ok(again)
+}
+
+/// Whether an event changes the objective on the way.
+fn sets_another(event: &Event) -> bool {
+    matches!(event.name.as_str(), "run_resumed" | "branch_started") && !event.data["objective"]["goal"].is_null()
 }
 
 /// A journal on its way.
@@ -140,6 +146,9 @@ struct Replay<'a> {
     knowledge: Knowledge,
     rules: Rules,
     again: Again,
+    /// The objective stays as it began: its steps are computed again at the end, from the metrics that the journal tells.
+    /// Of several, each step is held against the one of its time.
+    one_objective: bool,
 }
 
 impl Replay<'_> {
@@ -148,6 +157,7 @@ impl Replay<'_> {
         let (before, group) = (&self.events[..at], &self.events[at..end]);
         let first = &group[0];
         self.rules.begin(before, group, &mut self.again);
+        again_interventions::taken(&mut self.again, &self.rules, before, group);
         again_interventions::hold(&mut self.again, &self.rules, before, group);
         match first.name.as_str() {
             "attempt_finished" if !self.finished(before, group) => return Ok(false),
@@ -187,7 +197,7 @@ impl Replay<'_> {
 
     /// Computes again what follows from what a station made.
     fn finished(&mut self, before: &[Event], group: &[Event]) -> bool {
-        let Replay { view, knowledge, again, .. } = self;
+        let Replay { view, knowledge, again, one_objective, .. } = self;
         let first = &group[0];
         let Some(job) = Job::at(view.state.position).filter(|job| job.lifeline() == first.lifeline) else {
             let here = Job::at(view.state.position).map_or("nothing", Job::lifeline);
@@ -220,7 +230,7 @@ impl Replay<'_> {
         for text in wrong.drain(..) {
             again.object("attempt", first.seq, text);
         }
-        hold(again, group, &records, rules.unknown(), view.settings.objective.is_some());
+        hold(again, group, &records, rules.unknown(), *one_objective && view.objective().is_some());
         let goes = transition(&view.settings.rules, &view.state, &told.event).row != Row::Ignored;
         if !goes {
             again.object("routing", first.seq, format!("{} cannot come to this where it is", first.lifeline));
@@ -271,7 +281,9 @@ fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>)
         }
         if tool.data["accepted"] == false { Acceptance::Rejected } else { Acceptance::Accepted }
     };
-    let inconclusive = |here| before.best(Some(here)).is_some_and(|(_, best)| best.inconclusive);
+    // Where there is an objective, that is decided behind this.
+    let inconclusive =
+        |here| before.objective().is_none() && before.best(Some(here)).is_some_and(|(_, best)| best.inconclusive);
     let event = match (told.event, &told.facts) {
         (Step::Reviewed(_), Facts::Reviewed { review, flaw, standing, .. }) => Step::Reviewed(ReviewFacts {
             verdict: review.verdict,
@@ -303,9 +315,9 @@ fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>)
     (Product { event, ..told }, wrong)
 }
 
-/// Holds the events of a group against what follows. Rules that nobody could ask, and an objective whose steps are asked
-/// by themselves, are left out.
-fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, objective: bool) {
+/// Holds the events of a group against what follows. Rules that nobody could ask are left out, and so are the steps of an
+/// objective that is asked `by_itself`.
+fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, by_itself: bool) {
     let told: Vec<&Event> = group.iter().filter(|event| event.name != "rule_violated").collect();
     let names = |all: &mut dyn Iterator<Item = (&str, &str)>| {
         all.map(|(name, lifeline)| format!("{name} of {lifeline}")).collect::<Vec<_>>().join(", ")
@@ -329,10 +341,21 @@ fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, 
             "guard_evaluated" => again.compare("guard", event, &["holds", "clause", "values"], &record.data),
             "routed" => again.compare("routing", event, &["from", "to", "row", "event", "on"], &record.data),
             "restored" => again.compare("attempt", event, &["says"], &record.data),
-            "revision_closed" => again.compare("revision", event, &CLOSED, &record.data),
+            "revision_closed" => {
+                again.compare("revision", event, &CLOSED, &record.data);
+                let mut follows = record.data["objective"].clone();
+                if by_itself && event.data["objective"].is_object() {
+                    let measured = follows["metrics"].take();
+                    follows = event.data["objective"].clone();
+                    follows["metrics"] = measured;
+                }
+                again.compare("objective", event, &["objective"], &json!({"objective": follows}));
+            }
             "run_finished" => {
                 again.compare("routing", event, &["outcome", "reason"], &record.data);
-                if !objective {
+                let with_its_best =
+                    Finished::deserialize(&record.data).is_ok_and(|end| ends_with_its_best(end.outcome));
+                if !(by_itself && with_its_best) {
                     again.compare("routing", event, &["best"], &record.data);
                 }
                 if !no_rules {
@@ -345,9 +368,24 @@ fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, 
 }
 
 /// What of a closed revision follows from the events before: all but the reason in words. Its objective is asked by itself.
-const CLOSED: [&str; 16] = [
-    "revision", "parent", "place", "outcome", "routed_to", "requirements", "check", "standing", "attempts", "models",
-    "spent", "spent_by_station", "edited", "hashes", "repaired", "strengthened",
+const CLOSED: [&str; 17] = [
+    "revision",
+    "parent",
+    "place",
+    "outcome",
+    "routed_to",
+    "requirements",
+    "check",
+    "standing",
+    "attempts",
+    "models",
+    "spent",
+    "spent_by_station",
+    "open",
+    "edited",
+    "hashes",
+    "repaired",
+    "strengthened",
 ];
 
 fn is_broken(event: Step) -> bool {
@@ -355,15 +393,11 @@ fn is_broken(event: Step) -> bool {
 }
 
 impl RunView {
-    /// What the journal says of its objective and does not follow from its metrics: steps, what ended the run, and which
-    /// revision is the best. An error says why nobody knows.
-    fn objections(&self, events: &[Event]) -> Result<Vec<Objection>, &'static str> {
-        let changed = |event: &Event| event.name != "run_started" && !event.data["objective"]["goal"].is_null();
+    /// What the journal says of the one objective that it has, and does not follow from the metrics that it tells: steps,
+    /// what ended the run, and which revision is the best.
+    fn objections(&self, events: &[Event]) -> Vec<Objection> {
         if self.objective().is_none() {
-            return Ok(Vec::new());
-        }
-        if events.iter().filter(|e| e.name != "revision_closed").any(changed) {
-            return Err("it was changed on the way, so its steps are of several");
+            return Vec::new();
         }
         let objection = |event: u64, text: String| Objection { about: "objective", event, text };
         let last = |name: &str| events.iter().rfind(|e| e.name == name).map_or(0, |e| e.seq);
@@ -397,6 +431,6 @@ impl RunView {
                 all.push(objection(last("run_finished"), text));
             }
         }
-        Ok(all)
+        all
     }
 }

@@ -11,7 +11,8 @@ use crate::journal::Event;
 
 /// Holds an event of the candidates against what follows from those before it in the same attempt.
 pub(super) fn hold(again: &mut Again, view: &RunView, event: &Event) {
-    let contest = Contest { here: view.in_flight.as_ref().map(|attempt| attempt.events.as_slice()).unwrap_or_default() };
+    let contest =
+        Contest { here: view.in_flight.as_ref().map(|attempt| attempt.events.as_slice()).unwrap_or_default() };
     match event.name.as_str() {
         "candidate_finished" => finished(again, view, event),
         "candidate_received" => {

@@ -61,6 +61,35 @@ pub(super) fn hold(again: &mut Again, rules: &Rules, before: &[Event], group: &[
     again.compare("intervention", event, &fields, &follows);
 }
 
+/// Holds answers that are taken, where answers are held before, against what was received, and against its labels.
+pub(super) fn taken(again: &mut Again, rules: &Rules, before: &[Event], group: &[Event]) {
+    let takes = |event: &&Event| matches!(event.name.as_str(), "answer_taken" | "answer_offered");
+    for event in group.iter().filter(takes) {
+        let is_it = |received: &&Event| {
+            let one = |field: &str| received.data[field] == event.data[field];
+            received.name == "answer_received"
+                && received.rev == event.rev
+                && (received.lifeline == event.lifeline || is_apart(&received.lifeline))
+                && ["purpose", "candidate", "artifact"].into_iter().all(one)
+                && !received.data["held"].is_null()
+        };
+        let Some(received) = before.iter().rfind(is_it) else {
+            again.object("intervention", event.seq, "an answer is taken that was not received");
+            continue;
+        };
+        let field = if event.name == "answer_taken" { "told" } else { "held" };
+        let mut follows = received.data["held"].clone();
+        // Another policy may have asked for other labels since: those that are told are asked alone where they are its own.
+        let labelled = labelled(rules, before, received).filter(|e| e.data["asked"] == event.data[field]["asked"]);
+        for name in ["asked", "by", "labels"] {
+            follows[name] = labelled.map_or(&event.data[field], |event| &event.data)[name].clone();
+        }
+        let mut data = json!({});
+        data[field] = follows;
+        again.compare("intervention", event, &[field], &data);
+    }
+}
+
 /// The answer of that number to the same request.
 fn answer<'a>(before: &'a [Event], intervened: &Event, purpose: &str, candidate: u32) -> Option<&'a Event> {
     let is_it = |event: &&Event| {
@@ -141,9 +170,7 @@ fn drafted(before: &[Event], received: &Event) -> (&'static str, Vec<Record>) {
     if !is_apart(lifeline) {
         return (Station::by_name(lifeline).map_or("second_reading", Station::name), Vec::new());
     }
-    let mine = |event: &&Event| {
-        event.seq < received.seq && (event.lifeline == lifeline && event.rev == received.rev)
-    };
+    let mine = |event: &&Event| event.seq < received.seq && (event.lifeline == lifeline && event.rev == received.rev);
     let own = || before.iter().filter(mine);
     let is_draft = |event: &&Event| event.name == "candidate_finished" && event.attempt == received.attempt;
     let Some(draft) = own().rfind(is_draft).and_then(|event| Candidate::deserialize(&event.data).ok()) else {

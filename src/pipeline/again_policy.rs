@@ -18,14 +18,17 @@ pub(super) struct Rules {
     watch: Option<Watch>,
     /// There is a policy.
     is_set: bool,
-    /// Where answers are met before they are taken: the rules behind each event of this start of the attempt in work.
+    /// Where answers are met before they are taken: the rules behind each event of this start of the attempt in work
+    /// behind which they may have been asked.
     behind: Vec<(u64, Watch)>,
+    /// The attempt in work was taken up again.
+    is_resumed: bool,
 }
 
 impl Rules {
     /// Before the first event. The store keeps the policy's text and those of answers.
     pub(super) fn new(store: Option<ArtifactStore>) -> Self {
-        Self { store, watch: None, is_set: false, behind: Vec::new() }
+        Self { store, watch: None, is_set: false, behind: Vec::new(), is_resumed: false }
     }
 
     /// The rules as they stand.
@@ -94,11 +97,16 @@ impl Rules {
             let why = format!("event {}: {why}", event.seq);
             self.lose(&why, again);
         }
-        // Whoever goes on asks anew.
-        if matches!(event.name.as_str(), "attempt_started" | "attempt_finished" | "run_resumed" | "branch_started") {
-            self.behind.clear();
+        // Whoever goes on asks anew, wherever its turn comes.
+        match event.name.as_str() {
+            "attempt_started" | "attempt_finished" | "branch_started" => {
+                (self.is_resumed, self.behind) = (false, Vec::new())
+            }
+            "run_resumed" => (self.is_resumed, self.behind) = (true, Vec::new()),
+            _ => {}
         }
-        if let Some(watch) = self.watch.as_ref().filter(|watch| watch.intervening().is_some()) {
+        let is_asked = self.is_resumed || event.name == "labelled" || !event.data["held"].is_null();
+        if let Some(watch) = self.watch.as_ref().filter(|watch| is_asked && watch.intervening().is_some()) {
             self.behind.push((event.seq, watch.clone()));
         }
     }
@@ -120,7 +128,8 @@ impl Rules {
         }
         match watch.open().iter().find(|open| open.rule == *rule) {
             None => {
-                let text = format!("`{rule}` is told as violated; by the events before it, it is not, or was told already");
+                let text =
+                    format!("`{rule}` is told as violated; by the events before it, it is not, or was told already");
                 again.object("policy", event.seq, text);
             }
             Some(open) => again.compare("policy", event, &VIOLATION, &to_value(open)),
@@ -130,8 +139,10 @@ impl Rules {
     /// Ends a group: what it violates has been told in it.
     pub(super) fn end(&mut self, last: &Event, again: &mut Again) {
         for open in self.watch.iter_mut().flat_map(Watch::take_open) {
-            let text =
-                format!("`{}` [{}] is violated by event {}, and no rule_violated tells it", open.rule, open.severity, open.culprit);
+            let text = format!(
+                "`{}` [{}] is violated by event {}, and no rule_violated tells it",
+                open.rule, open.severity, open.culprit
+            );
             again.object("policy", last.seq, text);
         }
     }
