@@ -34,7 +34,15 @@ pub(super) fn hold(again: &mut Again, rules: &Rules, before: &[Event], group: &[
         if at == best && taken.is_some_and(|taken| taken.data["artifact"] != received.data["artifact"]) {
             again.object("intervention", event.seq, "the text that is taken with it is of another answer");
         }
-        let Some((forecast, follows)) = forecast(rules, before, (event, received), sample) else { continue };
+        let Some((forecast, follows)) = forecast(rules, before, (event, received), sample) else {
+            // Where there is no policy to ask, that is told already.
+            if rules.watch().is_some() {
+                again
+                    .open
+                    .push(format!("what answer {} would have come to before event {}", sample.candidate, event.seq));
+            }
+            continue;
+        };
         if at == 0 {
             let first = forecast.violated.iter().find(|rule| rule.intervention.is_some());
             met = first.map(|rule| rule.rule.clone()).or_else(|| follows.predicted.first().cloned());
@@ -135,7 +143,7 @@ fn forecast(
     let ready = labelled.map_or(received.seq, |event| event.seq.max(received.seq));
     let mut first = None;
     for watch in rules.watches_since(ready) {
-        let Some(forecast) = rules.forecast(watch, before, records.clone()) else { continue };
+        let Some(forecast) = Rules::forecast(watch, before, records.clone()) else { continue };
         let follows = forecast.sampled(told.candidate, predicted(&forecast, &watch.1));
         if follows == *told {
             return Some((forecast, follows));

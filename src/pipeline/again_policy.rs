@@ -42,12 +42,7 @@ impl Rules {
     }
 
     /// What these records would have come to behind an event.
-    pub(super) fn forecast(
-        &self,
-        (seq, watch): &(u64, Watch),
-        before: &[Event],
-        records: Vec<Record>,
-    ) -> Option<Forecast> {
+    pub(super) fn forecast((seq, watch): &(u64, Watch), before: &[Event], records: Vec<Record>) -> Option<Forecast> {
         let end = before.iter().position(|event| event.seq > *seq).unwrap_or(before.len());
         watch.forecast(Draft::behind(&before[..end])?, records).ok()
     }
@@ -100,7 +95,7 @@ impl Rules {
         // Whoever goes on asks anew, wherever its turn comes.
         match event.name.as_str() {
             "attempt_started" | "attempt_finished" | "branch_started" => {
-                (self.is_resumed, self.behind) = (false, Vec::new())
+                (self.is_resumed, self.behind) = (false, Vec::new());
             }
             "run_resumed" => (self.is_resumed, self.behind) = (true, Vec::new()),
             _ => {}
