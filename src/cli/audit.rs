@@ -183,9 +183,9 @@ fn computed_again(args: &AuditArgs) -> Again {
     let computed = || {
         let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| e.to_string())?;
         let events = crate::journal::read(&journal).map_err(|e| e.to_string())?;
-        again(&events, store.as_ref()).map_err(|e| e.to_string())
+        Ok(again(&events, store.as_ref()))
     };
-    computed().unwrap_or_else(|why| Again { open: vec![why], ..Again::default() })
+    computed().unwrap_or_else(|why: String| Again { open: vec![why], ..Again::default() })
 }
 
 fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {

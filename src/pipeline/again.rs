@@ -104,11 +104,8 @@ fn short(value: &Value) -> String {
 }
 
 /// Computes again what a journal says. `store` keeps the texts that it names; without them, what rests on texts is left
-/// open.
-///
-/// # Errors
-/// An event that cannot be understood.
-pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Result<Again, FoldError> {
+/// open, and so is what stands behind an event that cannot be understood.
+pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Again {
     let mut replay = Replay {
         events,
         view: RunView::default(),
@@ -120,10 +117,14 @@ pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Result<Again, F
     let mut at = 0;
     while let Some(first) = events.get(at) {
         let end = at.saturating_add(first.more as usize + 1).min(events.len());
-        if !replay.group(at, end)? {
-            let seq = first.seq;
-            replay.again.open.push(format!("what stands behind event {seq}: nothing follows from it any more"));
-            return Ok(replay.again);
+        let why = match replay.group(at, end) {
+            Ok(true) => None,
+            Ok(false) => Some("nothing follows from it any more".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            replay.again.open.push(format!("what stands behind event {}: {why}", first.seq));
+            return replay.again;
         }
         at = end;
     }
@@ -131,7 +132,7 @@ pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Result<Again, F
     if one_objective {
         again.objections.extend(view.objections(events));
     }
-    Ok(again)
+    again
 }
 
 /// Whether an event changes the objective on the way.
