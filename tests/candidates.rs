@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::counter::{self, CFG, INFORMAL, MODULE, WITNESSES, bench, fenced, good_sections, review, sections};
+use support::forged::{forged, genuine};
 use support::model_server::{ModelServer, Reply, Seen};
 use support::{Bench, Script, name, outcome};
 use tlaforge::monitor::log::is_journal_field;
@@ -145,6 +146,27 @@ fn an_objective_ranks_the_leaders_before_their_standing_does() {
     assert_eq!((&chosen(&journal)["chosen"], &chosen(&journal)["by"]), (&json!(1), &json!("objective")));
     let leader = of(&journal, "candidate_finished").into_iter().rfind(|e| e["lifeline"] == "formalize_1").unwrap();
     assert_eq!(leader["data"]["step"]["met"], true);
+
+    // The choice is made again from what the journal tells of each, and so are the steps that it rests on.
+    genuine(&bench);
+    let choice = ("candidate_chosen", "formalize");
+    forged(&bench, choice, "/chosen", &json!(2))
+        .expect(1)
+        .prints(&["candidates: VIOLATED", "`chosen` of candidate_chosen is 2; it follows that it is 1"]);
+    forged(&bench, choice, "/by", &json!("points")).expect(1).prints(&["it follows that it is \"objective\""]);
+    forged(&bench, choice, "/received/1", &json!(3)).expect(1).prints(&["`received.1` of candidate_chosen is 3"]);
+    forged(&bench, ("leaders_named", "formalize"), "/leaders", &json!([2, 3]))
+        .expect(1)
+        .prints(&["`leaders[0]` of leaders_named is 2; it follows that it is 1"]);
+    let first = ("candidate_finished", "formalize_1");
+    forged(&bench, first, "/step/met", &json!(false))
+        .expect(1)
+        .prints(&["objective: VIOLATED", "`step.met` of candidate_finished is false; it follows that it is true"]);
+    forged(&bench, first, "/step/metrics/states", &json!(2)).expect(1).prints(&["`step.metrics.states`"]);
+    forged(&bench, first, "/says/points", &json!(1)).expect(1).prints(&["`says.points` of candidate_finished is 1"]);
+    forged(&bench, ("candidate_received", "formalize"), "/points", &json!(1))
+        .expect(1)
+        .prints(&["`points` of candidate_received is 1"]);
 }
 
 #[test]
@@ -490,6 +512,10 @@ fn an_intervention_foresees_an_answer_where_it_will_be_taken_and_behind_its_own_
     let journal = bench.journal("specs");
     let by: Vec<&Value> = of(&journal, "intervened").iter().map(|e| &e["data"]["rule"]).collect();
     assert_eq!(by, [&json!("r0"), &json!("r1")]);
+    genuine(&bench);
+    forged(&bench, ("intervened", "formalize_1"), "/samples/0/violated", &json!([]))
+        .expect(1)
+        .prints(&["of answer 1, `samples` says", "it follows: {\"candidate\":1,\"violated\":[\"r1\"]"]);
     bench.run(&["audit", "specs", "--policy", "policy.toml"]).expect(0).prints(&["Every rule holds."]);
 }
 

@@ -6,6 +6,7 @@ mod support;
 
 use serde_json::{Value, json};
 use support::counter::{INFORMAL, bench, good};
+use support::forged::{forged, genuine};
 use support::{Bench, Done, Script, name};
 
 const POLICY: &str = "policy.toml";
@@ -55,7 +56,7 @@ fn intervened(bench: &Bench) -> Value {
 
 fn kept_by_audit(bench: &Bench) {
     bench.run(&["audit", "specs", "--policy", POLICY]).expect(0).prints(&["Every rule holds."]);
-    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    genuine(bench);
 }
 
 #[test]
@@ -102,6 +103,38 @@ fn where_no_sample_keeps_the_rule_the_one_that_owes_least_is_taken_and_the_viola
     assert_eq!(name(&journal[usize::try_from(culprit).unwrap() - 1]), "answer_taken");
     // What is violated already is not met again.
     assert!(journal.iter().filter(|e| name(e) == "intervened").count() == 1);
+}
+
+#[test]
+fn an_audit_asks_again_which_answer_owed_least() {
+    let bench = bench();
+    let script = drafts(&["TODO: everything", INFORMAL, "never asked for"]);
+    under(&bench, &policy("resample", ""), &script).expect(0);
+    genuine(&bench);
+    let samples = intervened(&bench)["samples"].as_array().unwrap().clone();
+    let told: Vec<Value> = samples.iter().map(|s| json!([s["candidate"], s["violated"], s["owes"]["met"]])).collect();
+    assert_eq!(told, [json!([0, ["no-todo"], 1]), json!([1, ["no-todo"], 1]), json!([2, [], 0])]);
+
+    let met = ("intervened", "informal_spec");
+    forged(&bench, met, "/candidate", &json!(0)).expect(1).prints(&[
+        "intervention: VIOLATED",
+        "the answer that is taken with it is another",
+        "`candidate` of intervened is 0; it follows that it is 2",
+    ]);
+    forged(&bench, met, "/which", &json!("inject"))
+        .expect(1)
+        .prints(&["`which` of intervened is \"inject\"; it follows that it is \"resample\""]);
+    forged(&bench, met, "/prevented", &json!([])).expect(1).prints(&["`prevented` of intervened is []"]);
+    forged(&bench, met, "/calls", &json!(4)).expect(1).prints(&["`calls` of intervened is 4; it follows that it is 2"]);
+    // What the taken answer owes is asked of the rules, and not of the journal.
+    forged(&bench, met, "/samples/2/owes/met", &json!(3)).expect(1).prints(&["of answer 2, `samples` says"]);
+    forged(&bench, met, "/samples/1/violated", &json!([])).expect(1).prints(&["of answer 1, `samples` says"]);
+    forged(&bench, ("answer_taken", "informal_spec"), "/artifact", &samples[0]["candidate"])
+        .expect(1)
+        .prints(&["the text that is taken with it is of another answer", "an answer is taken that was not received"]);
+    forged(&bench, ("answer_taken", "informal_spec"), "/told/tools", &json!(["Read"]))
+        .expect(1)
+        .prints(&["`told.tools` of answer_taken is [\"Read\"]; it follows that it is []"]);
 }
 
 #[test]
@@ -265,6 +298,10 @@ fn what_is_predicted_from_samples_of_the_next_steps_is_met_before_it_comes() {
     assert!(draft.iter().all(|e| !e["data"]["offered"].to_string().contains("answer.md")));
     assert!(!bench.path("specs/workspace/answer.md").exists());
     kept_by_audit(&bench);
+    genuine(&bench);
+    forged(&bench, ("predicted", "informal_spec"), "/estimates/no-todo", &json!(0.9))
+        .expect(1)
+        .prints(&["of answer 1, `samples` says", "\"predicted\":[\"no-todo\"]"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod support;
 
 use serde_json::{Value, json};
 use support::counter::{CFG, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, issue, review, sections};
+use support::forged::{forged, genuine};
 use support::{Bench, Script, name, outcome, project};
 
 /// The first revision counts to 2 (4 distinct states), the second to 5 (7), each asked to be revised, the third to 3 (5).
@@ -278,7 +279,12 @@ fn a_branch_goes_on_from_its_own_line_and_a_resume_takes_another_objective() {
     // Revisions that were closed under another objective, and those of a run that had none, are measured all the same.
     assert_eq!((&of(&journal, 4)["goal"], &of(&journal, 4)["state"]), (&json!(true), &json!(1)));
     bench.run(&["report", "specs"]).expect(0).prints(&["Objective: F (states = 7)", "rev_1", "states is 7"]);
-    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    // Each step is computed again under the objective of its time.
+    genuine(&bench);
+    forged(&bench, ("revision_closed", "review"), "/objective/met", &json!(false))
+        .expect(1)
+        .prints(&["objective: VIOLATED", "`objective.met` of revision_closed is false; it follows that it is true"]);
+    forged(&bench, ("run_finished", "run"), "/best", &json!(0)).expect(1).prints(&["`best` of run_finished is 0"]);
 }
 
 #[test]
@@ -484,4 +490,19 @@ fn an_audit_computes_again_what_the_objective_comes_to() {
     forged("revision_closed", 0, &|data| data["objective"]["metrics"]["states"] = json!(40))
         .expect(1)
         .prints(&["the step of rev_0 does not follow"]);
+
+    // What was measured follows from what the tools said, also where the goal does not speak of it.
+    forged("revision_closed", 0, &|data| data["objective"]["metrics"]["depth"] = json!(99))
+        .expect(1)
+        .prints(&["`objective.metrics.depth` of revision_closed is 99; it follows that it is"]);
+
+    // Whatever shows test results shows it as one that failed.
+    forged("run_finished", 0, &|data| data["best"] = json!(2));
+    bench.run(&["audit", "forged", "--policy", "default", "--junit", "forged.xml"]).expect(1);
+    let xml = bench.read("forged.xml");
+    let number = journal.last().unwrap()["seq"].as_u64().unwrap();
+    assert!(xml.contains(&format!("name=\"objective: event {number}\"><failure message=\"rev_2 is said")), "{xml}");
+    assert!(xml.contains("failures=\"1\""), "{xml}");
+    bench.run(&["audit", "specs", "--policy", "default", "--junit", "genuine.xml"]).expect(0);
+    assert!(bench.read("genuine.xml").contains("failures=\"0\""));
 }

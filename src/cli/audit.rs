@@ -24,9 +24,9 @@ use crate::monitor::{
     AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
     Severity, asked_by,
 };
-use crate::pipeline::{RunView, default_policy, kept_texts};
+use crate::pipeline::{Again, again, default_policy, kept_texts};
 use crate::process::Cancel;
-use crate::report::{audit_json, audit_junit, audit_text, laws_text};
+use crate::report::{audit_json, audit_junit, audit_text, laws_text, objections_text};
 use crate::temporal::{Ending, Formulas, Refused};
 
 /// What stands for the policy that is compiled in.
@@ -90,21 +90,20 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         auditor.lines(&mut log.input(), manner, reset)
     };
     let audited = audited.map_err(|e| failure(&e))?;
+    let again = if is_default(args) { computed_again(args) } else { Again::default() };
     if let Some(path) = &args.junit {
         write_atomically(
             &std::path::absolute(path).fails(Exit::Usage)?,
-            audit_junit(&args.log.display().to_string(), &audited).as_bytes(),
+            audit_junit(&args.log.display().to_string(), &audited, &again).as_bytes(),
         )
         .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
-    let mut objections = Vec::new();
     if is_default(args) {
-        objections = objections_of(args);
-        under_laws(args, shape, &audited, &objections)?;
+        under_laws(args, shape, &audited, &again)?;
     } else {
         tell(args, shape, &audited);
     }
-    let broken = !objections.is_empty()
+    let broken = !again.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
 }
@@ -147,7 +146,7 @@ fn is_default(args: &AuditArgs) -> bool {
 
 /// What a run was decided by, in short. That a field of a guard stands nowhere is no wonder where nothing was decided
 /// by it; where no decision tells what it rests on, nothing can be said.
-fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, objections: &[String]) -> Result<(), Failure> {
+fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, again: &Again) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let missing = |warning: &&String| warning.starts_with("no record has a field");
     if audited.warnings.iter().filter(missing).any(|warning| warning.contains("`on.at`")) {
@@ -157,38 +156,36 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, objections: &[S
     for warning in audited.warnings.iter().filter(|warning| !missing(warning)) {
         advice(&format!("warning: {log}: {warning}"));
     }
+    for what in &again.open {
+        advice(&format!("warning: {log}: not computed again: {what}"));
+    }
     match args.format {
         Format::Text => {
-            let told = objections.iter().map(|what| format!("objective: VIOLATED\n    {what}\n"));
-            result(&told.chain([laws_text(&log, audited)]).collect::<Vec<_>>().concat());
+            result(&(objections_text(again) + &laws_text(&log, audited)));
         }
         Format::Json => {
             let mut object = audit_json(&log, shape.name(), audited);
-            object["objections"] = json!(objections);
+            object["objections"] = json!(again.objections);
+            object["not_computed_again"] = json!(again.open);
             json_line(&object);
         }
     }
     Ok(())
 }
 
-/// What a run's journal says of its objective and does not follow from its metrics.
-fn objections_of(args: &AuditArgs) -> Vec<String> {
+/// What a run's journal says and does not follow from it.
+fn computed_again(args: &AuditArgs) -> Again {
     let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
     if !journal.is_file() {
-        return Vec::new();
+        return Again { open: vec!["all of it: it is not a file".to_owned()], ..Again::default() };
     }
+    let kept = journal.parent().map(|folder| folder.join("artifacts")).filter(|dir| dir.is_dir());
     let computed = || {
+        let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| e.to_string())?;
         let events = crate::journal::read(&journal).map_err(|e| e.to_string())?;
-        if events.first().is_none_or(|event| event.data["objective"].is_null()) {
-            return Ok(Vec::new());
-        }
-        let view = RunView::of(&events).map_err(|e| e.to_string())?;
-        view.objections(&events).map_err(str::to_owned)
+        Ok(again(&events, store.as_ref()))
     };
-    computed().unwrap_or_else(|why: String| {
-        advice(&format!("warning: {}: the objective was not computed again: {why}", args.log.display()));
-        Vec::new()
-    })
+    computed().unwrap_or_else(|why: String| Again { open: vec![why], ..Again::default() })
 }
 
 fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {

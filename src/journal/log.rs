@@ -216,6 +216,12 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// One that would have followed these events of a journal; `None` where a clock of theirs cannot be read.
+    pub fn behind(events: &[Event]) -> Option<Self> {
+        let at = events.last().map(|event| event.at.clone()).unwrap_or_default();
+        Some(Self { first: events.len() as u64 + 1, at, clocks: Clocks::of(events).ok()?, events: Vec::new() })
+    }
+
     /// Adds records behind those before.
     pub fn extend(&mut self, records: Vec<Record>) {
         for record in records {

@@ -9,14 +9,15 @@ use super::desk::{Desk, HELD, Reply, Sample, TOLD, prompt_trouble};
 use crate::journal::{Event, Kind, Record, Sha};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
-use crate::pipeline::{Attempt, Forecast, Foreseen, Halt, StationError, StopReason, lifeline_of};
+use crate::pipeline::{Attempt, Forecast, Foreseen, Halt, Sampled, StationError, StopReason, lifeline_of, taken_data};
 
 /// A sample, and what taking it would come to.
 struct Tried {
     sample: Sample,
+    /// With the rules that are predicted to be violated later behind those that it would violate.
     forecast: Forecast,
-    /// The rules that are predicted to be violated later.
-    predicted: usize,
+    /// The same in short.
+    told: Sampled,
 }
 
 impl Tried {
@@ -27,12 +28,6 @@ impl Tried {
 
     fn violates(&self, rule: &str) -> bool {
         self.forecast.violated.iter().any(|violated| violated.rule == rule)
-    }
-
-    /// Less is better: violated rules that ask for an intervention, predicted ones among them, then what all rules owe.
-    fn owes(&self) -> impl Ord + use<> {
-        let asking = self.forecast.violated.iter().filter(|rule| rule.intervention.is_some()).count();
-        (asking - self.predicted, self.predicted, self.forecast.debt)
     }
 }
 
@@ -66,9 +61,10 @@ impl Desk {
         }
         let told = Told { rule: &rule, which, before: &before, purpose: &request.key.purpose };
         let all: Vec<Value> = tried.iter().skip(1).map(|tried| tried.sample.event.data.clone()).collect();
-        let best = tried.into_iter().min_by_key(Tried::owes).unwrap_or_else(|| unreachable!("the first one is there"));
+        let samples: Vec<Sampled> = tried.iter().map(|tried| tried.told.clone()).collect();
+        let best = tried.swap_remove(Sampled::best(&samples).unwrap_or_else(|| unreachable!("the first one is there")));
         // The answer comes first: it was foreseen as the next event.
-        let group = vec![settled(&best.sample, attempt), told.event(&best, &all, attempt)];
+        let group = vec![settled(&best.sample, attempt), told.event(&best, &samples, &all, attempt)];
         attempt.run.append(group)?;
         Ok(best.sample.reply)
     }
@@ -85,15 +81,15 @@ impl Desk {
         self.label(&request, &mut sample, attempt).await?;
         let mut forecast = attempt.run.forecast(as_if_taken(&sample, attempt))?;
         let asks = |rule: &Foreseen| rule.intervention.is_some();
-        let mut predicted = 0;
+        let mut predicted = Vec::new();
         if let Some(prediction) = intervening.prediction.as_ref().filter(|_| !forecast.violated.iter().any(asks)) {
             let estimates = self.predict(&request, &sample, prediction, attempt).await?;
-            predicted = estimates.len();
-            forecast
-                .violated
-                .extend(attempt.run.undecided().into_iter().filter(|rule| estimates.contains_key(&rule.rule)));
+            predicted = attempt.run.undecided();
+            predicted.retain(|rule| estimates.contains_key(&rule.rule));
         }
-        Ok(Tried { sample, forecast, predicted })
+        let told = forecast.sampled(request.key.candidate, predicted.iter().map(|rule| rule.rule.clone()).collect());
+        forecast.violated.extend(predicted);
+        Ok(Tried { sample, forecast, told })
     }
 
     /// The request that the intervention makes of the first one.
@@ -129,19 +125,8 @@ impl Desk {
 
 /// That an answer is taken: what the rules see of it.
 pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Record {
-    let data = &sample.event.data;
-    let mut told = data[HELD].clone();
-    for (name, value) in sample.labels.iter().filter_map(Value::as_object).flatten() {
-        told[name] = value.clone();
-    }
-    let mut record = attempt.event(
-        Kind::Act,
-        "answer_taken",
-        json!({
-            "purpose": data["purpose"], "candidate": data["candidate"], "artifact": data["artifact"],
-            "provider": data["provider"], "reads": data["reads"], TOLD: told,
-        }),
-    );
+    let data = taken_data(&sample.event.data, sample.labels.as_ref());
+    let mut record = attempt.event(Kind::Act, "answer_taken", data);
     attempt.taker.clone_into(&mut record.lifeline);
     record
 }
@@ -172,25 +157,16 @@ pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> R
     let found = ["answer_offered", "answer_received"]
         .iter()
         .find_map(|name| attempt.run.last_where(lifeline_of(candidate), name, is_it));
-    let Some(found) = found else { return Ok(None) };
-    let mut data = found.data;
-    let told = data[HELD].take();
+    let Some(Event { data, .. }) = found else { return Ok(None) };
     let asked = attempt.run.labels();
-    if !asked.is_empty() && told["asked"] != *asked.sha().as_str() {
+    if !asked.is_empty() && data[HELD]["asked"] != *asked.sha().as_str() {
         let message = format!(
             "an answer of candidate {candidate} was not labelled with what the policy's rules speak of; go on under the \
              policy under which it was drafted, or forge again under this one"
         );
         return Err(Halt { reason: StopReason::Settings, message }.into());
     }
-    Ok(Some(attempt.event(
-        Kind::Act,
-        "answer_taken",
-        json!({
-            "purpose": data["purpose"], "candidate": data["candidate"], "artifact": data["artifact"],
-            "provider": data["provider"], "reads": data["reads"], TOLD: told,
-        }),
-    )))
+    Ok(Some(attempt.event(Kind::Act, "answer_taken", taken_data(&data, None))))
 }
 
 /// What an intervention was for.
@@ -204,20 +180,18 @@ struct Told<'a> {
 
 impl Told<'_> {
     /// What it cost, and what it prevented. `further` are the events of the further answers.
-    fn event(&self, best: &Tried, further: &[Value], attempt: &Attempt<'_>) -> Record {
+    fn event(&self, best: &Tried, samples: &[Sampled], further: &[Value], attempt: &Attempt<'_>) -> Record {
         let before: Vec<&str> = self.before.iter().map(|violated| violated.rule.as_str()).collect();
         let prevented: Vec<&str> = before.iter().copied().filter(|rule| !best.violates(rule)).collect();
-        // What is predicted stands behind what is so.
-        let so = best.forecast.violated.len() - best.predicted;
-        let violated: Vec<&str> = best.forecast.violated[..so].iter().map(|rule| rule.rule.as_str()).collect();
         let cost_usd: Option<f64> = further.iter().map(cost).sum();
         attempt.event(
             Kind::Choice,
             "intervened",
             json!({
                 "rule": self.rule.rule, "which": self.which, "purpose": self.purpose, "calls": further.len(),
-                "candidate": best.sample.event.data["candidate"], "prevented": prevented, "violated": violated,
+                "candidate": best.sample.event.data["candidate"], "prevented": prevented, "violated": best.told.violated,
                 "owed": self.rule.owed, "cost_usd": cost_usd, "tokens": further.iter().map(tokens).sum::<u64>(),
+                "samples": samples,
             }),
         )
     }

@@ -8,11 +8,11 @@ use serde_json::json;
 
 use super::driver::closed;
 use super::machine::transition;
+use super::objective::ObjectiveStep;
 use super::records::{Product, Standing};
 use super::run::{record, to_value};
 use super::view::RunView;
 use crate::journal::{Event, Kind, Record, Sha};
-use crate::monitor::GoalStep;
 use crate::monitor::log::CANDIDATE_LIFELINES;
 
 /// How many formalizations may be drafted side by side.
@@ -87,7 +87,7 @@ pub struct Candidate {
     pub standing: Option<Standing>,
     /// What it would come to under the run's objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<GoalStep>,
+    pub step: Option<ObjectiveStep>,
     /// How long its answer took.
     #[serde(default)]
     pub seconds: f64,
@@ -192,7 +192,7 @@ pub fn best(received: &[Candidate]) -> Option<(&Candidate, ChosenBy)> {
     let has_steps = received.len() > 1 && received.iter().all(|one| one.step.is_some());
     let by = if has_steps { ChosenBy::Objective } else { ChosenBy::Points };
     let goal = |a: &Candidate, b: &Candidate| match (&a.step, &b.step) {
-        (Some(a), Some(b)) if by == ChosenBy::Objective => a.compare(b),
+        (Some(a), Some(b)) if by == ChosenBy::Objective => a.step.compare(&b.step),
         _ => std::cmp::Ordering::Equal,
     };
     let better = |a: &&Candidate, b: &&Candidate| {
@@ -343,11 +343,11 @@ impl RunView {
     }
 
     /// What the run would come to under its objective if its revision closed as it is; `None` without an objective.
-    pub fn step_here(&self) -> Option<GoalStep> {
+    pub fn step_here(&self) -> Option<ObjectiveStep> {
         self.objective()?;
         let mut with_this = self.clone();
         with_this.take_closed(closed(self, self));
-        with_this.objective_step(self.rev).map(|step| step.step)
+        with_this.objective_step(self.rev)
     }
 }
 

@@ -36,6 +36,16 @@ pub enum Job {
 }
 
 impl Job {
+    /// What is to be done where a run stands; `None` where it has ended or is stopped.
+    pub fn at(position: Position) -> Option<Self> {
+        match position {
+            Position::At(station) => Some(Job::At(station)),
+            Position::SecondReading => Some(Job::SecondReading),
+            Position::Mutants => Some(Job::Mutants),
+            Position::Done(_) | Position::Stopped(_) => None,
+        }
+    }
+
     /// The lifeline that does it.
     pub fn lifeline(self) -> &'static str {
         match self {
@@ -100,19 +110,14 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
     let (errands, mut under_way) = errands();
     loop {
         let view = run.view();
-        let job = match view.state.position {
-            Position::At(station) => Job::At(station),
-            Position::SecondReading => Job::SecondReading,
-            Position::Mutants => Job::Mutants,
-            Position::Done(_) | Position::Stopped(_) => {
-                return Ok(view.finished.unwrap_or(Finished {
-                    outcome: Outcome::Stopped,
-                    reason: None,
-                    why: "stopped".into(),
-                    best: None,
-                    rules: Vec::new(),
-                }));
-            }
+        let Some(job) = Job::at(view.state.position) else {
+            return Ok(view.finished.unwrap_or(Finished {
+                outcome: Outcome::Stopped,
+                reason: None,
+                why: "stopped".into(),
+                best: None,
+                rules: Vec::new(),
+            }));
         };
         let attempt = Attempt::begin(run, job.lifeline())?;
         let result = under_way.beside(stations.perform(job, &view, &attempt, &errands)).await?;
@@ -153,90 +158,116 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
     run.append(vec![record("run", Kind::Act, "run_finished", rev, 0, to_value(&finished)).after_all()]).map(|_| ())
 }
 
-/// Journals what was made and what follows from it. An approval that would leave a rule of the user's policy broken is
-/// none: whether it would is asked of the journal as the approval would leave it.
+/// Journals what was made and what follows from it.
 fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) -> Result<(), RunError> {
-    let (row, mut group) = group(run, job, attempt, product.clone(), None)?;
-    let mut rules = run.rules_at_end(&group)?;
-    let forbidding: Vec<String> = rules.iter().filter(|rule| rule.forbids()).map(RuleEnd::words).collect();
-    if row == Row::Approved && !forbidding.is_empty() {
-        let product = Product { event: product.event.broken(), ..product };
-        group = self::group(run, job, attempt, product, Some(&forbidding.join("; ")))?.1;
-        let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
-        rules = run.rules_at_end(&group)?.into_iter().map(|rule| RuleEnd { forbade: forbade(&rule), ..rule }).collect();
-    }
-    if let Some(end) = group.iter_mut().find(|record| record.name == "run_finished").filter(|_| !rules.is_empty()) {
-        end.data["rules"] = to_value(&rules);
-    }
+    let before = run.view();
+    let judgement = judgement(run, &before, &product)?;
+    let finishing = Finishing { before: &before, judgement: judgement.as_ref(), job, attempt: attempt.attempt };
+    let group = finishing.group(product, |records| run.rules_at_end(records))?;
     run.append(group).map(|_| ())
 }
 
-/// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
-/// it ends. `forbidden` says which rules of the user's policy forbid an approval.
-fn group(
-    run: &Run,
-    job: Job,
-    attempt: &Attempt<'_>,
-    product: Product,
-    forbidden: Option<&str>,
-) -> Result<(Row, Vec<Record>), RunError> {
-    let before = run.view();
-    let after = before.with(product.clone());
-    let (product, lost) = after.steered(product, || closed(&before, &after));
-    let product = &product;
-    let t = transition(&before.settings.rules, &before.state, &product.event);
-    let lifeline = job.lifeline();
-    let here = |kind, name, data| record(lifeline, kind, name, before.rev, attempt.attempt, data);
+/// The end of an attempt. What follows from what was made is decided here, while a run goes on and when its journal is
+/// computed again.
+pub(super) struct Finishing<'a> {
+    /// The run before it.
+    pub(super) before: &'a RunView,
+    /// What the guards came to; `None` where nothing was reviewed.
+    pub(super) judgement: Option<&'a Judgement>,
+    /// What was done.
+    pub(super) job: Job,
+    /// The number of the attempt.
+    pub(super) attempt: u32,
+}
 
-    let mut finished = to_value(product);
-    if let Some(says) = said(job, product, &after) {
-        finished["says"] = says;
-    }
-    let mut group = vec![here(Kind::Send, "attempt_finished", finished)];
-    let judgement = judgement(run, &before, product)?;
-    let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
-    group.extend(evaluated.map(|data| here(Kind::Choice, "guard_evaluated", data)));
-    let to = destination(&t);
-    let why = match (forbidden, lost.filter(|_| t.row == Row::ObjectiveLost)) {
-        (Some(rules), _) => {
-            format!("approved, and every clause of the guard holds, but the policy forbids it: {rules}")
+impl Finishing<'_> {
+    /// What is journaled. An approval that would leave a rule of the user's policy broken is none: whether it would is
+    /// asked of the journal as the approval would leave it. `ends` says how the rules would stand behind these records.
+    pub(super) fn group<E>(
+        &self,
+        product: Product,
+        ends: impl Fn(&[Record]) -> Result<Vec<RuleEnd>, E>,
+    ) -> Result<Vec<Record>, E> {
+        let is_end = |record: &Record| record.name == "run_finished";
+        let (row, mut group) = self.followed(product.clone(), None);
+        // Nobody asks how the rules stand where the run goes on.
+        if !group.iter().any(is_end) {
+            return Ok(group);
         }
-        (None, Some(lost)) => lost,
-        (None, None) => why(&t, product, &after, judgement.as_ref()),
-    };
-    let why = with_checker(why, after.fresh_check());
-    let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
-    group.push(here(
-        Kind::Choice,
-        "routed",
-        json!({"from": lifeline, "to": to, "row": t.row, "event": product.event, "on": on, "why": why}),
-    ));
-    if t.effects.contains(&Effect::Restore) {
-        let mut moved = after.clone();
-        moved.end_trial(&t, None);
-        moved.move_on(&t);
-        group.extend(restorations(&moved));
-    }
-    if t.effects.contains(&Effect::CloseRevision) {
-        let mut meta = close(&before, &after, &t, &why);
-        let finish = t.effects.iter().find_map(|e| match e {
-            Effect::Finish(outcome) => Some(*outcome),
-            _ => None,
-        });
-        let mut with_this = after.clone();
-        with_this.take_closed(meta.clone());
-        meta.objective = with_this.objective_step(meta.revision);
-        group.push(here(Kind::Act, "revision_closed", to_value(&meta)));
-        if let Some(outcome) = finish {
-            let best = match outcome {
-                outcome if ends_with_its_best(outcome) => with_this.best(None).map(|(rev, _)| rev),
-                _ => Some(before.rev),
-            };
-            let finished = Finished { outcome, reason: None, why, best, rules: Vec::new() };
-            group.push(record("run", Kind::Act, "run_finished", before.rev, 0, to_value(&finished)).after_all());
+        let mut rules = ends(&group)?;
+        let forbidding: Vec<String> = rules.iter().filter(|rule| rule.forbids()).map(RuleEnd::words).collect();
+        if row == Row::Approved && !forbidding.is_empty() {
+            let product = Product { event: product.event.broken(), ..product };
+            group = self.followed(product, Some(&forbidding.join("; "))).1;
+            let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
+            rules = ends(&group)?.into_iter().map(|rule| RuleEnd { forbade: forbade(&rule), ..rule }).collect();
         }
+        if let Some(end) = group.iter_mut().find(|record| is_end(record)).filter(|_| !rules.is_empty()) {
+            end.data["rules"] = to_value(&rules);
+        }
+        Ok(group)
     }
-    Ok((t.row, group))
+
+    /// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
+    /// it ends. `forbidden` says which rules of the user's policy forbid an approval.
+    fn followed(&self, product: Product, forbidden: Option<&str>) -> (Row, Vec<Record>) {
+        let Self { before, judgement, job, attempt } = *self;
+        let after = before.with(product.clone());
+        let (product, lost) = after.steered(product, || closed(before, &after));
+        let product = &product;
+        let t = transition(&before.settings.rules, &before.state, &product.event);
+        let lifeline = job.lifeline();
+        let here = |kind, name, data| record(lifeline, kind, name, before.rev, attempt, data);
+
+        let mut finished = to_value(product);
+        if let Some(says) = said(job, product, &after) {
+            finished["says"] = says;
+        }
+        let mut group = vec![here(Kind::Send, "attempt_finished", finished)];
+        let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
+        group.extend(evaluated.map(|data| here(Kind::Choice, "guard_evaluated", data)));
+        let to = destination(&t);
+        let why = match (forbidden, lost.filter(|_| t.row == Row::ObjectiveLost)) {
+            (Some(rules), _) => {
+                format!("approved, and every clause of the guard holds, but the policy forbids it: {rules}")
+            }
+            (None, Some(lost)) => lost,
+            (None, None) => why(&t, product, &after, judgement),
+        };
+        let why = with_checker(why, after.fresh_check());
+        let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
+        group.push(here(
+            Kind::Choice,
+            "routed",
+            json!({"from": lifeline, "to": to, "row": t.row, "event": product.event, "on": on, "why": why}),
+        ));
+        if t.effects.contains(&Effect::Restore) {
+            let mut moved = after.clone();
+            moved.end_trial(&t, None);
+            moved.move_on(&t);
+            group.extend(restorations(&moved));
+        }
+        if t.effects.contains(&Effect::CloseRevision) {
+            let mut meta = close(before, &after, &t, &why);
+            let finish = t.effects.iter().find_map(|e| match e {
+                Effect::Finish(outcome) => Some(*outcome),
+                _ => None,
+            });
+            let mut with_this = after.clone();
+            with_this.take_closed(meta.clone());
+            meta.objective = with_this.objective_step(meta.revision);
+            group.push(here(Kind::Act, "revision_closed", to_value(&meta)));
+            if let Some(outcome) = finish {
+                let best = match outcome {
+                    outcome if ends_with_its_best(outcome) => with_this.best(None).map(|(rev, _)| rev),
+                    _ => Some(before.rev),
+                };
+                let finished = Finished { outcome, reason: None, why, best, rules: Vec::new() };
+                group.push(record("run", Kind::Act, "run_finished", before.rev, 0, to_value(&finished)).after_all());
+            }
+        }
+        (t.row, group)
+    }
 }
 
 fn destination(t: &Transition) -> String {

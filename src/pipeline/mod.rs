@@ -3,6 +3,10 @@
 //! It knows no tool, no provider and no node: stations are names here, and what works at them comes through a trait.
 
 mod admission;
+mod again;
+mod again_candidates;
+mod again_interventions;
+mod again_policy;
 mod candidates;
 mod driver;
 mod errands;
@@ -24,6 +28,7 @@ mod view;
 mod watch;
 
 pub use admission::{AdmissionError, Admitted, admit};
+pub use again::{Again, Objection, again};
 pub use candidates::{
     Candidate, Candidates, Chosen, ChosenBy, GivenUp, LEADERS, MAX_CANDIDATES, QuickCheck, Stage, best, leaders,
     lifeline_of,
@@ -50,4 +55,6 @@ pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};
 pub use view::{FoldError, Made, RunView};
-pub use watch::{Forecast, Foreseen, Intervened, Predicted, RuleEnd, Violation, WatchError, kept_texts};
+pub use watch::{
+    Forecast, Foreseen, Intervened, Owes, Predicted, RuleEnd, Sampled, Violation, WatchError, kept_texts, taken_data,
+};

@@ -8,13 +8,13 @@ use super::machine::{Event as Step, Outcome};
 use super::metrics::{Metrics, known_metrics};
 use super::records::{Product, Revision, Standing};
 use super::view::RunView;
-use crate::journal::Event;
 use crate::monitor::{GoalStep, RunObjective};
 
 /// What a closed revision came to under the objective (`objective` in `revision_closed`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ObjectiveStep {
     /// What was measured of it.
+    #[serde(default)]
     pub metrics: Metrics,
     /// What the automaton made of that.
     #[serde(flatten)]
@@ -43,22 +43,41 @@ impl RunView {
         self.left.insert(revision.revision, (self.baseline.clone(), self.first_violated.clone()));
         self.made_by.insert(revision.revision, self.made);
         self.metrics.insert(revision.revision, self.measure(&revision));
+        self.take_step(revision.revision, revision.parent);
         self.revisions.push(revision);
+    }
+
+    fn take_step(&mut self, revision: u32, parent: Option<u32>) {
+        let step = self.metrics.get(&revision).and_then(|metrics| self.objective_after(parent, metrics));
+        if let Some(step) = step {
+            self.steps.insert(revision, step);
+        }
+    }
+
+    /// Takes the steps of all closed revisions under another objective.
+    pub(super) fn take_steps_again(&mut self) {
+        self.steps.clear();
+        let closed: Vec<(u32, Option<u32>)> = self.revisions.iter().map(|r| (r.revision, r.parent)).collect();
+        closed.into_iter().for_each(|(revision, parent)| self.take_step(revision, parent));
     }
 
     /// The steps of the objective over the line of closed revisions that ends in this one.
     pub fn objective_line(&self, revision: u32) -> Vec<(u32, GoalStep)> {
-        let Some(objective) = self.objective() else { return Vec::new() };
-        let line: Vec<u32> = self.line_of(revision).into_iter().map(|r| r.revision).collect();
-        let trace = line.iter().filter_map(|n| self.metrics.get(n));
-        let steps = objective.steps(&known_metrics(), trace);
-        line.into_iter().zip(steps).collect()
+        let step = |r: &Revision| Some((r.revision, self.steps.get(&r.revision)?.clone()));
+        self.line_of(revision).into_iter().filter_map(step).collect()
     }
 
     /// What a closed revision came to.
     pub fn objective_step(&self, revision: u32) -> Option<ObjectiveStep> {
-        let (_, step) = self.objective_line(revision).pop()?;
+        let step = self.steps.get(&revision)?.clone();
         Some(ObjectiveStep { metrics: self.metrics.get(&revision)?.clone(), step })
+    }
+
+    /// What a revision that is not closed yet would come to behind that line, if this is what is measured of it.
+    pub(super) fn objective_after(&self, parent: Option<u32>, metrics: &Metrics) -> Option<GoalStep> {
+        let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
+        let trace = line.iter().filter_map(|r| self.metrics.get(&r.revision)).chain([metrics]);
+        self.objective()?.steps(&known_metrics(), trace).pop()
     }
 
     /// What is still owed after the line that ends in this revision, or before the first; `None` without an objective.
@@ -70,8 +89,8 @@ impl RunView {
 
     /// How many revisions it takes at least to reach the goal after that line; `None` where it cannot be reached.
     pub fn distance_after(&self, revision: Option<u32>) -> Option<u32> {
-        match revision.and_then(|n| self.objective_line(n).pop()) {
-            Some((_, step)) => step.distance,
+        match revision.and_then(|n| self.steps.get(&n)) {
+            Some(step) => step.distance,
             None => self.objective()?.distance_at_start(&known_metrics()),
         }
     }
@@ -84,13 +103,12 @@ impl RunView {
             (Some(a), Some(b)) => a.compare(b),
             (a, b) => a.is_some().cmp(&b.is_some()),
         };
-        let step = |revision| self.objective_line(revision).pop().map(|(_, step)| step);
         self.revisions
             .iter()
-            .map(|r| (r.outcome.starts_with("approved"), step(r.revision), r.revision, r.standing))
+            .map(|r| (r.outcome.starts_with("approved"), self.steps.get(&r.revision), r.revision, r.standing))
             .chain(here.map(|s| (false, None, self.rev, s)))
             .max_by(|(p, i, a, x), (q, j, b, y)| {
-                p.cmp(q).then_with(|| nearer(i.as_ref(), j.as_ref())).then(x.rank().cmp(&y.rank())).then(a.cmp(b))
+                p.cmp(q).then_with(|| nearer(*i, *j)).then(x.rank().cmp(&y.rank())).then(a.cmp(b))
             })
             .map(|(_, _, revision, standing)| (revision, standing))
     }
@@ -117,46 +135,6 @@ impl RunView {
             "the objective `{goal}`{meanings} cannot be reached any more in this run: behind rev_{at} it takes at least \
              {least} more revisions, and {left} more revision{s} may follow: {values}"
         ))
-    }
-
-    /// What the journal says of its objective and does not follow from its metrics: steps, what ended the run, and which
-    /// revision is the best. An error says why nobody knows.
-    pub fn objections(&self, events: &[Event]) -> Result<Vec<String>, &'static str> {
-        let changed = |event: &Event| event.name != "run_started" && !event.data["objective"]["goal"].is_null();
-        if self.objective().is_none() {
-            return Ok(Vec::new());
-        }
-        if events.iter().filter(|e| e.name != "revision_closed").any(changed) {
-            return Err("it was changed on the way, so its steps are of several");
-        }
-        let mut all = Vec::new();
-        for revision in &self.revisions {
-            let number = revision.revision;
-            let is_told = revision.objective.as_ref().map(|step| &step.step);
-            if is_told != self.objective_step(number).map(|step| step.step).as_ref() {
-                all.push(format!("the step of rev_{number} does not follow from its metrics"));
-            }
-        }
-        let was_lost = events.iter().filter(|e| e.name == "routed" && e.data["row"] == "objective_lost");
-        let left = |event: &Event| {
-            let on = |name: &str| event.data["on"][name].as_u64().and_then(|n| u32::try_from(n).ok());
-            Some(on("last_place")?.saturating_sub(on("place")?))
-        };
-        for event in was_lost.filter(|event| self.lost(event.rev, left(event)).is_none()) {
-            all.push(format!("event {} ends the run for an objective that rev_{} had not lost", event.seq, event.rev));
-        }
-        if let Some(end) = self.finished.as_ref().filter(|end| ends_with_its_best(end.outcome)) {
-            let best = self.best(None).map(|(revision, _)| revision);
-            if end.best != best {
-                let named = |rev: Option<u32>| rev.map_or_else(|| "none".to_owned(), |rev| format!("rev_{rev}"));
-                all.push(format!(
-                    "{} is said to be the best revision; by its metrics it is {}",
-                    named(end.best),
-                    named(best)
-                ));
-            }
-        }
-        Ok(all)
     }
 
     /// The predicates at a revision with the values that they saw: `` `small` is false (states is 12) ``.

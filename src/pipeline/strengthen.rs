@@ -209,6 +209,19 @@ impl RunView {
         }
     }
 
+    /// What the mutants that were judged last come to for the machine: whether some survive, and whether the properties on
+    /// trial kill more.
+    pub(super) fn judged_last(&self) -> Option<Event> {
+        let Strengthening { now, trial, .. } = self.strengthening.as_ref()?;
+        let on_trial = trial.as_ref().filter(|_| self.state.on_trial);
+        let judged = match on_trial {
+            Some(trial) => trial.judged.as_ref()?,
+            None => now,
+        };
+        let survivors = judged.of(Outcome::Survived).next().is_some();
+        Some(Event::Judged { survivors, better: on_trial.is_some() && judged.kills_more(now) })
+    }
+
     /// Why a run goes where it goes because of mutants, in words; `None` where it does not.
     pub(super) fn of_mutants(&self, t: &Transition, product: &Product) -> Option<String> {
         let Strengthening { now, trial, .. } = self.strengthening.as_ref()?;

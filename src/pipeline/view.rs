@@ -17,6 +17,7 @@ use super::station::{Review, Station};
 use super::strengthen::{Judged, Strengthening};
 use super::watch::{Intervened, Predicted, Violation};
 use crate::journal::{Event, Sha, is_apart};
+use crate::monitor::GoalStep;
 use crate::prompt::Requirement;
 use crate::tla::{ASSERTION, Baseline, Change, CheckOutcome, Diagnostic, Verdict, covers_key};
 
@@ -69,6 +70,8 @@ pub struct RunView {
     pub revisions: Vec<Revision>,
     /// What was measured of them.
     pub metrics: BTreeMap<u32, Metrics>,
+    /// What each closed revision came to under the objective, on its own line.
+    pub(super) steps: BTreeMap<u32, GoalStep>,
     /// Attempts begun, by revision and lifeline.
     pub attempts: BTreeMap<(u32, String), u32>,
     /// Models that answered in this revision.
@@ -123,6 +126,7 @@ impl Default for RunView {
             standing: Standing::default(),
             revisions: Vec::new(),
             metrics: BTreeMap::new(),
+            steps: BTreeMap::new(),
             attempts: BTreeMap::new(),
             models: Vec::new(),
             spent: BTreeMap::new(),
@@ -461,6 +465,7 @@ impl RunView {
         self.settings.candidates = changed.candidates.unwrap_or(self.settings.candidates);
         if changed.objective.is_some() {
             self.settings.objective = changed.objective;
+            self.take_steps_again();
         }
         if let Some(surroundings) = changed.surroundings {
             self.settings.surroundings = surroundings;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::admission::{AdmissionError, Admitted, admitted};
 use super::records::Stored;
@@ -82,6 +82,44 @@ pub struct Intervened {
     pub cost_usd: Option<f64>,
     /// Their tokens.
     pub tokens: u64,
+    /// What each answer that came would have come to, the first one first.
+    #[serde(default)]
+    pub samples: Vec<Sampled>,
+}
+
+/// What an answer would come to, were it taken (`samples` of `intervened`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// Its number.
+    pub candidate: u32,
+    /// The rules that it would violate.
+    pub violated: Vec<String>,
+    /// Those with an intervention that it leaves open, and that are predicted to be violated after it.
+    pub predicted: Vec<String>,
+    /// What the rules would owe.
+    pub owes: Owes,
+}
+
+/// What rules would owe; less is better, the first number before all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Owes {
+    /// Rules with an intervention that are violated by the answer.
+    pub met: usize,
+    /// Those that are predicted to be violated.
+    pub predicted: usize,
+    /// Rules about the whole journal that are violated in all.
+    pub violated: usize,
+    /// As of [`Debt`].
+    pub steps: u32,
+    /// As of [`Debt`].
+    pub obligations: u32,
+}
+
+impl Sampled {
+    /// Which of several is taken: the one that owes least, the earlier of equals.
+    pub fn best(all: &[Sampled]) -> Option<usize> {
+        (0..all.len()).min_by_key(|at| all[*at].owes)
+    }
 }
 
 /// What was asked to foresee where an answer leads (`predicted`).
@@ -156,6 +194,16 @@ pub struct Forecast {
     pub violated: Vec<Foreseen>,
     /// What all rules would owe after it: how many are violated, and what the others owe at most. Less is better.
     pub debt: (usize, Debt),
+}
+
+impl Forecast {
+    /// The same in short, as the journal tells it of an answer after which these rules are predicted to be violated.
+    pub fn sampled(&self, candidate: u32, predicted: Vec<String>) -> Sampled {
+        let (violated, Debt { steps, obligations }) = self.debt;
+        let met = self.violated.iter().filter(|rule| rule.intervention.is_some()).count();
+        let owes = Owes { met, predicted: predicted.len(), violated, steps, obligations };
+        Sampled { candidate, violated: self.violated.iter().map(|rule| rule.rule.clone()).collect(), predicted, owes }
+    }
 }
 
 /// A rule that would be violated.
@@ -291,6 +339,27 @@ impl Watch {
                 .map(|violation| record("run", Kind::Act, "rule_violated", rev, 0, to_value(violation)).after_all());
             draft.extend(found.collect());
         }
+    }
+
+    /// The policy.
+    pub(super) fn policy(&self) -> &Sha {
+        &self.policy
+    }
+
+    /// How a violation of a rule is met.
+    pub(super) fn intervention(&self, rule: &str) -> Option<Intervention> {
+        self.follower.rules().iter().find(|known| known.id == rule)?.intervention
+    }
+
+    /// The violations that the journal has not told so far.
+    pub(super) fn open(&self) -> &[Violation] {
+        &self.open
+    }
+
+    /// The same; they count as told.
+    pub(super) fn take_open(&mut self) -> Vec<Violation> {
+        self.told.extend(self.open.iter().map(|violation| violation.rule.clone()));
+        std::mem::take(&mut self.open)
     }
 
     fn foreseen(&self, rule: &PolicyRule) -> Foreseen {
@@ -431,6 +500,18 @@ impl From<(u64, AuditError)> for WatchError {
     fn from((seq, source): (u64, AuditError)) -> Self {
         Self::Event { seq, source }
     }
+}
+
+/// What rules see of an answer that is taken (`answer_taken`): of the event that holds it, with its labels.
+pub fn taken_data(received: &Value, labels: Option<&Value>) -> Value {
+    let mut told = received["held"].clone();
+    for (name, value) in labels.and_then(Value::as_object).into_iter().flatten() {
+        told[name] = value.clone();
+    }
+    json!({
+        "purpose": received["purpose"], "candidate": received["candidate"], "artifact": received["artifact"],
+        "provider": received["provider"], "reads": received["reads"], "told": told,
+    })
 }
 
 /// The texts that a run keeps: answers of models, by the names that the journal gives them.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::monitor::{Audited, RuleFinding, Verdict};
+use crate::pipeline::{Again, Objection};
 
 use super::counted;
 use super::labelling::{labelling_json, labelling_text, names, untrusted_text};
@@ -60,6 +61,12 @@ pub fn laws_text(log: &str, audited: &Audited) -> String {
         if broken.is_empty() { "none".to_owned() } else { broken.len().to_string() },
     );
     out
+}
+
+/// What a journal says and does not follow from it.
+pub fn objections_text(again: &Again) -> String {
+    let text = |o: &Objection| format!("{}: VIOLATED\n    event {}: {}\n\n", o.about, o.event, o.text);
+    again.objections.iter().map(text).collect()
 }
 
 fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {

@@ -1,24 +1,41 @@
 //! An audit as `JUnit` XML: a test for each rule. A broken rule of severity `error` is a failure; of a milder one the reasons
-//! are told, and the test passes, as the status of the command says.
+//! are told, and the test passes, as the status of the command says. Where a journal was computed again, each objection is
+//! a failure, too, and what could not be computed is skipped.
 
 use std::fmt::Write as _;
 
 use super::junit::escaped;
 use super::labelling::untrusted_text;
 use crate::monitor::{Audited, RuleFinding, Severity};
+use crate::pipeline::{Again, Objection};
 
 /// The XML.
-pub fn audit_junit(log: &str, audited: &Audited) -> String {
+pub fn audit_junit(log: &str, audited: &Audited, again: &Again) -> String {
     let fails = |finding: &&RuleFinding| !finding.verdict.holds() && finding.rule.severity == Severity::Error;
     let case = escaped(log);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge audit\">\n");
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
-        "  <testsuite name=\"{case}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\">",
-        audited.findings.len(),
-        audited.findings.iter().filter(fails).count(),
+        "  <testsuite name=\"{case}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">",
+        audited.findings.len() + again.objections.len() + again.open.len(),
+        audited.findings.iter().filter(fails).count() + again.objections.len(),
+        again.open.len(),
     );
+    for Objection { about, event, text } in &again.objections {
+        let text = escaped(text);
+        let _ = writeln!(
+            out,
+            "    <testcase classname=\"{case}\" name=\"{about}: event {event}\"><failure message=\"{text}\"/></testcase>"
+        );
+    }
+    for what in &again.open {
+        let what = escaped(what);
+        let _ = writeln!(
+            out,
+            "    <testcase classname=\"{case}\" name=\"computed again\"><skipped message=\"{what}\"/></testcase>"
+        );
+    }
     for finding in &audited.findings {
         let _ = write!(out, "    <testcase classname=\"{case}\" name=\"{}\">", escaped(&finding.rule.id));
         let untrusted =

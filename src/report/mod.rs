@@ -14,7 +14,7 @@ mod policy;
 mod strengthen;
 mod text;
 
-pub use audit::{audit_json, audit_text, laws_text};
+pub use audit::{audit_json, audit_text, laws_text, objections_text};
 pub use audit_junit::audit_junit;
 pub use candidates::candidate_event;
 pub use chart::{Chart, ChartError, chart_mermaid, chart_text};

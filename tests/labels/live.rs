@@ -2,6 +2,7 @@
 //! labels live as in an audit of the journal.
 
 use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
+use crate::support::forged::{forged, genuine};
 use crate::support::model_server::{ModelServer, Reply, Seen, Tokens};
 use crate::support::recorded_model::RecordedModel;
 use crate::support::{Bench, Done, Script, name};
@@ -116,6 +117,13 @@ fn an_intervention_sees_the_labels_of_each_answer_that_came() {
     let again = of(&journal, "request_sent").into_iter().find(|e| e["data"]["candidate"] == 1).unwrap();
     let again = bench.read(&format!("specs/artifacts/{}", again["data"]["prompt"].as_str().unwrap()));
     assert!(again.contains("(`model:unsure`: the answer says that it guesses)"), "it is told what that is: {again}");
+    genuine(&bench);
+    forged(&bench, ("intervened", "informal_spec"), "/samples/0/violated", &json!([]))
+        .expect(1)
+        .prints(&["of answer 0, `samples` says", "\"violated\":[\"sure\"]"]);
+    forged(&bench, ("answer_taken", "review"), "/told/labels", &json!(["unsure"]))
+        .expect(1)
+        .prints(&["`told.labels` of answer_taken is [\"unsure\"]; it follows that it is []"]);
     bench.run(&["audit", "specs", "--policy", POLICY]).expect(0);
 
     let sampled = policy("intervention = \"resample\"\n\n[prediction]\n");

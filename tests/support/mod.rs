@@ -12,6 +12,7 @@ pub mod checking;
 pub mod claude_code;
 pub mod counter;
 pub mod folder;
+pub mod forged;
 pub mod handoff;
 pub mod model_server;
 pub mod model_wire;

@@ -118,7 +118,7 @@ const EVENTS: [(&str, &[&str]); 37] = [
            held.tools"],
     ),
     ("labelled", &["asked by calls candidate cost_usd labels purpose stale step tokens"]),
-    ("intervened", &["calls candidate cost_usd owed prevented purpose rule tokens violated which"]),
+    ("intervened", &["calls candidate cost_usd owed prevented purpose rule samples tokens violated which"]),
     ("predicted", &["calls candidate cost_usd estimates.* how pattern purpose steps threshold tokens"]),
     ("answer_normalised", &["what"]),
     ("part_taken", &["artifact of"]),

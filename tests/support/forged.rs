@@ -1,0 +1,33 @@
+//! Journals of genuine runs with something changed in them.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::Value;
+
+use super::{Bench, Done, name};
+
+/// The audit of the run's journal with something changed: in the last event of a name and lifeline, at a place of its data.
+pub fn forged(bench: &Bench, of: (&str, &str), place: &str, value: &Value) -> Done {
+    let mut journal = bench.events("specs");
+    let event = journal.iter_mut().rfind(|e| name(e) == of.0 && e["lifeline"] == of.1).unwrap();
+    let (parent, field) = place.rsplit_once('/').unwrap();
+    let data = event["data"].pointer_mut(parent).unwrap_or_else(|| panic!("{} has no {place}", of.0));
+    assert_ne!(data[field], *value, "{place} changes");
+    data[field] = value.clone();
+    write(bench, &journal);
+    bench.run(&["audit", "forged", "--policy", "default"])
+}
+
+/// A run's journal that was changed, beside its texts.
+pub fn write(bench: &Bench, journal: &[Value]) {
+    bench.write("forged/journal.jsonl", journal.iter().map(|e| e.to_string() + "\n").collect::<String>());
+    if !bench.path("forged/artifacts").exists() {
+        symlink(bench.path("specs/artifacts"), bench.path("forged/artifacts")).unwrap();
+    }
+}
+
+/// The journal as the run wrote it says nothing that does not follow.
+pub fn genuine(bench: &Bench) {
+    let done = bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    assert_eq!(done.stderr, "", "everything was computed again");
+}
