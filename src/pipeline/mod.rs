@@ -4,10 +4,8 @@
 
 mod admission;
 mod again;
-mod again_candidates;
-mod again_interventions;
-mod again_policy;
 mod candidates;
+mod covering;
 mod driver;
 mod errands;
 mod folder;

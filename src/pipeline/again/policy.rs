@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::again::Again;
-use super::records::Stored;
-use super::run::to_value;
-use super::watch::{Forecast, RuleEnd, Violation, Watch};
+use super::super::records::Stored;
+use super::super::run::to_value;
+use super::super::watch::{Forecast, RuleEnd, Violation, Watch};
+use super::Again;
 use crate::journal::{ArtifactStore, Draft, Event, Record, Sha};
 
 /// The policy of each time on its way through a journal.

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::again::Again;
-use super::again_policy::Rules;
-use super::candidates::Candidate;
-use super::run::{record, to_value};
-use super::station::Station;
-use super::watch::{Forecast, Intervened, Sampled, Watch, taken_data};
+use super::super::candidates::Candidate;
+use super::super::run::{record, to_value};
+use super::super::station::Station;
+use super::super::watch::{Forecast, Intervened, Sampled, Watch, taken_data};
+use super::Again;
+use super::policy::Rules;
 use crate::journal::{Event, Kind, Record, Sha, is_apart};
 use crate::monitor::StepText;
 

@@ -1,12 +1,16 @@
 //! A journal computed again: what it says of itself, held against what follows from the events before. What differs is
 //! an objection. The same functions decide here that have decided while the run went on.
 
+mod candidates;
+mod interventions;
+mod policy;
+
 use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::again_policy::{self, Rules};
+use self::policy::Rules;
 use super::driver::{Finishing, Job};
 use super::knowledge::{Judgement, Knowledge};
 use super::machine::{Acceptance, Event as Step, ReviewFacts, transition};
@@ -16,7 +20,6 @@ use super::routes::Row;
 use super::run::{restorations, to_value};
 use super::said::reviewed;
 use super::view::{FoldError, RunView};
-use super::{again_candidates, again_interventions};
 use crate::journal::{ArtifactStore, Event, Record, is_apart};
 
 /// Something that a journal says and that does not follow from it.
@@ -158,15 +161,15 @@ impl Replay<'_> {
         let (before, group) = (&self.events[..at], &self.events[at..end]);
         let first = &group[0];
         self.rules.begin(before, group, &mut self.again);
-        again_interventions::taken(&mut self.again, &self.rules, before, group);
-        again_interventions::hold(&mut self.again, &self.rules, before, group);
+        interventions::taken(&mut self.again, &self.rules, before, group);
+        interventions::hold(&mut self.again, &self.rules, before, group);
         match first.name.as_str() {
             "attempt_finished" if !self.finished(before, group) => return Ok(false),
             "branch_started" => self.branched(group),
             "run_resumed" => self.resumed(group),
             "check_finished" if !is_apart(&first.lifeline) => self.checked(first),
             "candidate_finished" | "candidate_received" | "leaders_named" | "candidate_chosen" => {
-                again_candidates::hold(&mut self.again, &self.view, first);
+                candidates::hold(&mut self.again, &self.view, first);
             }
             _ => {}
         }
@@ -360,7 +363,7 @@ fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, 
                     again.compare("routing", event, &["best"], &record.data);
                 }
                 if !no_rules {
-                    again_policy::compare_ends(again, event, &to_value(&record.data["rules"]));
+                    policy::compare_ends(again, event, &to_value(&record.data["rules"]));
                 }
             }
             _ => {}

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::again::Again;
-use super::candidates::{Candidate, MAX_CANDIDATES, Stage, best, leaders, lifeline_of};
-use super::run::to_value;
-use super::view::RunView;
+use super::super::candidates::{Candidate, MAX_CANDIDATES, Stage, best, leaders, lifeline_of};
+use super::super::run::to_value;
+use super::super::view::RunView;
+use super::Again;
 use crate::journal::Event;
 
 /// Holds an event of the candidates against what follows from those before it in the same attempt.
