@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::candidates::{Candidate, MAX_CANDIDATES, Stage, best, leaders, lifeline_of};
 use super::super::run::to_value;
 use super::super::view::RunView;
-use super::Again;
+use super::replay::Again;
 use crate::journal::Event;
 
 /// Holds an event of the candidates against what follows from those before it in the same attempt.

@@ -7,8 +7,8 @@ use super::super::candidates::Candidate;
 use super::super::run::{record, to_value};
 use super::super::station::Station;
 use super::super::watch::{Forecast, Intervened, Sampled, Watch, taken_data};
-use super::Again;
 use super::policy::Rules;
+use super::replay::Again;
 use crate::journal::{Event, Kind, Record, Sha, is_apart};
 use crate::monitor::StepText;
 

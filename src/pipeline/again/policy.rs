@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::records::Stored;
 use super::super::run::to_value;
 use super::super::watch::{Forecast, RuleEnd, Violation, Watch};
-use super::Again;
+use super::replay::Again;
 use crate::journal::{ArtifactStore, Draft, Event, Record, Sha};
 
 /// The policy of each time on its way through a journal.
