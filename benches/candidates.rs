@@ -34,6 +34,7 @@ fn main() {
         ratios[PAIRS / 2],
         ratios[PAIRS - 1]
     );
+    assert!(ratios[PAIRS / 2] < 1.25, "three side by side take as long as one, and a little for the checks");
 }
 
 /// A whole run with so many candidates, the last of which is good.

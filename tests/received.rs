@@ -1,5 +1,6 @@
-//! A decision rests on what the reviewer had received: of two runs with one newer draft and one check, that one is refused
-//! in which the draft reached the reviewer before the check of it did, and the other is approved.
+//! A decision rests on what the reviewer had received. Two branches of one recorded run, with one newer draft and one check:
+//! where the newer draft is a candidate's that nobody received, the approval stands; where a person handed it to the review,
+//! it is refused. Beside that, what was journaled is the same.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -81,7 +82,8 @@ fn knows_nothing_of_candidate_2(journal: &[Value]) {
 }
 
 #[test]
-fn of_two_runs_that_differ_in_whether_the_newer_draft_was_received_one_is_approved_and_the_other_refused() {
+fn of_two_branches_that_differ_in_whether_the_newer_draft_was_handed_to_the_review_one_is_approved_and_the_other_refused()
+ {
     let run = recorded();
     let (without, with) = (copied(&run), copied(&run));
     let draft = run.read("specs/history/rev_0/candidates/2.tla");

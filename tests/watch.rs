@@ -367,5 +367,8 @@ fn a_rule_that_was_never_asked_is_not_told_as_kept() {
     under(&bench, &rule("never", never), &good()).expect(0).prints(&["never asked", "0 of 1 rule kept"]);
     let typo = "owner = \"review\"\nwhen = 'row = \"aproved\"'\nformula = 'seq > 0'";
     bench.write("typo.toml", rule("typo", typo));
-    bench.run(&["run", "docs", "--out", "other", "--policy", "typo.toml"]).expect(2).says(&["`aproved`", "approved"]);
+    bench
+        .run(&["run", "docs", "--out", "other", "--policy", "typo.toml"])
+        .expect(2)
+        .says(&["`row = \"aproved\"`", "approved"]);
 }

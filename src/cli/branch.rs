@@ -103,7 +103,7 @@ pub(super) async fn begin(
     Ok(is_straight)
 }
 
-fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {
+pub(super) fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision, Failure> {
     let known = || {
         let names: Vec<String> = view.revisions.iter().map(|r| format!("rev_{}", r.revision)).collect();
         if names.is_empty() {

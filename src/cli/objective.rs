@@ -9,7 +9,7 @@ use crate::config::Settings;
 use crate::exit::Exit;
 use crate::llm::{Recorded, Recording};
 use crate::monitor::{ConfigError, Format, GoalError, RunObjective};
-use crate::pipeline::{METRICS, Metric, known_metrics};
+use crate::pipeline::{METRICS, Metric, RunView, known_metrics};
 use crate::temporal::ObjectiveError;
 
 /// Reads the file, where one is named.
@@ -94,25 +94,55 @@ pub(super) fn refuse_impossible(objective: &RunObjective, settings: &Settings, p
     Ok(())
 }
 
-/// Refuses an objective that a run with these settings cannot reach: a new one, or one that goes on (`resumed`), whose
-/// revisions have any numbers and may follow one that was approved.
-pub(super) fn refuse_too_far(objective: &RunObjective, settings: &Settings, resumed: bool) -> Result<(), Failure> {
-    let there_are = settings.max_revisions.saturating_add(1);
-    let highest = settings.max_revisions;
-    let known = known_metrics();
-    let never = |why: String| Failure::usage(format!("the objective `{}` can never be reached: {why}", objective.goal));
-    match objective.least_revisions(&known, (!resumed).then_some(highest)) {
-        Some(least) if least > there_are => {
-            Err(never(format!("it takes at least {least} revisions, and this run closes at most {there_are}"))
-                .hint(format!("add --max-revisions {}, or ask for less", least - 1)))
+/// Where a run, a resumed one or a branch goes on.
+#[derive(Clone, Copy)]
+pub(super) struct Ahead<'a> {
+    pub(super) view: &'a RunView,
+    /// The revision behind which it goes on.
+    pub(super) parent: Option<u32>,
+    /// The number of the revision that is closed next.
+    pub(super) next: u32,
+    /// How many revisions it closes at most.
+    pub(super) revisions: u32,
+}
+
+/// Why an objective cannot be reached from there, and what to do; `None` where it can be.
+pub(super) fn too_far(objective: &RunObjective, settings: &Settings, ahead: Ahead<'_>) -> Option<(String, String)> {
+    let Ahead { view, parent, next, revisions } = ahead;
+    let highest = next.saturating_add(revisions).saturating_sub(1);
+    let behind = parent.map_or_else(String::new, |parent| format!("behind rev_{parent} "));
+    let reached = |highest| view.ahead(objective, parent, next, highest).is_some();
+    let (why, hint) = match view.objective_ahead(objective, parent, next, revisions) {
+        Some(least) if least > revisions => {
+            let more = settings.max_revisions.saturating_add(least - revisions);
+            (
+                format!("{behind}it takes at least {least} revisions, and this run closes at most {revisions}"),
+                format!("add --max-revisions {more}, or ask for less"),
+            )
         }
-        Some(_) => Ok(()),
-        None if objective.least_revisions(&known, Some(u32::MAX)).is_some() => {
-            Err(never(format!("this run closes revisions 0 to {highest}, and no numbers like that satisfy it"))
-                .hint("add --max-revisions, or ask for less"))
-        }
-        None => Err(never("a run ends with the revision that is approved, and none follows it".to_owned())
-            .hint("a branch may follow it (resume DIR --from rev_N --objective FILE); ask for what one run can give")),
+        Some(_) => return None,
+        None if reached(Some(u32::MAX)) => (
+            format!("this run closes revisions {next} to {highest}, and no numbers like that satisfy it"),
+            "add --max-revisions, or ask for less".to_owned(),
+        ),
+        None if reached(None) => (
+            "a run ends with the revision that is approved, and none follows it".to_owned(),
+            "a branch may follow it (resume DIR --from rev_N --objective FILE); ask for what one run can give"
+                .to_owned(),
+        ),
+        None => (
+            format!("{behind}nothing that can follow reaches it{}", view.grown_words(objective)),
+            "branch from an earlier revision, or give another objective: --objective FILE".to_owned(),
+        ),
+    };
+    Some((format!("the objective `{}` can never be reached: {why}", objective.goal), hint))
+}
+
+/// Refuses an objective that cannot be reached from there: that is told before anything is paid for it.
+pub(super) fn refuse_too_far(objective: &RunObjective, settings: &Settings, ahead: Ahead<'_>) -> Result<(), Failure> {
+    match too_far(objective, settings, ahead) {
+        Some((why, hint)) => Err(Failure::usage(why).hint(hint)),
+        None => Ok(()),
     }
 }
 

@@ -20,7 +20,7 @@ use super::surroundings::cancel_on_signals;
 use super::trust::{make_absolute, trust_journal};
 use crate::config::{self, Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError};
+use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError, RunView};
 use crate::report::summary;
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
@@ -53,8 +53,16 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         if let Some(objective) = objective.as_ref().or(view.objective()) {
             objective::refuse_impossible(objective, &settings, equipment.desk.caller.name())?;
         }
-        if let Some(objective) = &objective {
-            objective::refuse_too_far(objective, &settings, true)?;
+        let ahead = ahead(&view, args.from.as_deref(), settings.max_revisions)?;
+        match (&objective, view.objective()) {
+            (Some(objective), _) => objective::refuse_too_far(objective, &settings, ahead)?,
+            // It may be approved all the same.
+            (None, Some(kept)) => {
+                if let Some((why, hint)) = objective::too_far(kept, &settings, ahead) {
+                    display.note(&format!("{why}; {hint}"));
+                }
+            }
+            (None, None) => {}
         }
         let prompts = prompts_in_use(&equipment.desk.prompts);
         let surroundings = surroundings(&settings, equipment);
@@ -102,6 +110,23 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
     pipeline::resume(&run, &changed).map_err(|e| run_failure(&e))?;
     forge(&run, equipment, &display, format).await
+}
+
+/// Where the run goes on, or the branch from this revision.
+fn ahead<'a>(view: &'a RunView, from: Option<&str>, max_revisions: u32) -> Result<objective::Ahead<'a>, Failure> {
+    let whole = max_revisions.saturating_add(1);
+    Ok(match from {
+        Some(from) => {
+            let parent = Some(branch::revision(view, from)?.revision);
+            objective::Ahead { view, parent, next: view.next_revision(), revisions: whole }
+        }
+        None => objective::Ahead {
+            view,
+            parent: view.parent,
+            next: view.rev,
+            revisions: whole.saturating_sub(view.state.place),
+        },
+    })
 }
 
 /// A person may have edited prompts on purpose, so they are used; but never in silence.

@@ -123,7 +123,9 @@ pub(super) async fn set_up(
     let desk = &equipment.desk;
     if let Some(objective) = &job.objective {
         objective::refuse_impossible(objective, settings, desk.caller.name())?;
-        objective::refuse_too_far(objective, settings, false)?;
+        let revisions = settings.max_revisions.saturating_add(1);
+        let ahead = objective::Ahead { view: &RunView::default(), parent: None, next: 0, revisions };
+        objective::refuse_too_far(objective, settings, ahead)?;
     }
     for line in skipped_lines(&documents.skipped) {
         display.note(&line);

@@ -40,5 +40,6 @@ pub use objective_config::{ConfigError, Format, MakeVariables, ObjectiveConfig, 
 pub use policy::{Intervening, Intervention, Policy, PolicyError, PolicyRule, Scope, Severity};
 pub use prediction::{How, Prediction};
 pub use propositions::{LabelingPrompt, MODEL, Proposition, PropositionError, Propositions, StepText, asked_by};
+pub use reachable::Onward;
 pub use rules::{KINDS, Parameter, Rule, RuleError};
 pub use run_objective::{Alone, Along, GoalError, GoalStep, Held, Known, Range, RunObjective};

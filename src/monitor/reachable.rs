@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::run_objective::{Along, Known, Range};
+use super::run_objective::{Along, GoalStep, Known, Range};
 use crate::temporal::{Atom, Dfa, Formulas, Number, Objective, Record, Robustness, Term, Value};
 
 /// Combinations of values that are tried; of more it is not told what can be true together.
@@ -63,41 +63,41 @@ enum Sampled {
     Number(Region),
 }
 
+/// Where a line of revisions goes on.
+#[derive(Clone, Copy)]
+pub struct Onward<'a> {
+    /// The step of its last revision; `None` before the first.
+    pub behind: Option<&'a GoalStep>,
+    /// What the quantities that only grow have come to.
+    pub now: &'a dyn Record,
+    /// The highest number that a revision of the run may still have. Without one, not only a run goes on: branches may
+    /// follow, and nothing ends it.
+    pub highest: Option<u32>,
+}
+
 impl Possible {
     pub(super) fn of(objective: &Objective, known: &[Known]) -> Self {
         Self { letters: letters(objective, known) }
     }
 
-    /// The least number of revisions after which the goal is met; `None` where none can meet it. With the highest number
-    /// that revisions may have, those of one run: it ends with the first that ends runs.
-    pub(super) fn least(&self, objective: &Objective, known: &[Known], highest: Option<u32>) -> Option<u32> {
-        let is_low = |letter: &&Letter| {
-            let number = known.iter().find(|k| k.along == Along::Numbers).and_then(|k| letter.grown.get(k.name));
-            highest.zip(number).is_none_or(|(highest, number)| number.first() <= f64::from(highest))
-        };
-        self.search(objective, Dfa::INITIAL, highest.is_some(), is_low)
-    }
-
-    /// The least number of further revisions after which the goal is met, behind a line that ends with this one in this
-    /// state; 0 where it is met, `None` where none can meet it.
-    pub(super) fn least_after(
-        &self,
-        objective: &Objective,
-        known: &[Known],
-        state: usize,
-        last: &(impl Record + ?Sized),
-    ) -> Option<u32> {
-        if objective.dfa().accepts(state) {
+    /// The least number of further revisions after which the goal is met; 0 where it is met, `None` where none can meet it.
+    pub(super) fn least(&self, objective: &Objective, known: &[Known], onward: &Onward<'_>) -> Option<u32> {
+        let from = onward.behind.map_or(Dfa::INITIAL, |step| step.state);
+        if onward.behind.is_some() && objective.dfa().accepts(from) {
             return Some(0);
         }
         let can_follow = |letter: &&Letter| {
             letter.grown.iter().all(|(name, region)| {
-                let now = last.field(name).and_then(|value| value.as_double());
-                let along = known.iter().find(|k| k.name == *name).map(|k| k.along);
-                now.is_none_or(|now| region.reaches(if along == Some(Along::Numbers) { now + 1.0 } else { now }))
+                let now = onward.now.field(name).and_then(|value| value.as_double());
+                if known.iter().any(|k| k.name == *name && k.along == Along::Numbers) {
+                    let is_low = onward.highest.is_none_or(|highest| region.first() <= f64::from(highest));
+                    is_low && now.is_none_or(|now| region.reaches(now + 1.0))
+                } else {
+                    now.is_none_or(|now| region.reaches(now))
+                }
             })
         };
-        self.search(objective, state, false, can_follow)
+        self.search(objective, from, onward.highest.is_some(), can_follow)
     }
 
     /// Whether every line of one revision and more satisfies the goal.
@@ -161,51 +161,123 @@ impl Possible {
 
 /// Which predicates can be true together. `None` where too many combinations are to be tried.
 fn letters(objective: &Objective, known: &[Known]) -> Option<Vec<Letter>> {
-    let mut compared: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    let mut free = BTreeSet::new();
+    let mut compared: BTreeMap<&'static str, (&Known, Vec<f64>)> = BTreeMap::new();
+    let mut predicates = Vec::new();
     for (number, (_, robustness)) in objective.predicates().enumerate() {
-        match thresholds(robustness) {
-            Some(all) => all.into_iter().for_each(|(name, value)| compared.entry(name).or_default().push(value)),
-            None => _ = free.insert(number),
+        let all = thresholds(robustness);
+        predicates.push(Judged { number, robustness, is_free: all.is_none() });
+        for (name, value) in all.into_iter().flatten() {
+            let known = known.iter().find(|k| k.name == name)?;
+            compared.entry(known.name).or_insert((known, Vec::new())).1.push(value);
         }
     }
-    let sampled: Vec<(&Known, Vec<Sampled>)> = compared
-        .into_iter()
-        .map(|(name, numbers)| {
-            let known = known.iter().find(|k| k.name == name)?;
-            Some((known, samples(known.range, numbers)))
-        })
-        .collect::<Option<_>>()?;
-    let ways = u32::try_from(free.len()).ok().and_then(|free| 2usize.checked_pow(free))?;
-    let count = sampled.iter().try_fold(ways, |all, (_, values)| all.checked_mul(values.len()))?;
-    if count > MOST {
+    let sampled: Vec<Quantity<'_>> = compared
+        .into_values()
+        .map(|(known, numbers)| Quantity { known, values: samples(known.range, numbers) })
+        .collect();
+    let mut all = vec![Letter { holds: BTreeSet::new(), grown: BTreeMap::new(), is_last: false }];
+    for (quantities, predicates) in parts(&sampled, &predicates) {
+        let here = letters_of(&quantities, &predicates)?;
+        if all.len().checked_mul(here.len())? > MOST {
+            return None;
+        }
+        all = all.iter().flat_map(|one| here.iter().map(|other| one.and(other))).collect();
+    }
+    Some(all)
+}
+
+impl Letter {
+    fn and(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        both.holds.extend(&other.holds);
+        both.grown.extend(&other.grown);
+        both.is_last |= other.is_last;
+        both
+    }
+}
+
+/// A predicate of the objective; a free one asks for more than quantities compared with numbers.
+#[derive(Clone, Copy)]
+struct Judged<'a> {
+    number: usize,
+    robustness: &'a Robustness,
+    is_free: bool,
+}
+
+/// A quantity with the values that it is tried with.
+struct Quantity<'a> {
+    known: &'a Known,
+    values: Vec<Sampled>,
+}
+
+impl Quantity<'_> {
+    fn is_tied_to(&self, other: &Self) -> bool {
+        let implies = |a: &Known, b: &Known| a.implies.iter().any(|(name, _)| *name == b.name);
+        implies(self.known, other.known) || implies(other.known, self.known)
+    }
+}
+
+/// What has nothing to do with each other: quantities that a predicate or a meaning ties together, and their predicates.
+fn parts<'a>(sampled: &'a [Quantity<'a>], predicates: &[Judged<'a>]) -> Vec<(Vec<&'a Quantity<'a>>, Vec<Judged<'a>>)> {
+    let mut parts: Vec<(Vec<&Quantity<'_>>, Vec<Judged<'_>>)> = Vec::new();
+    let mut add = |quantities: Vec<&'a Quantity<'a>>, predicates: Vec<Judged<'a>>| {
+        let touches = |part: &(Vec<&Quantity<'_>>, Vec<Judged<'_>>)| {
+            part.0.iter().any(|a| quantities.iter().any(|b| a.known.name == b.known.name || a.is_tied_to(b)))
+        };
+        let (with, without): (Vec<_>, Vec<_>) = std::mem::take(&mut parts).into_iter().partition(touches);
+        let mut whole = (quantities, predicates);
+        for (quantities, predicates) in with {
+            whole.0.extend(quantities);
+            whole.1.extend(predicates);
+        }
+        whole.0.sort_by_key(|quantity| quantity.known.name);
+        whole.0.dedup_by_key(|quantity| quantity.known.name);
+        parts = without;
+        parts.push(whole);
+    };
+    for predicate in predicates {
+        let reads =
+            |quantity: &&Quantity<'_>| predicate.robustness.quantities().iter().any(|q| q == quantity.known.name);
+        add(sampled.iter().filter(reads).collect(), vec![*predicate]);
+    }
+    parts
+}
+
+fn letters_of(quantities: &[&Quantity<'_>], predicates: &[Judged<'_>]) -> Option<BTreeSet<Letter>> {
+    let count = quantities.iter().try_fold(1usize, |all, quantity| all.checked_mul(quantity.values.len()))?;
+    let free = predicates.iter().filter(|predicate| predicate.is_free).count();
+    let ways = u32::try_from(free).ok().and_then(|free| 2usize.checked_pow(free))?;
+    if count.checked_mul(ways)? > MOST {
         return None;
     }
     let mut found = BTreeSet::new();
-    for mut number in 0..count / ways {
+    for mut number in 0..count {
         let mut sample = Sample(BTreeMap::new());
-        for (known, values) in &sampled {
+        for Quantity { known, values } in quantities {
             sample.0.insert(known.name, values[number % values.len()]);
             number /= values.len();
         }
-        if !sampled.iter().all(|(known, _)| sample.is_possible(known)) {
+        if !quantities.iter().all(|quantity| sample.is_possible(quantity.known)) {
             continue;
         }
         let mut holds = BTreeSet::new();
         let mut open = Vec::new();
-        for (at, (_, robustness)) in objective.predicates().enumerate() {
-            if free.contains(&at) {
-                open.extend(sample.may_have(robustness.quantities()).then_some(at));
+        for Judged { number, robustness, is_free } in predicates {
+            if *is_free {
+                open.extend(sample.may_have(robustness.quantities()).then_some(*number));
             } else if robustness.is_met(&sample) {
-                holds.insert(at);
+                holds.insert(*number);
             }
         }
-        let grown: BTreeMap<&'static str, Region> = sampled
+        let only_grows = |quantity: &&&Quantity<'_>| matches!(quantity.known.along, Along::Grows | Along::Numbers);
+        let grown: BTreeMap<&'static str, Region> = quantities
             .iter()
-            .filter(|(known, _)| matches!(known.along, Along::Grows | Along::Numbers))
-            .filter_map(|(known, _)| Some((known.name, sample.region(known.name)?)))
+            .filter(only_grows)
+            .filter_map(|quantity| Some((quantity.known.name, sample.region(quantity.known.name)?)))
             .collect();
-        let is_last = sampled.iter().any(|(known, _)| known.along == Along::Last && sample.is(known.name, true));
+        let ends =
+            |quantity: &&Quantity<'_>| quantity.known.along == Along::Last && sample.is(quantity.known.name, true);
+        let is_last = quantities.iter().any(ends);
         for way in 0..1usize << open.len() {
             let chosen = open.iter().enumerate().filter(|(bit, _)| way >> bit & 1 == 1).map(|(_, at)| *at);
             found.insert(Letter {
@@ -215,7 +287,7 @@ fn letters(objective: &Objective, known: &[Known]) -> Option<Vec<Letter>> {
             });
         }
     }
-    Some(found.into_iter().collect())
+    Some(found)
 }
 
 /// A revision that could be.
@@ -279,6 +351,11 @@ fn constant(term: &Term) -> Option<f64> {
     }
 }
 
+/// One more, or what comes next where numbers lie farther apart.
+fn above(number: f64) -> f64 {
+    (number + 1.0).max(number.next_up())
+}
+
 /// Values such that each threshold is met, and each space between two that the range has a value in; and none.
 fn samples(range: Range, mut numbers: Vec<f64>) -> Vec<Sampled> {
     let (least, most) = match range {
@@ -290,7 +367,7 @@ fn samples(range: Range, mut numbers: Vec<f64>) -> Vec<Sampled> {
     let is_whole = matches!(range, Range::Count | Range::Positive);
     numbers.extend([0.0, 1.0]);
     if is_whole {
-        numbers = numbers.iter().flat_map(|n| [n.floor(), n.floor() + 1.0]).collect();
+        numbers = numbers.iter().flat_map(|n| [n.floor(), above(n.floor())]).collect();
     }
     numbers.retain(|n| (least..=most).contains(n));
     numbers.sort_by(f64::total_cmp);
@@ -302,7 +379,7 @@ fn samples(range: Range, mut numbers: Vec<f64>) -> Vec<Sampled> {
             vec![Region::new(*number, end, false)]
         } else {
             let between = (end > *number).then(|| {
-                let middle = if end.is_finite() { f64::midpoint(*number, end) } else { number + 1.0 };
+                let middle = if end.is_finite() { f64::midpoint(*number, end) } else { above(*number) };
                 Region::new(middle, end, false)
             });
             std::iter::once(Region::new(*number, *number, true)).chain(between).collect()

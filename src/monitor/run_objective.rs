@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::objective_config::{ConfigError, Format, RewardSettings};
-use super::reachable::Possible;
+use super::reachable::{Onward, Possible};
 use crate::temporal::{
     Atom, Dfa, Formulas, Judged, Letter, Limits, Objective, ObjectiveError, Owed, Predicate, Progression, Record,
     Robustness, RobustnessError, Stepped, Value,
@@ -17,8 +17,6 @@ use crate::temporal::{
 
 /// More than a goal over a handful of revisions needs, and built in milliseconds.
 const LIMITS: Limits = Limits { states: 1_000, nodes: 100_000 };
-
-const LOST: &str = "the goal cannot be reached any more";
 
 /// Why an objective is none.
 #[derive(Debug, thiserror::Error)]
@@ -201,7 +199,8 @@ impl RunObjective {
             is_measurable(robustness, known)?;
         }
         let possible = Possible::of(&objective, known);
-        if possible.least(&objective, known, None).is_none() {
+        let anywhere = Onward { behind: None, now: &Nothing, highest: None };
+        if possible.least(&objective, known, &anywhere).is_none() {
             return Err(GoalError::Unreachable { goal: this.goal });
         }
         if possible.always(&objective) {
@@ -222,18 +221,10 @@ impl RunObjective {
         all
     }
 
-    /// The least number of revisions after which the goal is met; `None` where it cannot be. Given the highest number that
-    /// a run's revisions may have, of a run, which ends with the first revision that ends runs.
-    pub fn least_revisions(&self, known: &[Known], highest: Option<u32>) -> Option<u32> {
+    /// The least number of further revisions after which the goal is met; 0 where it is met, `None` where it cannot be.
+    pub fn least(&self, known: &[Known], onward: &Onward<'_>) -> Option<u32> {
         let (objective, possible) = self.built(known)?;
-        possible.least(objective, known, highest)
-    }
-
-    /// The least number of further revisions after which the goal is met, behind a line with these steps that ends with
-    /// this revision; 0 where it is met, `None` where it cannot be.
-    pub fn least_after(&self, known: &[Known], step: &GoalStep, last: &(impl Record + ?Sized)) -> Option<u32> {
-        let (objective, possible) = self.built(known)?;
-        possible.least_after(objective, known, step.state, last)
+        possible.least(objective, known, onward)
     }
 
     /// How many revisions it takes at least to reach the goal; see [`GoalStep::distance`].
@@ -260,7 +251,7 @@ impl RunObjective {
     /// The steps of the automaton over a trace. Nothing where this was not read by [`RunObjective::from_text`] and is no
     /// objective.
     pub fn steps<'r, R: Record + 'r>(&self, known: &[Known], trace: impl IntoIterator<Item = &'r R>) -> Vec<GoalStep> {
-        let Some((objective, possible)) = self.built(known) else { return Vec::new() };
+        let Some((objective, _)) = self.built(known) else { return Vec::new() };
         let mut objective = objective.clone();
         // Where nothing is owed at first, and nothing is reached for good, progress is a round that begins.
         let begins = objective.dfa().accepts(Dfa::INITIAL) && objective.dfa().distance(Dfa::INITIAL).is_none();
@@ -275,14 +266,13 @@ impl RunObjective {
             let Stepped { predicates, reward, nearness } = objective.step_on_partial(record, &rewards);
             let predicates = predicates.into_iter().map(Held::of).collect();
             total_reward = f64::clamp(total_reward + reward, f64::MIN, f64::MAX);
-            let least = possible.least_after(&objective, known, objective.state(), record);
             steps.push(GoalStep {
                 predicates,
                 state: objective.state(),
                 met: objective.is_accepting(),
                 goal: objective.is_goaled(),
-                trap: least.is_none(),
-                distance: distance(&objective).filter(|_| least.is_some()),
+                trap: objective.is_trapped(),
+                distance: distance(&objective),
                 nearness: finite(nearness),
                 reward,
                 total_reward,
@@ -294,9 +284,6 @@ impl RunObjective {
 
     /// What is still owed after these steps, said of steps.
     pub fn owed(&self, steps: &[GoalStep]) -> String {
-        if steps.last().is_some_and(|step| step.trap) {
-            return LOST.to_owned();
-        }
         let mut formulas = Formulas::new();
         let Ok(goal) = formulas.parse(&self.goal) else { return String::new() };
         let mut progression = Progression::new();
@@ -338,7 +325,7 @@ impl RunObjective {
 fn said(progression: &mut Progression, owed: Owed) -> String {
     match progression.standing(owed) {
         crate::temporal::Standing::Satisfied => "nothing: the goal is reached".to_owned(),
-        crate::temporal::Standing::Violated => LOST.to_owned(),
+        crate::temporal::Standing::Violated => "the goal cannot be reached any more".to_owned(),
         crate::temporal::Standing::Undecided => progression.words(owed),
     }
 }
@@ -355,6 +342,15 @@ fn distance(objective: &Objective) -> Option<u32> {
 /// JSON has no other numbers.
 fn finite(number: Option<f64>) -> Option<f64> {
     number.filter(|number| number.is_finite())
+}
+
+/// A record of nothing.
+struct Nothing;
+
+impl Record for Nothing {
+    fn field(&self, _: &str) -> Option<Value<'_>> {
+        None
+    }
 }
 
 /// All quantities have one value.
@@ -405,7 +401,7 @@ pub struct GoalStep {
     pub met: bool,
     /// They do, and can at most break it once for all.
     pub goal: bool,
-    /// The goal cannot be reached any more, by the automaton or by what only grows: a cost does not become less.
+    /// The goal cannot be reached any more, whatever revisions follow.
     pub trap: bool,
     /// Revisions that it takes at least until the goal is reached; `None` where it cannot be.
     pub distance: Option<u32>,

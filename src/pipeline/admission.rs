@@ -243,7 +243,7 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
                         none if none.is_empty() => values.iter().map(String::as_str).collect(),
                         near => near,
                     };
-                    return Err(unknown(rule, "a field of the run that it is compared with is never", text, near));
+                    return Err(unknown(rule, "no run has", &format!("{field} = {text:?}"), near));
                 }
             }
         }
@@ -260,6 +260,7 @@ fn values_of(field: &str) -> Vec<String> {
         "guard" => fixed(&["approval", "flaw"]),
         "which" => fixed(&["resample", "inject", "switch"]),
         "on.verdict" => fixed(&["approved", "revise", "flaw"]),
+        "outcome.verdict" | "check.verdict" => fixed(&["holds", "violated", "invalid", "inconclusive"]),
         _ => Vec::new(),
     }
 }
@@ -566,6 +567,14 @@ mod tests {
         }
         assert_eq!(pair("G !text_contains:\"TODO\"", "F text_contains:\"R1\"", "error"), "");
         assert_eq!(pair("F text_contains:\"TODO\"", "F !text_contains:\"TODO\"", "error"), "");
+    }
+
+    #[test]
+    fn a_value_that_a_field_never_has_is_named_with_its_field() {
+        let told = refused("formula = 'F (outcome = \"aproved\")'");
+        assert!(told.contains("no run has `outcome = \"aproved\"` (near it: approved"), "{told}");
+        let told = refused("formula = 'F (outcome.verdict = \"hold\")'");
+        assert!(told.contains("no run has `outcome.verdict = \"hold\"` (near it: holds"), "{told}");
     }
 
     #[test]

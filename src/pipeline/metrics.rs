@@ -91,6 +91,15 @@ fn count(n: impl TryInto<u64>) -> Quantity {
     Quantity::Count(n.try_into().unwrap_or(u64::MAX))
 }
 
+fn cost(spent: &Spent) -> Option<Quantity> {
+    (spent.unpriced == 0).then_some(Quantity::Number(spent.cost_usd))
+}
+
+fn tokens(spent: &Spent) -> Option<Quantity> {
+    let uncounted = spent.estimated_tokens > 0 || (spent.tokens == 0 && spent.answers > 0);
+    (!uncounted).then(|| count(spent.tokens))
+}
+
 /// All metrics, in the order of the pipeline.
 pub const METRICS: [Metric; 20] = [
     Metric {
@@ -134,7 +143,7 @@ pub const METRICS: [Metric; 20] = [
         name: "holds",
         unit: TRUTH,
         range: Range::Truth,
-        implies: &[("violated", false), ("inconclusive", false), ("parses", true)],
+        implies: &[("violated", false), ("inconclusive", false)],
         along: Along::Freely,
         source: Source::Tools,
         words: "the check of what stands holds; undefined without one",
@@ -279,7 +288,7 @@ pub const METRICS: [Metric; 20] = [
         along: Along::Grows,
         source: Source::Ledger,
         words: "what the run has cost until the revision closed; undefined where the price of a call is not known",
-        of: |m| (m.spent.unpriced == 0).then_some(Quantity::Number(m.spent.cost_usd)),
+        of: |m| cost(m.spent),
     },
     Metric {
         name: "tokens",
@@ -289,10 +298,7 @@ pub const METRICS: [Metric; 20] = [
         along: Along::Grows,
         source: Source::Ledger,
         words: "what the run has used until then; undefined where the provider did not count them",
-        of: |m| {
-            let uncounted = m.spent.estimated_tokens > 0 || (m.spent.tokens == 0 && m.spent.answers > 0);
-            (!uncounted).then(|| count(m.spent.tokens))
-        },
+        of: |m| tokens(m.spent),
     },
     Metric {
         name: "answers",
@@ -352,6 +358,17 @@ impl Metrics {
         let measured = Measured { revision, review, spent };
         let value = |metric: &Metric| Some((metric.name.to_owned(), (metric.of)(&measured)?));
         Self(METRICS.iter().filter_map(value).collect())
+    }
+
+    /// What only grows along a run: the highest number of a revision so far, and what was spent.
+    pub fn grown(revision: Option<u32>, spent: &Spent) -> Self {
+        let all = [
+            ("revision", revision.map(count)),
+            ("cost", cost(spent)),
+            ("tokens", tokens(spent)),
+            ("answers", Some(count(spent.answers))),
+        ];
+        Self(all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
     }
 
     /// One of them in words.

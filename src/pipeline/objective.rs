@@ -8,7 +8,7 @@ use super::machine::{Event as Step, Outcome};
 use super::metrics::{Metrics, known_metrics};
 use super::records::{Product, Revision, Standing};
 use super::view::RunView;
-use crate::monitor::{GoalStep, RunObjective};
+use crate::monitor::{GoalStep, Onward, RunObjective};
 
 /// What a closed revision came to under the objective (`objective` in `revision_closed`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +58,9 @@ impl RunView {
     pub(super) fn take_steps_again(&mut self) {
         self.steps.clear();
         let closed: Vec<(u32, Option<u32>)> = self.revisions.iter().map(|r| (r.revision, r.parent)).collect();
-        closed.into_iter().for_each(|(revision, parent)| self.take_step(revision, parent));
+        for (revision, parent) in closed {
+            self.take_step(revision, parent);
+        }
     }
 
     /// The steps of the objective over the line of closed revisions that ends in this one.
@@ -127,14 +129,56 @@ impl RunView {
                 "the objective `{goal}`{meanings} cannot be reached any more since rev_{at}: {values}"
             ));
         }
-        let (at, step) = line.last()?;
-        let least = objective.least_after(&known_metrics(), step, self.metrics.get(at)?)?;
-        let left = left.filter(|left| (1..least).contains(left))?;
-        let (values, s) = (self.predicates_words(*at, step), if left == 1 { "" } else { "s" });
-        Some(format!(
-            "the objective `{goal}`{meanings} cannot be reached any more in this run: behind rev_{at} it takes at least \
-             {least} more revisions, and {left} more revision{s} may follow: {values}"
-        ))
+        let (at, _) = line.last()?;
+        let left = left.filter(|left| *left > 0)?;
+        let next = at.max(&self.rev) + 1;
+        let values = line.last().map(|(at, step)| self.predicates_words(*at, step)).unwrap_or_default();
+        let never = format!("the objective `{goal}`{meanings} cannot be reached any more in this run");
+        match self.objective_ahead(objective, Some(*at), next, left) {
+            None => Some(format!("{never} behind rev_{at}: {values}{}", self.grown_words(objective))),
+            Some(least) if least > left => {
+                let (s, more) = (plural(least), plural(left));
+                Some(format!(
+                    "{never}: behind rev_{at} it takes at least {least} more revision{s}, and {left} more \
+                     revision{more} may follow: {values}"
+                ))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// The least number of further revisions after which an objective is met, behind the line that ends with `parent`, of a
+    /// run or branch that goes on with the revision of number `next` and closes so many of them, that one included. 0 where
+    /// it is met, `None` where it cannot be.
+    pub fn objective_ahead(
+        &self,
+        objective: &RunObjective,
+        parent: Option<u32>,
+        next: u32,
+        revisions: u32,
+    ) -> Option<u32> {
+        self.ahead(objective, parent, next, Some(next.saturating_add(revisions).saturating_sub(1)))
+    }
+
+    /// The same, with the highest number that a revision may have; without one, branches may follow as well.
+    pub fn ahead(&self, objective: &RunObjective, parent: Option<u32>, next: u32, highest: Option<u32>) -> Option<u32> {
+        let known = known_metrics();
+        let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
+        let steps = objective.steps(&known, line.iter().filter_map(|r| self.metrics.get(&r.revision)));
+        let now = Metrics::grown(next.checked_sub(1), &self.spent_total());
+        objective.least(&known, &Onward { behind: steps.last(), now: &now, highest })
+    }
+
+    /// What of an objective only grows, in words; empty where nothing of it does.
+    pub fn grown_words(&self, objective: &RunObjective) -> String {
+        let now = Metrics::grown(Some(self.rev), &self.spent_total());
+        let all: Vec<String> = objective
+            .quantities(&known_metrics())
+            .iter()
+            .filter(|name| now.0.contains_key(*name))
+            .map(|name| format!("{name} is {}", now.words(name)))
+            .collect();
+        if all.is_empty() { String::new() } else { format!(" (what only grows: {})", all.join(", ")) }
     }
 
     /// The predicates at a revision with the values that they saw: `` `small` is false (states is 12) ``.
@@ -182,6 +226,10 @@ impl Step {
         }
         self
     }
+}
+
+fn plural(n: u32) -> &'static str {
+    if n == 1 { "" } else { "s" }
 }
 
 /// Whether a run ended for what its best revision is, and not with an approval or a flaw.

@@ -165,12 +165,42 @@ impl Bench {
         let audit = self.run(&["audit", folder, "--policy", "default"]);
         let nothing_to_ask = audit.stderr.contains("no decision was made yet");
         assert!(audit.status == Some(0) || nothing_to_ask, "{}\n{}", audit.stdout, audit.stderr);
+        means_what_it_says(&self.path(&format!("{folder}/journal.jsonl")));
         self.events(folder)
     }
 
     /// The events of a run, whatever was done to it.
     pub fn events(&self, folder: &str) -> Vec<Value> {
         self.read(&format!("{folder}/journal.jsonl")).lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    }
+}
+
+/// What metrics are said to imply is so of every revision that a run closes, and what only grows does.
+fn means_what_it_says(journal: &Path) {
+    use tlaforge::monitor::Along;
+    use tlaforge::pipeline::{METRICS, Quantity, RunView};
+    let Ok(view) = RunView::of(&tlaforge::journal::read(journal).unwrap()) else { return };
+    for (revision, metrics) in &view.metrics {
+        for metric in METRICS.iter().filter(|m| metrics.0.get(m.name) == Some(&Quantity::Truth(true))) {
+            for (other, value) in metric.implies {
+                assert_eq!(
+                    metrics.0.get(*other),
+                    Some(&Quantity::Truth(*value)),
+                    "{other} of rev_{revision}: {metrics:?}"
+                );
+            }
+        }
+        assert_eq!(metrics.0["revision"], Quantity::Count(u64::from(*revision)));
+        let before = view.metrics.range(..revision).next_back().map(|(_, metrics)| metrics);
+        for metric in METRICS.iter().filter(|m| m.along == Along::Grows) {
+            let of = |metrics: &tlaforge::pipeline::Metrics| match metrics.0.get(metric.name)? {
+                Quantity::Count(n) => u32::try_from(*n).ok().map(f64::from),
+                Quantity::Number(n) => Some(*n),
+                Quantity::Truth(_) => None,
+            };
+            let grows = before.and_then(of).zip(of(metrics)).is_none_or(|(before, now)| before <= now);
+            assert!(grows, "{} of rev_{revision}", metric.name);
+        }
     }
 }
 
