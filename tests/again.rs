@@ -178,8 +178,10 @@ fn what_the_stations_say_and_are_routed_by_follows_from_the_events_before() {
         .prints(&["model_check cannot come to this where it is"])
         .says(&["not computed again: what stands behind event"]);
     // So does what cannot be understood: a newer version may have written it.
-    forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("guessed"))
-        .says(&["not computed again: what stands behind event", "a newer tlaforge may have written it"]);
+    forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("guessed")).expect(1).prints(&[
+        "journal: VIOLATED",
+        "a newer tlaforge may have written it; nothing from there on was computed again",
+    ]);
 }
 
 #[test]
@@ -191,4 +193,69 @@ fn what_a_branch_begins_with_is_told_to_the_stations_as_it_stands() {
     forged(&bench, ("restored", "model_check"), "/says/verdict", &json!("violated"))
         .expect(1)
         .prints(&["`says.verdict` of restored is \"violated\"; it follows that it is \"holds\""]);
+}
+
+/// The journal of a finished run with some of its events changed.
+fn changed(bench: &Bench, change: impl FnOnce(&mut Vec<serde_json::Value>)) -> Done {
+    let mut journal = bench.events("specs");
+    change(&mut journal);
+    write(bench, &journal);
+    bench.run(&["audit", "forged", "--policy", "default"])
+}
+
+#[test]
+fn what_is_written_together_begins_where_it_begins_and_ends_where_it_ends() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    genuine(&bench);
+    let journal = bench.events("specs");
+    let finished = journal.iter().rposition(|e| name(e) == "attempt_finished").unwrap();
+    let more = journal[finished]["more"].as_u64().unwrap();
+    assert!(more > 2, "the review ends the run");
+    // A group that swallows the next is one that begins with something else.
+    changed(&bench, |all| all[finished - 1]["more"] = json!(more + 1))
+        .expect(1)
+        .prints(&["journal: VIOLATED", "attempt_finished stands within a group, which begins with one"]);
+    // The group falls apart.
+    changed(&bench, |all| all[finished]["more"] = json!(0))
+        .expect(1)
+        .prints(&["guard_evaluated begins a group, and follows from nothing in it"]);
+    changed(&bench, |all| all[finished + 1]["more"] = json!(more))
+        .expect(2)
+        .says(&["damaged", &format!("{more} more events of its group follow, where there are {}", more - 1)]);
+    // What was never written to its end is told as that.
+    changed(&bench, |all| _ = all.pop()).says(&["not computed again", "a group that was not written to its end"]);
+}
+
+#[test]
+fn what_cannot_be_understood_or_was_altered_is_never_called_clean() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let of = |name_of: &str, journal: &[serde_json::Value]| journal.iter().position(|e| name(e) == name_of).unwrap();
+    changed(&bench, |all| {
+        let at = of("attempt_finished", all);
+        all[at]["data"]["event"] = json!({"validated": "acceptedx"});
+    })
+    .expect(1)
+    .prints(&["journal: VIOLATED", "cannot be understood", "nothing from there on was computed again"]);
+    changed(&bench, |all| all[3]["v"] = json!(2)).expect(2).says(&["format version 2 is not 1"]);
+    changed(&bench, |all| {
+        let at = of("guard_evaluated", all);
+        all[at]["data"]["guard"] = json!("approvalx");
+    })
+    .expect(1)
+    .prints(&["no event from here on is the guard_evaluated of the guard `approval` that follows"]);
+    changed(&bench, |all| {
+        let at = of("routed", all);
+        all[at]["attempt"] = json!(5);
+    })
+    .expect(1)
+    .prints(&["routed is {", "\"attempt\":5}; it follows that it is {"]);
+    // A text that is not the one that was written.
+    let journal = bench.events("specs");
+    let answer = journal[of("answer_received", &journal)]["data"]["artifact"].as_str().unwrap().to_owned();
+    let path = format!("specs/artifacts/{answer}");
+    let text = bench.read(&path);
+    bench.write(&path, text.replace(' ', "  "));
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(1).prints(&["artifact: VIOLATED", "was altered"]);
 }

@@ -90,7 +90,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         auditor.lines(&mut log.input(), manner, reset)
     };
     let audited = audited.map_err(|e| failure(&e))?;
-    let again = if is_default(args) { computed_again(args) } else { Again::default() };
+    let again = if is_default(args) { computed_again(args)? } else { Again::default() };
     if let Some(path) = &args.junit {
         write_atomically(
             &std::path::absolute(path).fails(Exit::Usage)?,
@@ -173,19 +173,21 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, again: &Again) 
     Ok(())
 }
 
-/// What a run's journal says and does not follow from it.
-fn computed_again(args: &AuditArgs) -> Again {
+/// What a run's journal says and does not follow from it. One that cannot be read is an error: nobody knows.
+fn computed_again(args: &AuditArgs) -> Result<Again, Failure> {
     let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
     if !journal.is_file() {
-        return Again { open: vec!["all of it: it is not a file".to_owned()], ..Again::default() };
+        return Ok(Again { open: vec!["all of it: it is not a file".to_owned()], ..Again::default() });
     }
     let kept = journal.parent().map(|folder| folder.join("artifacts")).filter(|dir| dir.is_dir());
-    let computed = || {
-        let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| e.to_string())?;
-        let events = crate::journal::read(&journal).map_err(|e| e.to_string())?;
-        Ok(again(&events, store.as_ref()))
-    };
-    computed().unwrap_or_else(|why: String| Again { open: vec![why], ..Again::default() })
+    let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
+    let (events, rest) = crate::journal::read_with_rest(&journal).map_err(|e| Failure::usage(e.to_string()))?;
+    let mut again = again(&events, store.as_ref());
+    if rest > 0 {
+        let last = events.len();
+        again.open.push(format!("events {} to {}, a group that was not written to its end", last + 1, last + rest));
+    }
+    Ok(again)
 }
 
 fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {

@@ -130,9 +130,13 @@ pub(super) fn too_far(objective: &RunObjective, settings: &Settings, ahead: Ahea
             "a branch may follow it (resume DIR --from rev_N --objective FILE); ask for what one run can give"
                 .to_owned(),
         ),
+        None if view.is_lost_behind(objective, parent) => (
+            format!("{behind}nothing that can follow reaches it"),
+            "branch from an earlier revision, or give another objective: --objective FILE".to_owned(),
+        ),
         None => (
             format!("{behind}nothing that can follow reaches it{}", view.grown_words(objective)),
-            "branch from an earlier revision, or give another objective: --objective FILE".to_owned(),
+            "give another objective: --objective FILE".to_owned(),
         ),
     };
     Some((format!("the objective `{}` can never be reached: {why}", objective.goal), hint))

@@ -59,7 +59,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             // It may be approved all the same.
             (None, Some(kept)) => {
                 if let Some((why, hint)) = objective::too_far(kept, &settings, ahead) {
-                    display.note(&format!("{why}; {hint}"));
+                    display.note(&format!("{why}; it may be approved all the same. To reach it: {hint}"));
                 }
             }
             (None, None) => {}
@@ -96,6 +96,9 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         if let Some(policy) = &args.forge.policy {
             let (folder, policy) = (args.folder.display(), policy.display());
             display.note(&format!("nothing is left to watch; ask the run: tlaforge audit {folder} --policy {policy}"));
+        }
+        if args.forge.objective.is_some() {
+            display.note("the run is finished, so the objective measures nothing; a branch takes it: --from rev_N");
         }
         display.note(&format!(
             "the run is finished; branch off with: tlaforge resume {} --from rev_N --at STATION",

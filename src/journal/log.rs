@@ -254,11 +254,19 @@ fn die() -> ! {
     std::process::abort();
 }
 
-/// Reads the events of a journal without opening it for writing. A torn last line is left out.
+/// Reads the events of a journal without opening it for writing. What was torn at its end is left out: a line, or the events
+/// of a group that was not written to its end.
 pub fn read(path: &Path) -> Result<Vec<Event>, JournalError> {
+    Ok(read_with_rest(path)?.0)
+}
+
+/// The same, and how many whole lines of a group stand behind them that was not written to its end.
+pub fn read_with_rest(path: &Path) -> Result<(Vec<Event>, usize), JournalError> {
     let bytes =
         std::fs::read(path).map_err(|source| JournalError::Io { what: "read", path: path.to_owned(), source })?;
-    Ok(parse(path, &bytes)?.0)
+    let (events, end) = parse(path, &bytes)?;
+    let rest = bytes[end..].split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count();
+    Ok((events, rest))
 }
 
 /// The events, and how many bytes they take; what follows is torn.
@@ -266,6 +274,17 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize), JournalError>
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let lines: Vec<&[u8]> = bytes[..whole].split_inclusive(|&b| b == b'\n').collect();
     let mut events = if whole < SHARED_BYTES { parse_lines(path, &lines, 0)? } else { parse_shared(path, &lines)? };
+    let mut following = 0;
+    for event in &events {
+        if following > 0 && event.more + 1 != following {
+            return Err(JournalError::Damaged {
+                path: path.to_owned(),
+                line: usize::try_from(event.seq).unwrap_or_default(),
+                what: format!("{} more events of its group follow, where there are {}", event.more, following - 1),
+            });
+        }
+        following = event.more;
+    }
     while events.last().is_some_and(|e| e.more > 0) {
         events.pop();
     }

@@ -10,5 +10,5 @@ mod store;
 
 pub use event::{Clock, Event, Kind, Past, Record, is_apart};
 pub use lock::{LockError, RunLock};
-pub use log::{Crash, Draft, Journal, JournalError, Observer, Recovery, read};
+pub use log::{Crash, Draft, Journal, JournalError, Observer, Recovery, read, read_with_rest};
 pub use store::{ArtifactStore, Sha, StoreError, write_atomically};

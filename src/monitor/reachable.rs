@@ -171,10 +171,8 @@ fn letters(objective: &Objective, known: &[Known]) -> Option<Vec<Letter>> {
             compared.entry(known.name).or_insert((known, Vec::new())).1.push(value);
         }
     }
-    let sampled: Vec<Quantity<'_>> = compared
-        .into_values()
-        .map(|(known, numbers)| Quantity { known, values: samples(known.range, numbers) })
-        .collect();
+    let sampled: Vec<Quantity<'_>> =
+        compared.into_values().map(|(known, numbers)| Quantity { known, values: samples(known, numbers) }).collect();
     let mut all = vec![Letter { holds: BTreeSet::new(), grown: BTreeMap::new(), is_last: false }];
     for (quantities, predicates) in parts(&sampled, &predicates) {
         let here = letters_of(&quantities, &predicates)?;
@@ -356,8 +354,10 @@ fn above(number: f64) -> f64 {
     (number + 1.0).max(number.next_up())
 }
 
-/// Values such that each threshold is met, and each space between two that the range has a value in; and none.
-fn samples(range: Range, mut numbers: Vec<f64>) -> Vec<Sampled> {
+/// Values such that each threshold is met, and each space between two that the range has a value in; and none, where a
+/// revision may have none.
+fn samples(known: &Known, mut numbers: Vec<f64>) -> Vec<Sampled> {
+    let range = known.range;
     let (least, most) = match range {
         Range::Truth => return vec![Sampled::Undefined, Sampled::Truth(false), Sampled::Truth(true)],
         Range::Share => (0.0, 1.0),
@@ -385,5 +385,7 @@ fn samples(range: Range, mut numbers: Vec<f64>) -> Vec<Sampled> {
             std::iter::once(Region::new(*number, *number, true)).chain(between).collect()
         }
     });
-    std::iter::once(Sampled::Undefined).chain(regions.map(Sampled::Number)).collect()
+    let is_always = known.along == Along::Numbers || range == Range::Positive;
+    let undefined = (!is_always).then_some(Sampled::Undefined);
+    undefined.into_iter().chain(regions.map(Sampled::Number)).collect()
 }

@@ -169,6 +169,15 @@ impl RunView {
         objective.least(&known, &Onward { behind: steps.last(), now: &now, highest })
     }
 
+    /// Whether an objective is lost by the line that ends there alone, whatever was spent.
+    pub fn is_lost_behind(&self, objective: &RunObjective, parent: Option<u32>) -> bool {
+        let known = known_metrics();
+        let line = parent.map(|n| self.line_of(n)).unwrap_or_default();
+        let steps = objective.steps(&known, line.iter().filter_map(|r| self.metrics.get(&r.revision)));
+        let anew = Onward { behind: steps.last(), now: &Metrics::default(), highest: None };
+        objective.least(&known, &anew).is_none()
+    }
+
     /// What of an objective only grows, in words; empty where nothing of it does.
     pub fn grown_words(&self, objective: &RunObjective) -> String {
         let now = Metrics::grown(Some(self.rev), &self.spent_total());

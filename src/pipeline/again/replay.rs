@@ -1,5 +1,6 @@
 //! A journal group by group: what follows from the events before each, by the functions that have decided the run.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use super::super::said::reviewed;
 use super::super::view::{FoldError, RunView};
 use super::policy::{self, Rules};
 use super::{candidates, interventions};
-use crate::journal::{ArtifactStore, Event, Record, is_apart};
+use crate::journal::{ArtifactStore, Event, Record, Sha, StoreError, is_apart};
 
 /// Something that a journal says and that does not follow from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -113,17 +114,24 @@ pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Again {
         again: Again::default(),
         one_objective: !events.iter().any(sets_another),
     };
+    for (seq, why) in altered(events, store) {
+        replay.again.object("artifact", seq, why);
+    }
     let mut at = 0;
     while let Some(first) = events.get(at) {
         let end = at.saturating_add(first.more as usize + 1).min(events.len());
-        let why = match replay.group(at, end) {
-            Ok(true) => None,
-            Ok(false) => Some("nothing follows from it any more".to_owned()),
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(why) = why {
-            replay.again.open.push(format!("what stands behind event {}: {why}", first.seq));
-            return replay.again;
+        match replay.group(at, end) {
+            Ok(true) => {}
+            Ok(false) => {
+                let why = "nothing follows from it any more";
+                replay.again.open.push(format!("what stands behind event {}: {why}", first.seq));
+                return replay.again;
+            }
+            Err(error) => {
+                let text = format!("{error}; nothing from there on was computed again");
+                replay.again.object("journal", error.seq, text);
+                return replay.again;
+            }
         }
         at = end;
     }
@@ -133,6 +141,34 @@ pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Again {
     }
     again
 }
+
+/// Texts that are not what they were when an event named them first.
+fn altered(events: &[Event], store: Option<&ArtifactStore>) -> Vec<(u64, String)> {
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for event in events {
+        let mut open = vec![&event.data];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Object(fields) => open.extend(fields.values()),
+                Value::Array(values) => open.extend(values),
+                Value::String(text) if text.len() == DIGEST && seen.insert(text.as_str()) => {
+                    let sha = Sha::deserialize(value).ok();
+                    if let Some(error @ StoreError::Altered { .. }) =
+                        sha.zip(store).and_then(|(sha, store)| store.get(&sha).err())
+                    {
+                        all.push((event.seq, error.to_string()));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    all
+}
+
+/// The digits of a hash.
+const DIGEST: usize = 64;
 
 /// Whether an event changes the objective on the way.
 fn sets_another(event: &Event) -> bool {
@@ -156,6 +192,7 @@ impl Replay<'_> {
     fn group(&mut self, at: usize, end: usize) -> Result<bool, FoldError> {
         let (before, group) = (&self.events[..at], &self.events[at..end]);
         let first = &group[0];
+        self.begins(group);
         self.rules.begin(before, group, &mut self.again);
         interventions::taken(&mut self.again, &self.rules, before, group);
         interventions::hold(&mut self.again, &self.rules, before, group);
@@ -182,6 +219,24 @@ impl Replay<'_> {
         }
         self.rules.end(&group[group.len() - 1], &mut self.again);
         Ok(true)
+    }
+
+    /// What is written together begins with what it follows from.
+    fn begins(&mut self, group: &[Event]) {
+        const FIRST: [&str; 3] = ["attempt_finished", "branch_started", "run_resumed"];
+        const LATER: [&str; 3] = ["guard_evaluated", "routed", "revision_closed"];
+        for (at, event) in group.iter().enumerate() {
+            let name = event.name.as_str();
+            if at > 0 && FIRST.contains(&name) {
+                self.again.object("journal", event.seq, format!("{name} stands within a group, which begins with one"));
+            } else if at == 0 && LATER.contains(&name) {
+                self.again.object(
+                    "journal",
+                    event.seq,
+                    format!("{name} begins a group, and follows from nothing in it"),
+                );
+            }
+        }
     }
 
     /// Whether a run that is ended from outside was under way.
@@ -335,7 +390,18 @@ fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, 
                 && event.lifeline == record.lifeline
                 && (record.name != "guard_evaluated" || event.data["guard"] == record.data["guard"])
         };
-        let Some(event) = told.iter().find(same) else { continue };
+        let Some(event) = told.iter().find(same) else {
+            let seq = group.first().map_or(0, |event| event.seq);
+            let of = record.data["guard"].as_str().map_or_else(String::new, |guard| format!(" of the guard `{guard}`"));
+            again.object("routing", seq, format!("no event from here on is the {}{of} that follows", record.name));
+            continue;
+        };
+        let envelope = json!({"kind": event.kind, "rev": event.rev, "attempt": event.attempt});
+        let follows = json!({"kind": record.kind, "rev": record.rev, "attempt": record.attempt});
+        if envelope != follows {
+            let text = format!("{} is {envelope}; it follows that it is {follows}", event.name);
+            again.object("journal", event.seq, text);
+        }
         match record.name {
             "attempt_finished" => again.compare("attempt", event, &["event", "says"], &record.data),
             "guard_evaluated" => again.compare("guard", event, &["holds", "clause", "values"], &record.data),
