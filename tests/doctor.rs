@@ -238,6 +238,21 @@ fn tools_that_are_there_are_status_0_whatever_is_with_the_models() {
     bench.run(&["doctor"]).expect(0).prints(&["Java tools: found", "Models, by provider:", "nobody to ask"]);
 }
 
+/// `scripts/setup` asks in this way for what the tests need.
+#[test]
+fn a_checker_that_is_asked_for_and_is_not_there_is_a_failure_of_the_tools() {
+    let bench = Bench::without_tools();
+    for checker in ["tlc", "both"] {
+        let said = ["Java tools: ", "was not found", "nothing checks"];
+        bench.run(&["doctor", "--checker", checker]).expect(4).prints(&said);
+    }
+    for checker in ["auto", "embedded"] {
+        bench.run(&["doctor", "--checker", checker]).expect(0);
+    }
+    let setup = std::fs::read_to_string(support::project().join("scripts/setup")).unwrap();
+    assert!(setup.ends_with("tlaforge doctor --checker tlc\n"), "{setup}");
+}
+
 #[test]
 fn a_server_that_hangs_is_told_with_the_time_that_was_waited() {
     let bench = Bench::without_tools();

@@ -14,7 +14,7 @@ use super::forge::settings;
 use super::progress::{advice, result};
 use super::provider::known;
 use super::surroundings::{cancel_on_signals, discover, embedded, limits, names_a_jar, tool_failure};
-use crate::config::Layer;
+use crate::config::{CheckerChoice, Layer};
 use crate::exit::Exit;
 use crate::toolchain::{ToolContext, ToolError, ToolPaths, Toolchain, ToolchainInfo, fetch_tools};
 
@@ -65,6 +65,9 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
     let chosen = chosen(&settings, &providers);
+    // Without Java everything works all the same, but not with one that is broken, or with a jar that is not where it was
+    // said to be.
+    let is_without_java = !names_a_jar(&settings) && discover(&settings).is_err();
     let text = match args.format {
         Format::Json => {
             let tools = |found: &Result<ToolchainInfo, Failure>| match found {
@@ -92,17 +95,26 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             };
             text.push_str("Embedded tools: ");
             text.push_str(&carried);
-            text += match (&found, &own) {
-                (Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",
-                (Ok(_), Err(_)) => "Without --checker, the Java tools check. The embedded ones do not work.\n",
-                (Err(_), Ok(_)) if names_a_jar(&settings) || discover(&settings).is_ok() => {
+            text += match (settings.checker, &found, &own) {
+                (CheckerChoice::Tlc | CheckerChoice::Both, Err(_), _) => {
+                    "With that --checker nothing checks: get the Java tools, or pass --checker embedded.\n"
+                }
+                (CheckerChoice::Tlc, Ok(_), _) => "The Java tools check, as --checker says.\n",
+                (CheckerChoice::Embedded, _, Ok(_)) => "The embedded tools check, as --checker says.\n",
+                (CheckerChoice::Both, Ok(_), Ok(_)) => "Both check, as --checker says.\n",
+                (CheckerChoice::Embedded | CheckerChoice::Both, _, Err(_)) => "With that --checker nothing checks.\n",
+                (CheckerChoice::Auto, Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",
+                (CheckerChoice::Auto, Ok(_), Err(_)) => {
+                    "Without --checker, the Java tools check. The embedded ones do not work.\n"
+                }
+                (CheckerChoice::Auto, Err(_), Ok(_)) if !is_without_java => {
                     "Without --checker, nothing checks: mend the Java tools, or pass --checker embedded.\n"
                 }
-                (Err(_), Ok(_)) => {
+                (CheckerChoice::Auto, Err(_), Ok(_)) => {
                     "Without --checker, the embedded tools check: SANY and TLC then see no specification. Install the \
                      Java tools for their word, and for what the embedded checker refuses.\n"
                 }
-                (Err(_), Err(_)) => "Nothing can check.\n",
+                (CheckerChoice::Auto, Err(_), Err(_)) => "Nothing can check.\n",
             };
             text.push_str("Models, by provider:\n");
             text.extend(providers.iter().map(Condition::text));
@@ -116,10 +128,13 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         }
     };
     result(&format!("{text}\n"));
-    // Without Java everything works all the same, but not with one that is broken, or with a jar that is not where it was
-    // said to be.
-    let without = own.is_ok() && !names_a_jar(&settings) && discover(&settings).is_err();
-    Ok(if found.is_ok() || without { Exit::Ok } else { Exit::Tool })
+    let can_check = match settings.checker {
+        CheckerChoice::Auto => found.is_ok() || (own.is_ok() && is_without_java),
+        CheckerChoice::Tlc => found.is_ok(),
+        CheckerChoice::Embedded => own.is_ok(),
+        CheckerChoice::Both => found.is_ok() && own.is_ok(),
+    };
+    Ok(if can_check { Exit::Ok } else { Exit::Tool })
 }
 
 /// Fetches the jar into the cache folder.
