@@ -5,7 +5,7 @@ use std::path::Path;
 use super::failure::Failure;
 use super::forge::run_failure;
 use super::provider::refuse_secrets;
-use crate::pipeline::{AdmissionError, Admitted, Run, Stored, admit};
+use crate::pipeline::{AdmissionError, Admitted, Idle, Run, Stored, admit};
 
 /// A policy that can govern a run.
 pub(super) struct OwnPolicy {
@@ -16,13 +16,14 @@ pub(super) struct OwnPolicy {
 }
 
 impl OwnPolicy {
-    /// Reads it, and finds out what is wrong with it: nothing has been made or paid for yet.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    /// Reads it, and finds out what is wrong with it in a run in which these are idle: nothing has been made or paid for
+    /// yet.
+    pub(super) fn read(path: &Path, idle: &Idle) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{name}: {e}"));
         let text = read(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
         refuse_secrets(&name, &text)?;
-        let rules = admit(&text).map_err(|e| cannot(&e).hint(advice(&e)))?;
+        let rules = admit(&text, idle).map_err(|e| cannot(&e).hint(advice(&e)))?;
         Ok(Self { name, text, rules: Box::new(rules) })
     }
 
@@ -50,12 +51,17 @@ pub(super) fn read(path: &Path) -> std::io::Result<String> {
 
 fn advice(error: &AdmissionError) -> &'static str {
     match error {
-        AdmissionError::Unknown { .. } => "docs/policies.md lists the nodes, events and fields of a run",
+        AdmissionError::Unknown { .. } | AdmissionError::NotItsOwn { .. } => {
+            "docs/policies.md lists the nodes, events and fields of a run"
+        }
         AdmissionError::Impossible { .. } | AdmissionError::NeverAsked { .. } => {
             "a comparison is false where its field is undefined: `G !(x = \"a\")` says what `G x != \"a\"` does not"
         }
         AdmissionError::Contradicts { .. } => {
             "`tlaforge policy show` prints the laws; a rule of `severity = \"warning\"` may contradict them, and is reported"
+        }
+        AdmissionError::Idle { .. } => {
+            "set what it needs, or give the rule `severity = \"warning\"`: then it is reported and forbids no approval"
         }
         AdmissionError::Together { .. } => {
             "leave one of them out, or give it `severity = \"warning\"`: then it is reported and forbids no approval"

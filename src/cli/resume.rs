@@ -20,7 +20,7 @@ use super::surroundings::cancel_on_signals;
 use super::trust::{make_absolute, trust_journal};
 use crate::config::{self, Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError, RunView};
+use crate::pipeline::{self, Idle, Outcome, PromptInUse, Rules, Run, RunError, RunView};
 use crate::report::summary;
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
@@ -42,7 +42,8 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     make_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
-    let policy = args.forge.policy.as_deref().map(OwnPolicy::read).transpose()?;
+    let idle = Idle::from(&view, strengthen, settings.candidates);
+    let policy = args.forge.policy.as_deref().map(|path| OwnPolicy::read(path, &idle)).transpose()?;
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
         display.note(

@@ -1,12 +1,12 @@
 //! Whether any run can satisfy a rule: decided on its complete automaton, together with what is known of the atoms.
 //!
 //! Atoms are no independent letters: a field has one value at a time, an event has one of the names that events have,
-//! and carries the fields that its name says. What is not known of (sums, two fields compared, texts that contain each
+//! is of a lifeline that makes such events, and carries the fields that its name says. What is not known of (sums, two fields compared, texts that contain each
 //! other) stays free, so "no" is sure, and "yes" may be too generous.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::log::{JOURNAL_LIFELINES, carriers, journal_events};
+use super::log::{carriers, journal_events, makers, tells};
 use crate::temporal::{
     Atom, AtomId, Binary, Comparison, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Unary, Value,
 };
@@ -22,17 +22,46 @@ const TELLING: [&str; 2] = ["answer_received", "answer_taken"];
 
 /// What the atoms of a formula are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
+pub enum Over<'a> {
     /// The events of a journal, one after the other.
     Events,
-    /// One moment of one lifeline: fields are what was said last, whichever event said it.
-    Moment,
+    /// One moment of this lifeline: fields are what was said last, whichever event said it.
+    Moment(&'a str),
 }
 
-/// Whether there is a journal (or a moment) that satisfies all of these; `None` where that was not found out.
-pub fn possible(formulas: &mut Formulas, all: &[Formula], over: Over) -> Option<bool> {
+/// The journals that are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Journals<'a> {
+    /// What is asked of them.
+    pub over: Over<'a>,
+    /// Lifelines that do nothing in them.
+    pub without: &'a [&'static str],
+}
+
+impl<'a> Journals<'a> {
+    /// All of them, event by event.
+    pub const EVENTS: Journals<'static> = Journals { over: Over::Events, without: &[] };
+
+    /// All of them, at the moments of one lifeline.
+    pub fn moments_of(owner: &'a str) -> Self {
+        Self { over: Over::Moment(owner), without: &[] }
+    }
+
+    /// Who makes events of this name.
+    fn makers(self, event: &str) -> impl Iterator<Item = &'static str> {
+        makers(event).filter(move |maker| !self.without.contains(maker))
+    }
+
+    /// Every event that can be, with whose it is.
+    fn acts(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        journal_events().flat_map(move |event| self.makers(event).map(move |maker| (event, maker)))
+    }
+}
+
+/// Whether one of these journals (or a moment in one) satisfies all of these; `None` where that was not found out.
+pub fn possible(formulas: &mut Formulas, all: &[Formula], journals: Journals<'_>) -> Option<bool> {
     let together = formulas.and(all.iter().copied());
-    let known = known(formulas, together, over);
+    let known = known(formulas, together, journals);
     let together = formulas.and([together, known]);
     let dfa = Dfa::build(formulas, together, LIMITS).ok()?;
     // The empty trace is no journal: nothing is asked of it.
@@ -41,9 +70,9 @@ pub fn possible(formulas: &mut Formulas, all: &[Formula], over: Over) -> Option<
 }
 
 /// What holds of the atoms at every position, whatever the journal is.
-fn known(formulas: &mut Formulas, of: Formula, over: Over) -> Formula {
+fn known(formulas: &mut Formulas, of: Formula, journals: Journals<'_>) -> Formula {
     let mut always = Vec::new();
-    if over == Over::Events {
+    if journals.over == Over::Events {
         for id in formulas.atoms_of(of) {
             let atom = formulas.atom(id).clone();
             let events: Vec<&str> = match &atom {
@@ -64,16 +93,15 @@ fn known(formulas: &mut Formulas, of: Formula, over: Over) -> Formula {
     let mut by_field: BTreeMap<String, Vec<AtomId>> = BTreeMap::new();
     for id in formulas.atoms_of(so_far) {
         if let Some(field) = field_of(formulas.atom(id)) {
+            // What happened and whose it was go together.
+            let field = if field == "lifeline" { "name" } else { field };
             by_field.entry(field.to_owned()).or_default().push(id);
         }
     }
     for (field, atoms) in by_field.into_iter().filter(|(_, atoms)| atoms.len() <= MOST) {
-        let ways: BTreeSet<Vec<bool>> = candidates(formulas, &field, &atoms)
+        let ways: BTreeSet<Vec<bool>> = candidates(formulas, &field, &atoms, journals)
             .into_iter()
-            .map(|value| {
-                let record = One { field: &field, value };
-                atoms.iter().map(|atom| formulas.atom(*atom).holds(&record)).collect()
-            })
+            .map(|record| atoms.iter().map(|atom| formulas.atom(*atom).holds(&record)).collect())
             .collect();
         let ways: Vec<Formula> = ways.into_iter().map(|way| letter(formulas, &atoms, &way)).collect();
         always.push(formulas.or(ways));
@@ -111,25 +139,40 @@ fn field_of(atom: &Atom) -> Option<&str> {
     }
 }
 
-/// Values of a field, with which its atoms can come out in every way in which they can.
-fn candidates(formulas: &Formulas, field: &str, atoms: &[AtomId]) -> Vec<Option<Value<'static>>> {
-    let closed: Option<Vec<&str>> = match field {
-        "name" => Some(journal_events().collect()),
-        "lifeline" => Some(JOURNAL_LIFELINES.to_vec()),
-        _ => None,
+/// Records of a field, with which its atoms can come out in every way in which they can.
+fn candidates<'a>(formulas: &Formulas, field: &'a str, atoms: &[AtomId], journals: Journals<'_>) -> Vec<Few<'a>> {
+    let acts = |of: Option<&str>| -> Vec<Few<'a>> {
+        let acts = journals.acts().filter(|(_, maker)| of.is_none_or(|of| of == *maker));
+        acts.map(|(event, maker)| Few(vec![("name", Some(text(event))), ("lifeline", Some(text(maker)))])).collect()
     };
-    let text = |text: &str| Some(Value::Text(text.to_owned().into()));
-    if let Some(closed) = closed {
-        return closed.into_iter().map(text).collect();
+    if field == "name" {
+        return match journals.over {
+            Over::Events => acts(None),
+            Over::Moment(owner) => acts(Some(owner)),
+        };
     }
-    let mut all = vec![None, Some(Value::Null), Some(Value::Bool(true)), Some(Value::Bool(false)), text("")];
+    let one = |value| Few(vec![(field, value)]);
+    if let (Over::Moment(_), Some((name, lifeline))) = (journals.over, field.rsplit_once(" of ")) {
+        if journals.without.contains(&lifeline) || !tells(lifeline, name) {
+            return vec![one(None)];
+        }
+        match name {
+            "name" => {
+                let events = journals.acts().filter(|(_, maker)| *maker == lifeline);
+                return events.map(|(event, _)| one(Some(text(event)))).chain([one(None)]).collect();
+            }
+            "lifeline" => return vec![one(None), one(Some(text(lifeline)))],
+            _ => {}
+        }
+    }
+    let mut all = vec![None, Some(Value::Null), Some(Value::Bool(true)), Some(Value::Bool(false)), Some(text(""))];
     let mut numbers = vec![0.0];
     let terms = atoms.iter().flat_map(|atom| formulas.atom(*atom).terms());
     for literal in terms.filter_map(|term| if let Term::Literal(literal) = term { Some(literal) } else { None }) {
         match literal {
             // The next text after this one, and whatever is between two of them.
             Literal::Text(text) => {
-                all.extend([Some(Value::Text(text.to_string().into())), Some(Value::Text(format!("{text}\0").into()))]);
+                all.extend([Some(self::text(text)), Some(self::text(&format!("{text}\0")))]);
             }
             Literal::Number(number) => numbers.push(number.get()),
             Literal::Integer(integer) => {
@@ -142,18 +185,19 @@ fn candidates(formulas: &Formulas, field: &str, atoms: &[AtomId]) -> Vec<Option<
     let between: Vec<f64> = numbers.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect();
     let (least, most) = (numbers[0] - 1.0, numbers[numbers.len() - 1] + 1.0);
     all.extend(numbers.into_iter().chain(between).chain([least, most]).map(|n| Some(Value::Number(n))));
-    all
+    all.into_iter().map(one).collect()
 }
 
-/// One field with its value.
-struct One<'a> {
-    field: &'a str,
-    value: Option<Value<'static>>,
+fn text(text: &str) -> Value<'static> {
+    Value::Text(text.to_owned().into())
 }
 
-impl Record for One<'_> {
+/// A few fields with their values.
+struct Few<'a>(Vec<(&'a str, Option<Value<'static>>)>);
+
+impl Record for Few<'_> {
     fn field(&self, name: &str) -> Option<Value<'_>> {
-        self.value.clone().filter(|_| name == self.field)
+        self.0.iter().find(|(field, _)| name == *field).and_then(|(_, value)| value.clone())
     }
 
     fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
@@ -165,9 +209,14 @@ impl Record for One<'_> {
     }
 }
 
-/// A formula of the causal past as one about a single moment of its owner: what speaks of the past or of what others
-/// have seen is a proposition of its own, and every field tells whose it is.
-pub fn moment(from: &Formulas, formula: Formula, owner: &str, into: &mut Formulas) -> Formula {
+/// A formula of the causal past as one about a single moment of its owner, where some lifelines do nothing: what speaks of
+/// the past or of what others have seen is a proposition of its own, and every field tells whose it is.
+pub fn moment(
+    from: &Formulas,
+    formula: Formula,
+    (owner, without): (&str, &[&'static str]),
+    into: &mut Formulas,
+) -> Formula {
     let mut made: HashMap<Formula, Formula> = HashMap::new();
     for part in from.subformulas(formula) {
         let of = |f: &Formula| made[f];
@@ -194,6 +243,7 @@ pub fn moment(from: &Formulas, formula: Formula, owner: &str, into: &mut Formula
                 let (a, b) = (of(a), of(b));
                 into.binary(*operator, a, b)
             }
+            Node::Causal(_, lifeline, _) | Node::Seen(lifeline) if without.contains(&&**lifeline) => into.falsity(),
             _ => into.name(&format!("{owner}: {}", from.text(part))),
         };
         made.insert(part, whole);
@@ -237,7 +287,7 @@ mod tests {
     fn over_events(text: &str) -> Option<bool> {
         let mut formulas = Formulas::new();
         let formula = formulas.parse(text).unwrap();
-        possible(&mut formulas, &[formula], Over::Events)
+        possible(&mut formulas, &[formula], Journals::EVENTS)
     }
 
     #[test]
@@ -254,6 +304,8 @@ mod tests {
             "G (name = \"routed\" -> X name = \"routed\") & F name = \"routed\"",
             "F (candidate > 1 & !defined(candidate))",
             "F (lifeline = \"reviewer\")",
+            "F (lifeline = \"review\" & name = \"check_finished\")",
+            "F (lifeline != \"run\" & name = \"run_finished\")",
         ] {
             assert_eq!(over_events(text), Some(false), "{text}");
         }
@@ -279,10 +331,10 @@ mod tests {
         let mut parse = |text: &str| formulas.parse(text).unwrap();
         let guard = parse("@model_check.says.verdict = \"holds\" & says.unread = 0");
         let same = parse("@model_check.says.verdict = \"violated\"");
-        let other = parse("says.verdict = \"violated\" & @model_check(O name = \"routed\") & !(Y true)");
+        let other = parse("says.unread < 1 & @model_check(O name = \"routed\") & !(Y true)");
         let mut into = Formulas::new();
-        let [guard, same, other] = [guard, same, other].map(|f| moment(&formulas, f, "review", &mut into));
-        assert_eq!(possible(&mut into, &[guard, same], Over::Moment), Some(false));
-        assert_eq!(possible(&mut into, &[guard, other], Over::Moment), Some(true));
+        let [guard, same, other] = [guard, same, other].map(|f| moment(&formulas, f, ("review", &[]), &mut into));
+        assert_eq!(possible(&mut into, &[guard, same], Journals::moments_of("review")), Some(false));
+        assert_eq!(possible(&mut into, &[guard, other], Journals::moments_of("review")), Some(true));
     }
 }

@@ -25,7 +25,7 @@ mod strengthen;
 mod view;
 mod watch;
 
-pub use admission::{AdmissionError, Admitted, admit};
+pub use admission::{AdmissionError, Admitted, Idle, admit};
 pub use again::{Again, Objection, again};
 pub use candidates::{
     Candidate, Candidates, Chosen, ChosenBy, GivenUp, LEADERS, MAX_CANDIDATES, QuickCheck, Stage, best, leaders,

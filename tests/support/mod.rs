@@ -166,7 +166,9 @@ impl Bench {
         let nothing_to_ask = audit.stderr.contains("no decision was made yet");
         assert!(audit.status == Some(0) || nothing_to_ask, "{}\n{}", audit.stdout, audit.stderr);
         means_what_it_says(&self.path(&format!("{folder}/journal.jsonl")));
-        self.events(folder)
+        let events = self.events(folder);
+        events.iter().for_each(is_of_a_maker);
+        events
     }
 
     /// The events of a run, whatever was done to it.
@@ -202,6 +204,20 @@ fn means_what_it_says(journal: &Path) {
             assert!(grows, "{} of rev_{revision}", metric.name);
         }
     }
+}
+
+/// An event is of a lifeline that makes such events, and tells what rules may ask of that lifeline.
+fn is_of_a_maker(event: &Value) {
+    fn fields(path: &str, value: &Value, check: &mut impl FnMut(&str)) {
+        match value {
+            Value::Object(all) => all.iter().for_each(|(key, value)| fields(&format!("{path}.{key}"), value, check)),
+            _ => check(path.trim_start_matches('.')),
+        }
+    }
+    use tlaforge::monitor::log::{makers, tells};
+    let (name, lifeline) = (name(event), event["lifeline"].as_str().unwrap());
+    assert!(makers(name).any(|maker| maker == lifeline), "{name} of {lifeline}");
+    fields("", &event["data"], &mut |field| assert!(tells(lifeline, field), "{field} of {lifeline}: {name}"));
 }
 
 /// One event's name.

@@ -53,6 +53,25 @@ const SAYS: &str = "says.accepted says.agrees says.answer says.cfg says.changed_
     says.module says.moved says.points says.readable says.source says.trace says.type_ok says.unaccepted_cfg says.uncovered \
     says.unnamed_changes says.unreached says.unread says.verdict says.violated says.witnesses";
 
+/// What each of them says, below `says.`.
+fn said_by(lifeline: &str) -> &'static str {
+    match lifeline {
+        "informal_spec" => "readable answer",
+        "formalize" => "made_from source",
+        "validate" => "accepted source",
+        "generate_invariants" => "accepted module cfg",
+        "model_check" => "module cfg verdict complete moved type_ok witnesses unreached trace violated",
+        "review" => {
+            "source module cfg changed_steps covering constantly_true dead_actions unaccepted_cfg uncovered unnamed_changes \
+             unread flaw.described flaw.property flaw.covers_requirement flaw.property_unchanged flaw.only_bounds \
+             flaw.unfair flaw.unmapped_steps"
+        }
+        "second_reading" => "agrees",
+        candidate if CANDIDATE_LIFELINES.contains(&candidate) => "points source module cfg accepted verdict",
+        _ => "",
+    }
+}
+
 /// What happened, for the machine.
 const STEP: &str = "event event.judged.better event.judged.survivors event.merged event.reviewed.approval \
     event.reviewed.best_inconclusive event.reviewed.broken event.reviewed.earliest event.reviewed.flaw \
@@ -69,10 +88,60 @@ const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.cons
     statistics.distinct statistics.generated statistics.initial statistics.left_on_queue statistics.seconds trace \
     trace.* verdict version violated.kind violated.name warnings witnesses";
 
-/// The events of a journal, each with the fields of its data; `a.*` has names of the run's own below it.
-const EVENTS: [(&str, &[&str]); 37] = [
+/// Whose events can have a name.
+#[derive(Clone, Copy)]
+enum By {
+    /// This one's.
+    One(&'static str),
+    /// Those of all that work: every station, the second reader, the judging of mutants.
+    Jobs,
+    /// Those of the stations that a branch takes over and a trial may undo.
+    Restored,
+    /// Those of all that ask a model, candidates among them.
+    Asking,
+    /// Those of all that have a module translated and parsed, candidates among them.
+    Inspecting,
+    /// The candidates'.
+    Candidates,
+}
+
+impl By {
+    fn includes(self, lifeline: &str) -> bool {
+        let is_candidate = CANDIDATE_LIFELINES.contains(&lifeline);
+        match self {
+            By::One(one) => lifeline == one,
+            By::Jobs => STATION_LIFELINES[1..].contains(&lifeline),
+            By::Restored => STATION_LIFELINES[1..6].contains(&lifeline),
+            By::Asking => {
+                let asking = ["informal_spec", "formalize", "generate_invariants", "review", "second_reading"];
+                is_candidate || asking.contains(&lifeline)
+            }
+            By::Inspecting => is_candidate || ["validate", "generate_invariants"].contains(&lifeline),
+            By::Candidates => is_candidate,
+        }
+    }
+
+    /// For people and models.
+    fn words(self) -> &'static str {
+        match self {
+            By::One(one) => one,
+            By::Jobs => "all but run, candidates",
+            By::Restored => "informal_spec to model_check",
+            By::Asking => "those that ask a model",
+            By::Inspecting => "validate, generate_invariants, candidates",
+            By::Candidates => "candidates",
+        }
+    }
+}
+
+/// An event of a journal: its name, whose it can be, and the fields of its data; `a.*` has names of the run's own below
+/// it.
+type Line = (&'static str, By, &'static [&'static str]);
+
+const EVENTS: [Line; 37] = [
     (
         "run_started",
+        By::One("run"),
         &[
             "candidates concern docs draft exemplars interface interface_names.* objective.* policy.bytes policy.path policy.sha prompts.* \
            rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries skipped \
@@ -81,6 +150,7 @@ const EVENTS: [(&str, &[&str]); 37] = [
     ),
     (
         "run_resumed",
+        By::One("run"),
         &[
             "candidates draft objective.* policy.bytes policy.path policy.sha prompts.* rules.invariant_retries rules.max_revisions \
            rules.repair rules.strengthen rules.validate_retries surroundings.*",
@@ -88,15 +158,17 @@ const EVENTS: [(&str, &[&str]); 37] = [
     ),
     (
         "branch_started",
+        By::One("run"),
         &[
             "artifacts.* candidates covers.* draft edited feedback from objective.* policy.bytes policy.path policy.sha prompts.* requirements \
            rules.invariant_retries rules.max_revisions rules.repair rules.strengthen rules.validate_retries state.* \
            surroundings.*",
         ],
     ),
-    ("attempt_started", &[]),
+    ("attempt_started", By::Jobs, &[]),
     (
         "request_sent",
+        By::Asking,
         &[
             "candidate choice choice.effort choice.max_output choice.model choice.temperature key.attempt key.candidate \
            key.node key.place key.purpose offered prompt prompt_start provider purpose wording",
@@ -104,6 +176,7 @@ const EVENTS: [(&str, &[&str]); 37] = [
     ),
     (
         "answer_received",
+        By::Asking,
         &[
             "artifact candidate cost_usd estimated estimated.cost_usd estimated.usage.* model provider purpose reads \
            request request_ids seconds stale usage usage.cache_read usage.cache_write usage.input usage.output",
@@ -111,45 +184,53 @@ const EVENTS: [(&str, &[&str]); 37] = [
             "held.stop_reason held.text held.tools",
         ],
     ),
-    ("answer_taken", &["artifact candidate provider purpose reads told.asked told.by told.labels", TOLD]),
+    ("answer_taken", By::Asking, &["artifact candidate provider purpose reads told.asked told.by told.labels", TOLD]),
     (
         "answer_offered",
+        By::Asking,
         &["artifact candidate provider purpose reads held.asked held.by held.labels held.stop_reason held.text \
            held.tools"],
     ),
-    ("labelled", &["asked by calls candidate cost_usd labels purpose stale step tokens"]),
-    ("intervened", &["calls candidate cost_usd owed prevented purpose rule samples tokens violated which"]),
-    ("predicted", &["calls candidate cost_usd estimates.* how pattern purpose steps threshold tokens"]),
-    ("answer_normalised", &["what"]),
-    ("part_taken", &["artifact of"]),
-    ("part_missing", &["of why"]),
+    ("labelled", By::Asking, &["asked by calls candidate cost_usd labels purpose stale step tokens"]),
+    ("intervened", By::Asking, &["calls candidate cost_usd owed prevented purpose rule samples tokens violated which"]),
+    ("predicted", By::Asking, &["calls candidate cost_usd estimates.* how pattern purpose steps threshold tokens"]),
+    ("answer_normalised", By::Asking, &["what"]),
+    ("part_taken", By::Asking, &["artifact of"]),
+    ("part_missing", By::Asking, &["of why"]),
     (
         "call_failed",
+        By::Asking,
         &["asked_seconds attempt cost_usd estimated.cost_usd estimated.usage.* kind message model purpose request \
            request_id status usage usage.cache_read usage.cache_write usage.input usage.output wait_seconds what"],
     ),
-    ("model_switched", &["from purpose request to what"]),
-    ("left_out", &["part purpose request said what"]),
-    ("read_refused", &["path why"]),
-    ("unreadable", &["why"]),
-    ("tool_finished", &["accepted added diagnostics module replaced tool"]),
-    ("check_finished", &["cfg checked.* asserting module output outcome.*"]),
-    ("candidate_started", &["candidate of"]),
-    ("quickly_checked", &["constants.* distinct moved output seconds verdict why"]),
+    ("model_switched", By::Asking, &["from purpose request to what"]),
+    ("left_out", By::Asking, &["part purpose request said what"]),
+    ("read_refused", By::Asking, &["path why"]),
+    ("unreadable", By::Asking, &["why"]),
+    ("tool_finished", By::Inspecting, &["accepted added diagnostics module replaced tool"]),
+    ("check_finished", By::One("model_check"), &["cfg checked.* asserting module output outcome.*"]),
+    ("candidate_started", By::Candidates, &["candidate of"]),
+    ("quickly_checked", By::Candidates, &["constants.* distinct moved output seconds verdict why"]),
     (
         "candidate_finished",
+        By::Candidates,
         &["answer candidate cfg module properties quick.* source seconds stage standing.* step.* why", SAYS],
     ),
-    ("candidate_received", &["candidate points stage"]),
-    ("candidate_given_up", &["answer candidate why"]),
-    ("leaders_named", &["leaders received"]),
-    ("leader_told", &["candidate of"]),
-    ("candidate_chosen", &["by chosen missing received.* why"]),
-    ("mutants_judged", &["counts.* late made mutants seed tally.killed tally.score tally.survived unfit"]),
-    ("attempt_finished", &["artifacts.* facts facts.* feedback", STEP, SAYS]),
-    ("guard_evaluated", &["clause facts.* formula guard holds values values.* why"]),
+    ("candidate_received", By::One("formalize"), &["candidate points stage"]),
+    ("candidate_given_up", By::Candidates, &["answer candidate why"]),
+    ("leaders_named", By::One("formalize"), &["leaders received"]),
+    ("leader_told", By::Candidates, &["candidate of"]),
+    ("candidate_chosen", By::One("formalize"), &["by chosen missing received.* why"]),
+    (
+        "mutants_judged",
+        By::One("mutants"),
+        &["counts.* late made mutants seed tally.killed tally.score tally.survived unfit"],
+    ),
+    ("attempt_finished", By::Jobs, &["artifacts.* facts facts.* feedback", STEP, SAYS]),
+    ("guard_evaluated", By::One("review"), &["clause facts.* formula guard holds values values.* why"]),
     (
         "routed",
+        By::Jobs,
         &[
             "from on.accepted on.again on.agrees on.approval on.at on.best_inconclusive on.better on.broken on.earliest \
              on.event on.flaw on.issues on.last_place on.objective_lost on.on_trial on.place on.repair on.retries on.retry_limit \
@@ -157,30 +238,46 @@ const EVENTS: [(&str, &[&str]); 37] = [
             STEP,
         ],
     ),
-    ("restored", &[SAYS]),
+    ("restored", By::Restored, &[SAYS]),
     (
         "revision_closed",
+        By::Jobs,
         &[
             "attempts.* check check.* edited hashes.* models objective.* open outcome parent place repaired requirements revision \
            routed_to spent.* spent_by_station.* standing.blockers standing.covered standing.holds \
            standing.inconclusive standing.majors standing.not_vacuous standing.parses strengthened strengthened.* why",
         ],
     ),
-    ("run_finished", &["best outcome reason rules why"]),
+    ("run_finished", By::One("run"), &["best outcome reason rules why"]),
     (
         "rule_violated",
+        By::One("run"),
         &["culprit description formula means policy rule severity untrusted.by untrusted.propositions why"],
     ),
 ];
 
 /// The names of the events of a run.
 pub fn journal_events() -> impl Iterator<Item = &'static str> {
-    EVENTS.iter().map(|(name, _)| *name)
+    EVENTS.iter().map(|(name, ..)| *name)
+}
+
+/// Whose events of this name can be; nobody's where there are none.
+pub fn makers(event: &str) -> impl Iterator<Item = &'static str> {
+    let by = EVENTS.iter().find(|(name, ..)| *name == event).map(|(_, by, _)| *by);
+    JOURNAL_LIFELINES.into_iter().filter(move |lifeline| by.is_some_and(|by| by.includes(lifeline)))
+}
+
+/// Whether some event of this lifeline has this field.
+pub fn tells(lifeline: &str, field: &str) -> bool {
+    if let Some(said) = field.strip_prefix("says.") {
+        return said_by(lifeline).split_whitespace().any(|known| known == said);
+    }
+    carriers(field).is_none_or(|events| events.into_iter().any(|event| makers(event).any(|maker| maker == lifeline)))
 }
 
 /// Every field of the events of a run, by name; one that ends with `.*` stands for all names below it.
 pub fn journal_fields() -> impl Iterator<Item = String> {
-    let of_events = EVENTS.iter().flat_map(|(_, groups)| groups.iter()).flat_map(|group| group.split_whitespace());
+    let of_events = EVENTS.iter().flat_map(|(.., groups)| groups.iter()).flat_map(|group| group.split_whitespace());
     let of_checks = ["outcome", "check"].into_iter().flat_map(|at| CHECK.split_whitespace().map(move |f| (at, f)));
     EVERY
         .split_whitespace()
@@ -190,11 +287,12 @@ pub fn journal_fields() -> impl Iterator<Item = String> {
         .chain(of_checks.map(|(at, field)| format!("{at}.{field}")))
 }
 
-/// The events with their fields, for people and models: a line of Markdown each.
+/// The events, each with whose it can be and its fields, for people and models: a line of Markdown each, and then what
+/// each lifeline says.
 pub fn journal_vocabulary() -> String {
     let mut text = String::new();
-    for (name, groups) in EVENTS {
-        let own = groups.iter().flat_map(|group| group.split_whitespace());
+    for (name, by, groups) in EVENTS {
+        let own = groups.iter().flat_map(|group| if *group == SAYS { "says.*" } else { group }.split_whitespace());
         let checked = |at: &'static str| CHECK.split_whitespace().map(move |field| format!("{at}.{field}"));
         let fields = own.flat_map(|field| match field {
             "outcome.*" => checked("outcome").collect(),
@@ -203,8 +301,18 @@ pub fn journal_vocabulary() -> String {
             field => vec![field.to_owned()],
         });
         let fields: Vec<String> = fields.collect();
+        let colon = if fields.is_empty() { "" } else { ": " };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "- `{name}`{}{}", if fields.is_empty() { "" } else { ": " }, fields.join(" "));
+        let _ = writeln!(text, "- `{name}` ({}){colon}{}", by.words(), fields.join(" "));
+    }
+    let asking: Vec<&str> = STATION_LIFELINES.into_iter().filter(|name| By::Asking.includes(name)).collect();
+    let _ = writeln!(text, "\nThose that ask a model are {} and candidates. What each says:\n", asking.join(", "));
+    let stations = STATION_LIFELINES.into_iter().map(|name| (name, name));
+    for (name, lifeline) in stations.chain([("candidates", CANDIDATE_LIFELINES[0])]) {
+        let said: Vec<String> = said_by(lifeline).split_whitespace().map(|field| format!("says.{field}")).collect();
+        if !said.is_empty() {
+            let _ = writeln!(text, "- `{name}`: {}", said.join(" "));
+        }
     }
     text
 }
@@ -228,7 +336,7 @@ pub fn carriers(field: &str) -> Option<Vec<&'static str>> {
             None => field == known,
         })
     };
-    Some(EVENTS.iter().filter(|(_, groups)| groups.iter().any(|group| below(group))).map(|(name, _)| *name).collect())
+    Some(EVENTS.iter().filter(|(.., groups)| groups.iter().any(|group| below(group))).map(|(name, ..)| *name).collect())
 }
 
 /// The known names that are written much as this one, the nearest first; at most three.
@@ -264,6 +372,8 @@ fn edits(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -273,6 +383,40 @@ mod tests {
         }
         for name in ["nam", "says", "statistics.distinct", "surroundings.", "vc.review", "more"] {
             assert!(!is_journal_field(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_each_lifeline_says_is_what_is_said_at_all() {
+        let of_each = JOURNAL_LIFELINES.into_iter().flat_map(|lifeline| said_by(lifeline).split_whitespace());
+        let each: BTreeSet<String> = of_each.map(|field| format!("says.{field}")).collect();
+        let all: BTreeSet<String> = SAYS.split_whitespace().map(str::to_owned).collect();
+        assert_eq!(each, all);
+    }
+
+    #[test]
+    fn a_lifeline_tells_what_its_own_events_have() {
+        for (lifeline, field) in [
+            ("model_check", "outcome.statistics.distinct"),
+            ("run", "outcome"),
+            ("review", "says.unread"),
+            ("formalize_3", "says.points"),
+            ("formalize", "chosen"),
+            ("mutants", "tally.score"),
+            ("second_reading", "row"),
+            ("mutants", "name"),
+        ] {
+            assert!(tells(lifeline, field), "{lifeline} {field}");
+        }
+        for (lifeline, field) in [
+            ("review", "outcome.statistics.distinct"),
+            ("review", "says.verdict"),
+            ("formalize_3", "row"),
+            ("run", "says.verdict"),
+            ("model_check", "prompt"),
+            ("review", "tally.score"),
+        ] {
+            assert!(!tells(lifeline, field), "{lifeline} {field}");
         }
     }
 

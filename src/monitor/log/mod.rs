@@ -11,7 +11,7 @@ mod step;
 
 pub use journal::{
     CANDIDATE_LIFELINES, JOURNAL_LIFELINES, STATION_LIFELINES, carriers, is_journal_field, journal_events,
-    journal_fields, journal_vocabulary, near,
+    journal_fields, journal_vocabulary, makers, near, tells,
 };
 pub use kept::{KeptTexts, RecordError};
 pub use mapping::{Mapping, Shape};

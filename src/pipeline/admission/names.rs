@@ -1,0 +1,157 @@
+//! That a policy speaks of what a journal holds: its nodes, events, fields, and the values of those that have few.
+
+use std::collections::HashSet;
+
+use super::admit::AdmissionError;
+use crate::monitor::log::{JOURNAL_LIFELINES, is_journal_field, journal_events, journal_fields, near, tells};
+use crate::monitor::{PolicyRule, Scope};
+use crate::pipeline::machine::Outcome;
+use crate::pipeline::routes::Row;
+use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Term, Unary};
+
+/// That every name is one that a journal knows, and every field one of the lifeline that is asked for it.
+pub(super) fn known(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
+    let mut all = vec![rule.formula];
+    if let Scope::Causal { owner, when } = &rule.scope {
+        lifeline(rule, owner)?;
+        all.extend(when);
+    }
+    for part in formulas.subformulas_of(&all) {
+        match formulas.node(part) {
+            Node::Causal(_, name, _) | Node::Seen(name) => lifeline(rule, name)?,
+            Node::Atom(atom) => atom_known(rule, formulas.atom(*atom))?,
+            _ => {}
+        }
+    }
+    if let Scope::Causal { owner, .. } = &rule.scope {
+        has_fields(formulas, rule, &all, owner)?;
+    }
+    Ok(())
+}
+
+/// That the fields which formulas ask of a lifeline are those of its events.
+fn has_fields(formulas: &Formulas, rule: &PolicyRule, all: &[Formula], owner: &str) -> Result<(), AdmissionError> {
+    let has = |lifeline: &str, field: &str| {
+        if tells(lifeline, field) {
+            return Ok(());
+        }
+        let of = JOURNAL_LIFELINES.into_iter().filter(|other| tells(other, field)).collect();
+        let (lifeline, field) = (lifeline.to_owned(), field.to_owned());
+        Err(AdmissionError::NotItsOwn { line: rule.line, rule: rule.id.clone(), lifeline, field, of })
+    };
+    let mut left: Vec<(Formula, &str)> = all.iter().rev().map(|formula| (*formula, owner)).collect();
+    let mut seen = HashSet::new();
+    while let Some((formula, lifeline)) = left.pop() {
+        if !seen.insert((formula, lifeline)) {
+            continue;
+        }
+        match formulas.node(formula) {
+            Node::Atom(atom) => {
+                let atom = formulas.atom(*atom);
+                if let Atom::Name(name) = atom {
+                    has(lifeline, name)?;
+                }
+                let terms = atom.terms();
+                let mut fields = terms.iter().flat_map(|term| term.fields());
+                fields.try_for_each(|(at, field)| has(at.unwrap_or(lifeline), field))?;
+            }
+            Node::Causal(_, at, inner) => left.push((*inner, at)),
+            // Whose moment that is, is open.
+            Node::Unary(Unary::Past, _) => {}
+            node => left.extend(node.children().iter().rev().map(|part| (*part, lifeline))),
+        }
+    }
+    Ok(())
+}
+
+fn unknown(rule: &PolicyRule, what: &'static str, name: &str, near: Vec<&str>) -> AdmissionError {
+    AdmissionError::Unknown {
+        line: rule.line,
+        rule: rule.id.clone(),
+        what,
+        name: name.to_owned(),
+        near: near.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+fn lifeline(rule: &PolicyRule, name: &str) -> Result<(), AdmissionError> {
+    if JOURNAL_LIFELINES.contains(&name) {
+        return Ok(());
+    }
+    let near = match near(name, JOURNAL_LIFELINES.into_iter()) {
+        none if none.is_empty() => JOURNAL_LIFELINES.to_vec(),
+        some => some,
+    };
+    Err(unknown(rule, "there is no node", name, near))
+}
+
+fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
+    let field = |name: &str| {
+        if is_journal_field(name) {
+            return Ok(());
+        }
+        let fields: Vec<String> = journal_fields().collect();
+        Err(unknown(rule, "no event of a run has a field", name, near(name, fields.iter().map(String::as_str))))
+    };
+    match atom {
+        Atom::Name(name) => field(name)?,
+        Atom::Label { kind, text } if &**kind == "tool_call" && &**text != "Read" => {
+            return Err(unknown(rule, "no model of a run has a tool", text, vec!["Read"]));
+        }
+        Atom::Label { kind, text } if &**kind == "extra" => {
+            field(text.split_once('=').map_or(&**text, |(name, _)| name))?;
+        }
+        _ => {}
+    }
+    for term in atom.terms() {
+        for (at, name) in term.fields() {
+            at.map_or(Ok(()), |at| lifeline(rule, at))?;
+            field(name)?;
+        }
+    }
+    // What `name` and `lifeline` are compared with is a name, too.
+    let (of, with): (&Term, Vec<&Term>) = match atom {
+        Atom::Compare(_, a @ (Term::Field(_) | Term::FieldAt(..)), b) => (a, vec![b]),
+        Atom::Compare(_, b, a) => (a, vec![b]),
+        Atom::Call(name, terms) if &**name == "one_of" && !terms.is_empty() => (&terms[0], terms[1..].iter().collect()),
+        _ => return Ok(()),
+    };
+    let of = match of {
+        Term::Field(name) | Term::FieldAt(_, name) => &**name,
+        _ => return Ok(()),
+    };
+    for term in with {
+        let Term::Literal(Literal::Text(text)) = term else { continue };
+        match of {
+            "lifeline" => lifeline(rule, text)?,
+            "name" if !journal_events().any(|event| event == &**text) => {
+                return Err(unknown(rule, "a run has no event", text, near(text, journal_events())));
+            }
+            field => {
+                let values = values_of(field);
+                if !values.is_empty() && !values.iter().any(|value| *value == **text) {
+                    let near = match near(text, values.iter().map(String::as_str)) {
+                        none if none.is_empty() => values.iter().map(String::as_str).collect(),
+                        near => near,
+                    };
+                    return Err(unknown(rule, "no run has", &format!("{field} = {text:?}"), near));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All values of a field that has few of them, whichever event carries it; none of another.
+fn values_of(field: &str) -> Vec<String> {
+    let fixed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    match field {
+        "row" => Row::ALL.iter().map(|row| row.name()).collect(),
+        "outcome" => Outcome::ALL.iter().map(|outcome| outcome.name()).chain(["revised"]).map(str::to_owned).collect(),
+        "guard" => fixed(&["approval", "flaw"]),
+        "which" => fixed(&["resample", "inject", "switch"]),
+        "on.verdict" => fixed(&["approved", "revise", "flaw"]),
+        "outcome.verdict" | "check.verdict" => fixed(&["holds", "violated", "invalid", "inconclusive"]),
+        _ => Vec::new(),
+    }
+}
