@@ -245,6 +245,8 @@ fn a_checker_that_is_asked_for_and_is_not_there_is_a_failure_of_the_tools() {
     for checker in ["tlc", "both"] {
         let said = ["Java tools: ", "was not found", "nothing checks"];
         bench.run(&["doctor", "--checker", checker]).expect(4).prints(&said);
+        let told = bench.run(&["doctor", "--checker", checker, "--format", "json"]).expect(4).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["can_check"], false);
     }
     for checker in ["auto", "embedded"] {
         bench.run(&["doctor", "--checker", checker]).expect(0);

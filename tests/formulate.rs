@@ -107,9 +107,12 @@ fn a_person_answers_through_files_and_the_prompt_holds_what_has_to_be_known() {
         .unwrap();
     let folder = |seq: u32| bench.path(&format!("formulate/handoff/{seq:04}-policy"));
     let first = answer_at(&folder(1), &said(ANSWERED));
-    for words in
-        ["every request is answered", "`F f` (here or later)", "- `check_finished`: cfg", "informal_spec, formalize"]
-    {
+    for words in [
+        "every request is answered",
+        "`F f` (here or later)",
+        "- `check_finished` (model_check, candidates): cfg",
+        "informal_spec, formalize",
+    ] {
         assert!(first.contains(words), "{words} is missing in {first}");
     }
     let second = answer_at(&folder(3), &said(CHECKED));

@@ -495,7 +495,7 @@ async fn a_checker_killed_from_outside_decides_nothing() {
         ("sany", "exit 1"),
         (
             "tlc",
-            "case \"$*\" in *-h*) echo 'TLC2 Version 2.18 of today';; *) echo 'Progress(3) x'; kill -KILL $$;; esac",
+            "case \" $* \" in *' -h '*) echo 'TLC2 Version 2.18 of today';; *) echo 'Progress(3) x'; kill -KILL $$;; esac",
         ),
     ] {
         use std::os::unix::fs::PermissionsExt as _;

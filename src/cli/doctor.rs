@@ -68,6 +68,12 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     // Without Java everything works all the same, but not with one that is broken, or with a jar that is not where it was
     // said to be.
     let is_without_java = !names_a_jar(&settings) && discover(&settings).is_err();
+    let can_check = match settings.checker {
+        CheckerChoice::Auto => found.is_ok() || (own.is_ok() && is_without_java),
+        CheckerChoice::Tlc => found.is_ok(),
+        CheckerChoice::Embedded => own.is_ok(),
+        CheckerChoice::Both => found.is_ok() && own.is_ok(),
+    };
     let text = match args.format {
         Format::Json => {
             let tools = |found: &Result<ToolchainInfo, Failure>| match found {
@@ -76,7 +82,7 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
                 }),
                 Err(failure) => json!({"found": false, "problem": failure.message, "advice": failure.hints}),
             };
-            json!({"schema": 1, "java_tools": tools(&found), "embedded_tools": tools(&own), "providers": providers, "default_provider": chosen}).to_string()
+            json!({"schema": 1, "java_tools": tools(&found), "embedded_tools": tools(&own), "can_check": can_check, "providers": providers, "default_provider": chosen}).to_string()
         }
         Format::Text => {
             let mut text = match &found {
@@ -97,12 +103,14 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
             text.push_str(&carried);
             text += match (settings.checker, &found, &own) {
                 (CheckerChoice::Tlc | CheckerChoice::Both, Err(_), _) => {
-                    "With that --checker nothing checks: get the Java tools, or pass --checker embedded.\n"
+                    "With this checker (`tlc` or `both`) nothing checks: get the Java tools, or pass --checker embedded.\n"
                 }
-                (CheckerChoice::Tlc, Ok(_), _) => "The Java tools check, as --checker says.\n",
-                (CheckerChoice::Embedded, _, Ok(_)) => "The embedded tools check, as --checker says.\n",
-                (CheckerChoice::Both, Ok(_), Ok(_)) => "Both check, as --checker says.\n",
-                (CheckerChoice::Embedded | CheckerChoice::Both, _, Err(_)) => "With that --checker nothing checks.\n",
+                (CheckerChoice::Tlc, Ok(_), _) => "The Java tools check, as is set (`tlc`).\n",
+                (CheckerChoice::Embedded, _, Ok(_)) => "The embedded tools check, as is set (`embedded`).\n",
+                (CheckerChoice::Both, Ok(_), Ok(_)) => "Both check, as is set (`both`).\n",
+                (CheckerChoice::Embedded | CheckerChoice::Both, _, Err(_)) => {
+                    "With this checker nothing checks: the embedded tools do not work.\n"
+                }
                 (CheckerChoice::Auto, Ok(_), Ok(_)) => "Without --checker, the Java tools check.\n",
                 (CheckerChoice::Auto, Ok(_), Err(_)) => {
                     "Without --checker, the Java tools check. The embedded ones do not work.\n"
@@ -128,12 +136,6 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
         }
     };
     result(&format!("{text}\n"));
-    let can_check = match settings.checker {
-        CheckerChoice::Auto => found.is_ok() || (own.is_ok() && is_without_java),
-        CheckerChoice::Tlc => found.is_ok(),
-        CheckerChoice::Embedded => own.is_ok(),
-        CheckerChoice::Both => found.is_ok() && own.is_ok(),
-    };
     Ok(if can_check { Exit::Ok } else { Exit::Tool })
 }
 

@@ -51,17 +51,17 @@ pub(super) fn read(path: &Path) -> std::io::Result<String> {
 
 fn advice(error: &AdmissionError) -> &'static str {
     match error {
-        AdmissionError::Unknown { .. } | AdmissionError::NotItsOwn { .. } => {
-            "docs/policies.md lists the nodes, events and fields of a run"
+        AdmissionError::Unknown { .. } | AdmissionError::NotItsOwn { .. } | AdmissionError::NeverAsked { .. } => {
+            "docs/policies.md lists the nodes of a run, and the events of each with their fields"
         }
-        AdmissionError::Impossible { .. } | AdmissionError::NeverAsked { .. } => {
-            "a comparison is false where its field is undefined: `G !(x = \"a\")` says what `G x != \"a\"` does not"
+        AdmissionError::Impossible { .. } | AdmissionError::NeverHolds { .. } => {
+            "docs/policies.md lists whose events are whose; a comparison is false where its field is undefined: write `G !(x = \"a\")` for `G x != \"a\"`, and `defined(x)` for `x != null`"
         }
         AdmissionError::Contradicts { .. } => {
             "`tlaforge policy show` prints the laws; a rule of `severity = \"warning\"` may contradict them, and is reported"
         }
         AdmissionError::Idle { .. } => {
-            "set what it needs, or give the rule `severity = \"warning\"`: then it is reported and forbids no approval"
+            "run with what it needs, or give the rule `severity = \"warning\"`: then it is reported and forbids no approval"
         }
         AdmissionError::Together { .. } => {
             "leave one of them out, or give it `severity = \"warning\"`: then it is reported and forbids no approval"

@@ -1,8 +1,8 @@
 //! Whether any run can satisfy a rule: decided on its complete automaton, together with what is known of the atoms.
 //!
 //! Atoms are no independent letters: a field has one value at a time, an event has one of the names that events have,
-//! is of a lifeline that makes such events, and carries the fields that its name says. What is not known of (sums, two fields compared, texts that contain each
-//! other) stays free, so "no" is sure, and "yes" may be too generous.
+//! is of a lifeline that makes such events, and carries the fields that its name says. What is not known of (sums, two
+//! fields compared, texts that contain each other) stays free, so "no" is sure, and "yes" may be too generous.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -76,7 +76,7 @@ fn said_by(lifeline: &str) -> &'static str {
 const STEP: &str = "event event.judged.better event.judged.survivors event.merged event.reviewed.approval \
     event.reviewed.best_inconclusive event.reviewed.broken event.reviewed.earliest event.reviewed.flaw \
     event.reviewed.objective_lost event.reviewed.verdict event.review_unreadable.approval event.review_unreadable.best_inconclusive \
-    event.review_unreadable.objective_lost     event.second_read.agrees event.second_read.best_inconclusive event.second_read.objective_lost \
+    event.review_unreadable.objective_lost event.second_read.agrees event.second_read.best_inconclusive event.second_read.objective_lost \
     event.validated";
 
 /// What an answer tells.
@@ -101,6 +101,8 @@ enum By {
     Asking,
     /// Those of all that have a module translated and parsed, candidates among them.
     Inspecting,
+    /// Those of all that have a specification checked, candidates among them.
+    Checking,
     /// The candidates'.
     Candidates,
 }
@@ -117,6 +119,7 @@ impl By {
                 is_candidate || asking.contains(&lifeline)
             }
             By::Inspecting => is_candidate || ["validate", "generate_invariants"].contains(&lifeline),
+            By::Checking => is_candidate || lifeline == "model_check",
             By::Candidates => is_candidate,
         }
     }
@@ -129,6 +132,7 @@ impl By {
             By::Restored => "informal_spec to model_check",
             By::Asking => "those that ask a model",
             By::Inspecting => "validate, generate_invariants, candidates",
+            By::Checking => "model_check, candidates",
             By::Candidates => "candidates",
         }
     }
@@ -208,7 +212,7 @@ const EVENTS: [Line; 37] = [
     ("read_refused", By::Asking, &["path why"]),
     ("unreadable", By::Asking, &["why"]),
     ("tool_finished", By::Inspecting, &["accepted added diagnostics module replaced tool"]),
-    ("check_finished", By::One("model_check"), &["cfg checked.* asserting module output outcome.*"]),
+    ("check_finished", By::Checking, &["cfg checked.* asserting module output outcome.*"]),
     ("candidate_started", By::Candidates, &["candidate of"]),
     ("quickly_checked", By::Candidates, &["constants.* distinct moved output seconds verdict why"]),
     (

@@ -90,6 +90,16 @@ pub enum AdmissionError {
         /// What it asks for.
         words: String,
     },
+    /// A causal rule is asked of every approval, and never holds.
+    #[error("line {line}: rule `{rule}` can hold at no event, so no run could ever be approved: {words}")]
+    NeverHolds {
+        /// Where it begins, from 1.
+        line: usize,
+        /// Its name.
+        rule: String,
+        /// What it asks for.
+        words: String,
+    },
     /// Two rules that no approved run may break, and no run satisfies together.
     #[error(
         "line {line}: rule `{rule}` contradicts rule `{other}`: no run can satisfy both, so none could ever be approved"
@@ -305,13 +315,18 @@ mod tests {
         let of = |rest: &str| refused(&format!("owner = \"review\"\n{rest}"));
         let told = of("formula = '@review.outcome.statistics.distinct > 1'");
         assert!(told.contains("no event of `review` has a field `outcome.statistics.distinct`"), "{told}");
-        assert!(told.ends_with("(those of model_check have)"), "{told}");
+        assert!(told.ends_with("(those of model_check, candidates have)"), "{told}");
         let told = of("formula = '@model_check(O defined(tally.score))'");
         assert!(told.contains("`model_check` has a field `tally.score` (those of mutants have)"), "{told}");
         let told = of("formula = 'says.points = 1'");
         assert!(told.ends_with("(those of candidates have)"), "{told}");
         let told = of("when = 'name = \"check_finished\"'\nformula = 'true'");
         assert!(told.contains("its `when` holds at no event of `review`"), "{told}");
+        assert!(of("formula = '@model_check.outcome.verdict != null'").contains("no run can satisfy it"));
+        let told = of("when = 'row = \"approved\"'\nformula = '@model_check.outcome.verdict != null'");
+        assert!(told.contains("can hold at no event, so no run could ever be approved"), "{told}");
+        assert_eq!(refused("owner = \"second_reading\"\nformula = 'false'"), "", "nobody may ever be asked");
+        assert!(refused("owner = \"run\"\nseverity = \"info\"\nformula = 'false'").contains("no run can satisfy"));
         assert_eq!(of("formula = 'P(tally.score > 0.5) | @mutants.tally.score > 0.5'"), "");
     }
 

@@ -12,6 +12,8 @@ struct Milestone {
     law: String,
     words: String,
     event: Formula,
+    /// Which event it speaks of, whatever it says of that.
+    place: String,
 }
 
 const STATIONS: [&str; 5] = ["informal_spec", "formalize", "validate", "generate_invariants", "model_check"];
@@ -21,47 +23,61 @@ const STATIONS: [&str; 5] = ["informal_spec", "formalize", "validate", "generate
 fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
     let clauses: Vec<Law> = laws().into_iter().filter(|law| law.guard == "approval").collect();
     let mut all = Vec::new();
-    let mut add = |formulas: &mut Formulas, law: &str, words: &str, event: &str| {
-        let event = formulas.parse(event).expect("a milestone is written in this file or in that of the guards");
-        all.push(Milestone { law: law.to_owned(), words: words.to_owned(), event });
+    let mut add = |formulas: &mut Formulas, (law, words): (&str, &str), place: &str, says: Option<&str>| {
+        let text = says.map_or_else(|| place.to_owned(), |says| format!("{place} & ({says})"));
+        let event = formulas.parse(&text).expect("a milestone is written in this file or in that of the guards");
+        all.push(Milestone { law: law.to_owned(), words: words.to_owned(), event, place: place.to_owned() });
     };
-    add(formulas, "journal/began", "a journal begins with `run_started`", "name = \"run_started\"");
+    let began = ("journal/began", "a journal begins with `run_started`");
+    add(formulas, began, "name = \"run_started\"", None);
     for station in STATIONS.into_iter().chain(["review"]) {
-        let worked = format!("name = \"attempt_finished\" & lifeline = \"{station}\"");
+        let worked = format!("{} & lifeline = \"{station}\"", worked(station));
         if station == "model_check" {
-            let checked = "name = \"check_finished\" & lifeline = \"model_check\"";
-            add(
-                formulas,
-                "approval/check_is_fresh",
-                "the last check was of exactly this module and configuration",
-                checked,
-            );
+            let law = ("approval/check_is_fresh", "the last check was of exactly this module and configuration");
+            add(formulas, law, "name = \"check_finished\" & lifeline = \"model_check\"", None);
         }
         if station == "review" {
+            let law = ("approval/reviewer_read", "the reviewer read module, configuration and outcome as they stand");
             let read =
                 "(name = \"answer_received\" | name = \"answer_taken\") & lifeline = \"review\" & tool_call:Read";
-            let words = "the reviewer read module, configuration and outcome as they stand";
-            add(formulas, "approval/reviewer_read", words, read);
+            add(formulas, law, read, None);
         }
         let mut said = false;
         for clause in &clauses {
             for part in local_parts(clause.formula, station) {
                 said = true;
-                add(formulas, &format!("approval/{}", clause.name), clause.words, &format!("{worked} & ({part})"));
+                let law = format!("approval/{}", clause.name);
+                add(formulas, (&law, clause.words), &worked, Some(&part));
             }
         }
         if !said {
-            add(formulas, "routing", "every station works before the review", &worked);
+            add(formulas, ("routing", "every station works before the review"), &worked, None);
         }
     }
-    let guard = "name = \"guard_evaluated\" & lifeline = \"review\" & guard = \"approval\" & holds = true";
-    add(formulas, "routing/approved", "every clause of the approval guard holds", guard);
-    let routed = "name = \"routed\" & lifeline = \"review\" & row = \"approved\"";
-    add(formulas, "routing/approved", "an approval takes the row `approved`", routed);
-    add(formulas, "routing/approved", "an approval closes its revision", "name = \"revision_closed\"");
-    let ended = "name = \"run_finished\" & (outcome = \"approved\" | outcome = \"approved_repaired\")";
-    add(formulas, "routing/approved", "an approval ends the run", ended);
+    for (words, event) in [
+        (
+            "every clause of the approval guard holds",
+            "name = \"guard_evaluated\" & lifeline = \"review\" & guard = \"approval\" & holds = true",
+        ),
+        ("an approval takes the row `approved`", "name = \"routed\" & lifeline = \"review\" & row = \"approved\""),
+        ("an approval closes its revision", "name = \"revision_closed\""),
+        (
+            "an approval ends the run",
+            "name = \"run_finished\" & (outcome = \"approved\" | outcome = \"approved_repaired\")",
+        ),
+    ] {
+        add(formulas, ("routing/approved", words), event, None);
+    }
     all
+}
+
+/// The event with which a station has worked. What a person has mended by hand is told by `restored` where a branch
+/// begins; a check and a review are nobody's but their own.
+fn worked(station: &str) -> &'static str {
+    match station {
+        "model_check" | "review" => "name = \"attempt_finished\"",
+        _ => "(name = \"attempt_finished\" | name = \"restored\")",
+    }
 }
 
 /// The parts of a clause that speak of one lifeline alone, as that lifeline itself would say them.
@@ -102,10 +118,10 @@ pub(super) fn of_trace(formulas: &Formulas, rule: &PolicyRule, without: &[&'stat
         return Ok(());
     }
     let way = milestones(&mut all);
-    let in_order = way.iter().rev().fold(None, |after, milestone| {
+    let in_order = way.iter().rev().fold(None, |after: Option<(Formula, &str)>, milestone| {
         let here = match after {
             // Several things that one event says are one step of the way.
-            Some((after, last)) if last == milestone.place(&all) => all.and([milestone.event, after]),
+            Some((after, last)) if last == milestone.place => all.and([milestone.event, after]),
             Some((after, _)) => {
                 let later = all.unary(Unary::Finally, after);
                 let next = all.unary(Unary::Next, later);
@@ -113,7 +129,7 @@ pub(super) fn of_trace(formulas: &Formulas, rule: &PolicyRule, without: &[&'stat
             }
             None => milestone.event,
         };
-        Some((here, milestone.place(&all)))
+        Some((here, milestone.place.as_str()))
     });
     let Some((in_order, _)) = in_order else { return Ok(()) };
     let in_order = all.unary(Unary::Finally, in_order);
@@ -155,17 +171,6 @@ pub(super) fn of_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<(), 
     Ok(())
 }
 
-impl Milestone {
-    /// Which event it speaks of.
-    fn place(&self, formulas: &Formulas) -> String {
-        let parts = match formulas.node(self.event) {
-            Node::And(parts) => parts.to_vec(),
-            _ => vec![self.event],
-        };
-        parts.into_iter().take(2).map(|part| formulas.text(part)).collect::<Vec<_>>().join(" & ")
-    }
-}
-
 /// The events at which an approval makes its owner decide, as formulas of that owner.
 fn approving(owner: &str) -> Vec<(&'static str, &'static str)> {
     match owner {
@@ -182,7 +187,7 @@ fn approving(owner: &str) -> Vec<(&'static str, &'static str)> {
             "routing/approved",
             "name = \"run_finished\" & (outcome = \"approved\" | outcome = \"approved_repaired\")",
         )],
-        station if STATIONS.contains(&station) => vec![("approval", "name = \"attempt_finished\"")],
+        station if STATIONS.contains(&station) => vec![("approval", worked(station))],
         _ => Vec::new(),
     }
 }
@@ -206,11 +211,14 @@ pub(super) fn of_moments(
     if all_work && possible(&mut all, &[asked], journals) == Some(false) {
         return Err(AdmissionError::NeverAsked { line: rule.line, rule: rule.id.clone(), owner: owner.to_owned() });
     }
-    // A rule that is asked only sometimes may well forbid its own moment: it says that this never comes.
-    if all_work && when.is_none() && possible(&mut all, &[holds], journals) == Some(false) {
+    // A rule that is asked only sometimes may well forbid its own moment: it says that this never comes. One that is
+    // asked whenever its owner works can be kept only where it does not.
+    let is_strict = rule.severity == Severity::Error;
+    let always_works = owner == "run" || (is_strict && !approving(owner).is_empty());
+    if all_work && when.is_none() && always_works && possible(&mut all, &[holds], journals) == Some(false) {
         return Err(impossible(formulas, rule));
     }
-    if rule.severity != Severity::Error {
+    if !is_strict {
         return Ok(());
     }
     let mut read = Formulas::new();
@@ -237,6 +245,10 @@ pub(super) fn of_moments(
             || possible(&mut all, &all_of(holds), journals) != Some(false)
         {
             continue;
+        }
+        if possible(&mut all, &[holds], journals) == Some(false) {
+            let (line, rule, words) = (rule.line, rule.id.clone(), formulas.words(rule.formula));
+            return Err(AdmissionError::NeverHolds { line, rule, words });
         }
         if possible(&mut all, &[event, holds], journals) == Some(false) {
             return Err(contradicts(rule, law, "what every approval does"));
