@@ -1,5 +1,6 @@
 //! What a run's journal holds, so that a rule that speaks of something else is told so before it is false for ever: the
-//! names of its events, and the fields that each carries. `tests/watch.rs` holds this list against journals.
+//! names of its events, whose they can be, and the fields that each carries. `tests/support/mod.rs` holds this list
+//! against every journal that a test reads.
 
 use std::fmt::Write as _;
 

@@ -1,0 +1,258 @@
+//! `tlaforge audit RUN --policy default` computes a journal again: what it says and does not follow from the events before
+//! is named, with the event, what it says and what follows. Each test changes one thing in the journal of a genuine run.
+
+use crate::support::counter::{MODULE, bench, fenced, good, review};
+use crate::support::forged::{forged, genuine, write};
+use crate::support::{Bench, Done, Script, name};
+use serde_json::json;
+
+fn under(bench: &Bench, policy: &str, script: &Script) -> Done {
+    bench.write("policy.toml", policy);
+    bench.forge(script, &["--policy", "policy.toml"])
+}
+
+/// One rule that a run breaks, and one that it keeps.
+const POLICY: &str = "[[rule]]\nid = \"no-worker\"\nkind = \"forbidden_text\"\nparams = { text = \"a worker adds\" }\n\n\
+    [[rule]]\nid = \"never-above\"\nformula = 'G !text_contains:\"never above\"'\n";
+
+#[test]
+fn how_the_rules_of_the_policy_stand_is_asked_again() {
+    let bench = bench();
+    under(&bench, POLICY, &good()).expect(1);
+    genuine(&bench);
+    let end = ("run_finished", "run");
+    forged(&bench, end, "/rules/1/verdict", &json!("satisfied")).expect(1).prints(&[
+        "policy: VIOLATED",
+        "`rules` says of `never-above`: satisfied [error], and forbade the approval; it follows: violated [error]",
+    ]);
+    forged(&bench, end, "/rules/0/rule", &json!("another")).expect(1).prints(&[
+        "`rules` says of `another`: presumably_satisfied [error]; it follows: no rule of the policy",
+        "`rules` says of `no-worker`: no rule of the policy; it follows: presumably_satisfied [error]",
+    ]);
+    forged(&bench, end, "/rules/1/forbade", &json!(false)).expect(1).prints(&["and forbade the approval"]);
+    forged(&bench, end, "/rules", &json!([])).expect(1).prints(&["`rules` says of `never-above`: no rule"]);
+
+    let told = ("rule_violated", "run");
+    forged(&bench, told, "/severity", &json!("info"))
+        .expect(1)
+        .prints(&["`severity` of rule_violated is \"info\"; it follows that it is \"error\""]);
+    forged(&bench, told, "/culprit", &json!(2)).expect(1).prints(&["`culprit` of rule_violated is 2; it follows"]);
+    forged(&bench, told, "/rule", &json!("no-worker")).expect(1).prints(&[
+        "`no-worker` is told as violated; by the events before it, it is not, or was told already",
+        "`never-above` [error] is violated by event",
+        "and no rule_violated tells it",
+    ]);
+    forged(&bench, told, "/policy", &json!("0".repeat(64))).expect(1).prints(&["by a policy that was not in force"]);
+
+    // Without the texts beside it, nobody can ask; that is told, and the rest is computed.
+    bench.write("alone/journal.jsonl", bench.read("specs/journal.jsonl"));
+    bench
+        .run(&["audit", "alone", "--policy", "default", "--junit", "alone.xml"])
+        .expect(0)
+        .says(&["not computed again: the rules of the run's policy", "artifacts/, which is not beside the journal"]);
+    assert!(bench.read("alone.xml").contains("skipped=\"1\""));
+}
+
+#[test]
+fn whether_the_policy_forbade_an_approval_is_decided_again() {
+    let bench = bench();
+    under(&bench, POLICY, &good()).expect(1);
+    let routed = ("routed", "review");
+    forged(&bench, routed, "/on/broken", &json!(false))
+        .expect(1)
+        .prints(&["routing: VIOLATED", "`on.broken` of routed is false; it follows that it is true"]);
+    // The whole approval forged: it follows that it was forbidden.
+    let mut journal = bench.events("specs");
+    for event in &mut journal {
+        let (of, lifeline) = (name(event).to_owned(), event["lifeline"].as_str().unwrap().to_owned());
+        let data = &mut event["data"];
+        match (of.as_str(), lifeline.as_str()) {
+            ("attempt_finished", "review") => data["event"]["reviewed"]["broken"] = json!(false),
+            ("routed", "review") => {
+                (data["on"]["broken"], data["event"]["reviewed"]["broken"]) = (json!(false), json!(false));
+                (data["row"], data["to"]) = (json!("approved"), json!("approved"));
+            }
+            ("revision_closed" | "run_finished", _) => data["outcome"] = json!("approved"),
+            _ => {}
+        }
+    }
+    write(&bench, &journal);
+    bench.run(&["audit", "forged", "--policy", "default"]).expect(1).prints(&[
+        "`row` of routed is \"approved\"; it follows that it is \"policy_violated\"",
+        "`outcome` of run_finished is \"approved\"; it follows that it is \"not_approved\"",
+        "none of them broken",
+    ]);
+
+    // Where no rule is broken, nothing forbids.
+    let kept = self::bench();
+    under(&kept, &POLICY[..POLICY.find("\n\n").unwrap()], &good()).expect(0);
+    genuine(&kept);
+    forged(&kept, routed, "/on/broken", &json!(true))
+        .expect(1)
+        .prints(&["`on.broken` of routed is true; it follows that it is false"]);
+}
+
+#[test]
+fn another_policy_is_asked_from_where_it_was_taken() {
+    let bench = bench();
+    bench.write("late.toml", POLICY);
+    bench.forge(&good(), &[]).expect(0);
+    // A branch under it: what stands before is held against it, too.
+    bench.write("script.jsonl", good().text());
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review", "--policy", "late.toml"]);
+    genuine(&bench);
+    let violated = bench.events("specs").iter().filter(|e| name(e) == "rule_violated").count();
+    assert_eq!(violated, 1);
+    forged(&bench, ("rule_violated", "run"), "/severity", &json!("warning")).expect(1).prints(&["policy: VIOLATED"]);
+}
+
+#[test]
+fn what_the_stations_say_and_are_routed_by_follows_from_the_events_before() {
+    let bench = bench();
+    let script =
+        good().answer("formalize", 0, 1, "draft", "I am sorry.").answer("formalize", 0, 2, "repair", &fenced(MODULE));
+    bench.forge(&script, &[]).expect(0);
+    genuine(&bench);
+    let another = json!("0".repeat(64));
+    for (of, place, value, words) in [
+        (
+            ("attempt_finished", "informal_spec"),
+            "/says/answer",
+            json!(7),
+            "`says.answer` of attempt_finished is 7; it follows that it is 1",
+        ),
+        (("attempt_finished", "formalize"), "/says/made_from", json!(2), "`says.made_from` of attempt_finished is 2"),
+        (("attempt_finished", "formalize"), "/says/source", another.clone(), "`says.source` of attempt_finished is"),
+        (("attempt_finished", "model_check"), "/says/verdict", json!("violated"), "it follows that it is \"holds\""),
+        (("attempt_finished", "model_check"), "/says/witnesses", json!(9), "`says.witnesses` of attempt_finished is 9"),
+        (("attempt_finished", "review"), "/says/uncovered", json!(3), "`says.uncovered` of attempt_finished is 3"),
+        (("attempt_finished", "validate"), "/artifacts/validated.tla", another.clone(), "as validated.tla; event"),
+        (
+            ("attempt_finished", "validate"),
+            "/event/validated",
+            json!("rejected"),
+            "`event.validated` of attempt_finished is \"rejected\"",
+        ),
+        (
+            ("tool_finished", "generate_invariants"),
+            "/accepted",
+            json!(false),
+            "`event.merged` of attempt_finished is \"accepted\"",
+        ),
+        (
+            ("check_finished", "model_check"),
+            "/outcome/statistics/distinct",
+            json!(1),
+            "`says.moved` of attempt_finished is true",
+        ),
+        (("check_finished", "model_check"), "/module", another, "`module` of check_finished is"),
+        (("routed", "validate"), "/on/retries", json!(1), "`on.retries` of routed is 1; it follows that it is 0"),
+        (("routed", "review"), "/on/place", json!(1), "`on.place` of routed is 1"),
+        (("routed", "review"), "/on/last_place", json!(9), "`on.last_place` of routed is 9"),
+        (
+            ("routed", "formalize"),
+            "/on/again",
+            json!(false),
+            "`on.again` of routed is false; it follows that it is true",
+        ),
+        (("routed", "model_check"), "/to", json!("formalize"), "`to` of routed is \"formalize\""),
+        (("guard_evaluated", "review"), "/clause", json!("moved"), "`clause` of guard_evaluated is \"moved\""),
+        (("revision_closed", "review"), "/standing/covered", json!(9), "`standing.covered` of revision_closed is 9"),
+        (("revision_closed", "review"), "/spent/answers", json!(1), "`spent.answers` of revision_closed is 1"),
+        (
+            ("revision_closed", "review"),
+            "/hashes/Spec.cfg",
+            json!("x"),
+            "`hashes.Spec.cfg` of revision_closed is \"x\"",
+        ),
+        (("run_finished", "run"), "/best", json!(4), "`best` of run_finished is 4; it follows that it is 0"),
+    ] {
+        forged(&bench, of, place, &value).expect(1).prints(&[words]);
+    }
+    // What cannot come where the run stands ends the computation, and is told.
+    forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("answered"))
+        .expect(1)
+        .prints(&["model_check cannot come to this where it is"])
+        .says(&["not computed again: what stands behind event"]);
+    // So does what cannot be understood: a newer version may have written it.
+    forged(&bench, ("attempt_finished", "model_check"), "/event", &json!("guessed")).expect(1).prints(&[
+        "journal: VIOLATED",
+        "a newer tlaforge may have written it; nothing from there on was computed again",
+    ]);
+}
+
+#[test]
+fn what_a_branch_begins_with_is_told_to_the_stations_as_it_stands() {
+    let bench = bench();
+    bench.forge(&good().answer("review", 0, 1, "draft", &review("approved")).having_read_all(), &[]).expect(0);
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]);
+    genuine(&bench);
+    forged(&bench, ("restored", "model_check"), "/says/verdict", &json!("violated"))
+        .expect(1)
+        .prints(&["`says.verdict` of restored is \"violated\"; it follows that it is \"holds\""]);
+}
+
+/// The journal of a finished run with some of its events changed.
+fn changed(bench: &Bench, change: impl FnOnce(&mut Vec<serde_json::Value>)) -> Done {
+    let mut journal = bench.events("specs");
+    change(&mut journal);
+    write(bench, &journal);
+    bench.run(&["audit", "forged", "--policy", "default"])
+}
+
+#[test]
+fn what_is_written_together_begins_where_it_begins_and_ends_where_it_ends() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    genuine(&bench);
+    let journal = bench.events("specs");
+    let finished = journal.iter().rposition(|e| name(e) == "attempt_finished").unwrap();
+    let more = journal[finished]["more"].as_u64().unwrap();
+    assert!(more > 2, "the review ends the run");
+    // A group that swallows the next is one that begins with something else.
+    changed(&bench, |all| all[finished - 1]["more"] = json!(more + 1))
+        .expect(1)
+        .prints(&["journal: VIOLATED", "attempt_finished stands within a group, which begins with one"]);
+    // The group falls apart.
+    changed(&bench, |all| all[finished]["more"] = json!(0))
+        .expect(1)
+        .prints(&["guard_evaluated begins a group, and follows from nothing in it"]);
+    changed(&bench, |all| all[finished + 1]["more"] = json!(more))
+        .expect(2)
+        .says(&["damaged", &format!("{more} more events of its group follow, where there are {}", more - 1)]);
+    // What was never written to its end is told as that.
+    changed(&bench, |all| _ = all.pop()).says(&["not computed again", "a group that was not written to its end"]);
+}
+
+#[test]
+fn what_cannot_be_understood_or_was_altered_is_never_called_clean() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let of = |name_of: &str, journal: &[serde_json::Value]| journal.iter().position(|e| name(e) == name_of).unwrap();
+    changed(&bench, |all| {
+        let at = of("attempt_finished", all);
+        all[at]["data"]["event"] = json!({"validated": "acceptedx"});
+    })
+    .expect(1)
+    .prints(&["journal: VIOLATED", "cannot be understood", "nothing from there on was computed again"]);
+    changed(&bench, |all| all[3]["v"] = json!(2)).expect(2).says(&["format version 2 is not 1"]);
+    changed(&bench, |all| {
+        let at = of("guard_evaluated", all);
+        all[at]["data"]["guard"] = json!("approvalx");
+    })
+    .expect(1)
+    .prints(&["no event from here on is the guard_evaluated of the guard `approval` that follows"]);
+    changed(&bench, |all| {
+        let at = of("routed", all);
+        all[at]["attempt"] = json!(5);
+    })
+    .expect(1)
+    .prints(&["routed is {", "\"attempt\":5}; it follows that it is {"]);
+    // A text that is not the one that was written.
+    let journal = bench.events("specs");
+    let answer = journal[of("answer_received", &journal)]["data"]["artifact"].as_str().unwrap().to_owned();
+    let path = format!("specs/artifacts/{answer}");
+    let text = bench.read(&path);
+    bench.write(&path, text.replace(' ', "  "));
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(1).prints(&["artifact: VIOLATED", "was altered"]);
+}

@@ -1,0 +1,198 @@
+//! The laws of a run: printed, asked of a journal again, and told with what they saw.
+
+use crate::support::counter::{INFORMAL, MODULE, bench, good, issue, review};
+use crate::support::{Bench, name, outcome};
+use serde_json::{Value, json};
+
+/// Rewrites the journal's events of a name and lifeline.
+fn changed(bench: &Bench, of: &str, lifeline: &str, change: impl Fn(&mut Value)) {
+    let lines = bench.journal("specs").into_iter().map(|mut event| {
+        if name(&event) == of && event["lifeline"] == lifeline {
+            change(&mut event);
+        }
+        event.to_string() + "\n"
+    });
+    let text: String = lines.collect();
+    bench.write("changed/journal.jsonl", text);
+}
+
+#[test]
+fn the_laws_are_shown_for_people_for_programs_and_as_a_policy() {
+    let bench = Bench::without_tools();
+    bench.run(&["policy", "show"]).expect(0).prints(&[
+        "check_is_fresh (review)",
+        "@model_check.says.module = says.module",
+        "the last check was of exactly this module",
+        "validate_retry (validate)",
+        "on.retries < on.retry_limit",
+    ]);
+    let shown = bench.run(&["policy", "show", "--format", "json"]).expect(0);
+    let laws: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let laws = laws["laws"].as_array().unwrap();
+    let of = |guard: &str| laws.iter().filter(|law| law["guard"] == guard).count();
+    assert_eq!((of("approval"), of("flaw"), of("routing")), (20, 10, 29));
+    bench.run(&["policy", "show", "--format", "yaml"]).expect(2);
+    bench.run(&["policy"]).expect(2);
+}
+
+#[test]
+fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0).prints(&["none of them broken"]);
+    let printed = bench.run(&["policy", "show", "--format", "toml"]).expect(0).stdout;
+    bench.write("laws.toml", &printed);
+    bench.run(&["audit", "specs", "--policy", "laws.toml"]).expect(0).prints(&["Every rule holds."]);
+
+    // A journal in which the approval rests on another verdict, another module, or a row that was not to be taken.
+    changed(&bench, "attempt_finished", "model_check", |event| event["data"]["says"]["verdict"] = json!("violated"));
+    bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&[
+        "approval/nothing_violated: VIOLATED",
+        "@model_check.says.verdict",
+        "\"violated\"",
+        "1 of them broken",
+    ]);
+    changed(&bench, "attempt_finished", "review", |event| event["data"]["says"]["module"] = json!("another"));
+    bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&[
+        "approval/merged_accepted: VIOLATED",
+        "approval/check_is_fresh: VIOLATED",
+        "2 of them broken",
+    ]);
+    changed(&bench, "routed", "validate", |event| event["data"]["on"]["accepted"] = json!(false));
+    bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&["routing/validated: VIOLATED"]);
+
+    changed(&bench, "run_finished", "run", |event| event["data"]["outcome"] = json!("flaw_found"));
+    bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&["journal/flaw_found: VIOLATED"]);
+    changed(&bench, "routed", "review", |event| event["data"]["row"] = json!("nothing_named"));
+    bench
+        .run(&["audit", "changed", "--policy", "default"])
+        .expect(1)
+        .prints(&["routing/nothing_named: VIOLATED", "journal/approved: VIOLATED"]);
+    changed(&bench, "guard_evaluated", "review", |event| event["data"]["holds"] = json!(false));
+    bench
+        .run(&["audit", "changed", "--policy", "default"])
+        .expect(1)
+        .prints(&["approval/refused: VIOLATED", "journal/guards: VIOLATED"]);
+    changed(&bench, "attempt_finished", "informal_spec", |event| {
+        event["data"]["says"].as_object_mut().unwrap().remove("readable");
+    });
+    bench
+        .run(&["audit", "changed", "--policy", "default"])
+        .expect(1)
+        .prints(&["approval/informal_spec_exists: VIOLATED"]);
+    bench.run(&["audit", "specs", "--policy", "default", "--follow"]).expect(2).says(&["leave out --follow"]);
+
+    let without = bench.journal("specs").into_iter().map(|mut event| {
+        event["data"].as_object_mut().unwrap().remove("on");
+        event.to_string() + "\n"
+    });
+    bench.write("old/journal.jsonl", without.collect::<String>());
+    bench.run(&["audit", "old", "--policy", "default"]).expect(2).says(&["do not tell what they rest on"]);
+    bench.write("log.jsonl", "{\"tool\":\"ls\"}\n");
+    bench.run(&["audit", "log.jsonl", "--policy", "default"]).expect(2).says(&["a run's journal"]);
+}
+
+#[test]
+fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_clause_saw() {
+    let bench = bench();
+    bench.forge(&good().answer("review", 0, 1, "draft", &review("approved")).having_read_all(), &[]).expect(0);
+    let checked = bench.read("specs/history/rev_0/Spec.tla");
+    bench.write("specs/history/rev_0/Spec.tla", checked.replace("variables n = 0;", "variables n = 1;"));
+    // The recorded review reads and approves it; a check follows, and the recording ends.
+    let done = bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]).expect(5);
+    let journal = bench.journal("specs");
+    let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
+    assert_eq!(guard["data"]["clause"], "check_is_fresh", "{guard:#}");
+    assert_eq!(guard["data"]["formula"], "@model_check.says.module = says.module & @model_check.says.cfg = says.cfg");
+    let values = &guard["data"]["values"];
+    assert_ne!(values["@model_check.says.module"], values["says.module"]);
+    assert_eq!(values["@model_check.says.cfg"], values["says.cfg"]);
+    let routed = journal.iter().rfind(|e| name(e) == "routed" && e["lifeline"] == "review").unwrap();
+    assert_eq!((&routed["data"]["to"], &routed["data"]["row"]), (&json!("model_check"), &json!("approval_refused")));
+    let short = |name: &str| &values[name].as_str().unwrap()[..8];
+    let why = format!(
+        "the module or its configuration is not the one that was checked last (check_is_fresh: @model_check.says.module \
+         is {}, says.module is {})",
+        short("@model_check.says.module"),
+        short("says.module")
+    );
+    assert_eq!(routed["data"]["why"], why);
+    assert_eq!(outcome(&journal), "stopped");
+    done.says(&[
+        &format!("review              -> model_check: {why}\n"),
+        "model_check         holds: TypeOK, NeverAbove",
+    ])
+    .prints(&["Outcome: stopped, can be resumed\n", "no answer to this request"]);
+    bench.run(&["report", "specs"]).expect(0).prints(&[
+        "Outcome: stopped, can be resumed\n",
+        &format!("rev_1, from rev_0: revised -> model_check\n      why: {why}\n"),
+        "edited by hand: Spec.tla",
+    ]);
+    let after = journal.iter().filter(|e| e["seq"].as_u64() > guard["seq"].as_u64());
+    let ends: Vec<&str> =
+        after.filter(|e| name(e) == "run_finished").map(|e| e["data"]["outcome"].as_str().unwrap()).collect();
+    assert!(!ends.contains(&"approved"), "{ends:?}");
+    assert!(MODULE.contains("variables n = 0;"));
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+}
+
+#[test]
+fn a_module_that_was_not_made_from_the_newest_specification_is_not_approved() {
+    let sorry = "I am sorry.";
+    // Word for word the same specification, and no module made from it.
+    let script = good()
+        .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "something is missing"))
+        .answer("informal_spec", 1, 1, "repair", INFORMAL)
+        .answer("formalize", 1, 1, "repair", sorry)
+        .answer("formalize", 1, 2, "repair", sorry)
+        .answer("review", 1, 1, "draft", &review("approved"))
+        .having_read_all();
+    let refused = |bench: &Bench| {
+        let journal = bench.journal("specs");
+        let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
+        assert_eq!(guard["data"]["clause"], "module_accepted", "{guard:#}");
+        assert_ne!(
+            guard["data"]["values"]["@formalize.says.made_from"],
+            guard["data"]["values"]["@informal_spec.says.answer"]
+        );
+    };
+    let same = bench();
+    same.forge(&script, &["--max-revisions", "1"]).expect(1);
+    refused(&same);
+    same.run(&["audit", "specs", "--policy", "default"]).expect(0);
+
+    // A person's own, from which a module was to be made.
+    let own = bench();
+    own.forge(&good(), &[]).expect(0);
+    let edited =
+        own.read("specs/history/rev_0/informal_spec.md").replace("never above the limit", "never far above it");
+    own.write("specs/history/rev_0/informal_spec.md", edited);
+    let recorded = good()
+        .answer("formalize", 0, 1, "repair", sorry)
+        .answer("formalize", 0, 1, "draft", sorry)
+        .answer("formalize", 0, 2, "repair", sorry)
+        .text();
+    own.write("script.jsonl", recorded);
+    own.run(&["resume", "specs", "--from", "rev_0", "--at", "formalize"]);
+    refused(&own);
+}
+
+#[test]
+fn a_run_of_an_earlier_version_whose_stations_said_nothing_goes_on_as_it_would_have() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let before_the_review = bench.journal("specs").into_iter().take_while(|event| event["lifeline"] != "review");
+    let silent = before_the_review.map(|mut event| {
+        let data = event["data"].as_object_mut().unwrap();
+        for unknown_then in ["says", "on"] {
+            data.remove(unknown_then);
+        }
+        event.to_string() + "\n"
+    });
+    let text: String = silent.collect();
+    std::fs::remove_dir_all(bench.path("specs/history")).unwrap();
+    bench.write("specs/journal.jsonl", text);
+    bench.run(&["resume", "specs"]).expect(0).prints(&["Outcome: approved"]);
+    let said = bench.journal("specs").into_iter().filter(|event| name(event) == "restored").count();
+    assert_eq!(said, 5);
+}

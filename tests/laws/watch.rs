@@ -1,0 +1,381 @@
+//! A run under a policy of one's own: what breaks a rule is journaled as it happens, a broken one of severity `error`
+//! forbids the approval, an audit of the journal says the same, and what is wrong with a policy is told before anything is
+//! paid for.
+
+use crate::support::counter::{INFORMAL, bench, good, issue, review};
+use crate::support::{Bench, Done, Script, name, outcome};
+use serde_json::{Value, json};
+
+const POLICY: &str = "policy.toml";
+
+fn rule(id: &str, more: &str) -> String {
+    format!("[[rule]]\nid = \"{id}\"\n{more}\n\n")
+}
+
+/// Forges under this policy.
+fn under(bench: &Bench, policy: &str, script: &Script) -> Done {
+    bench.write(POLICY, policy);
+    bench.forge(script, &["--policy", POLICY])
+}
+
+fn violations(bench: &Bench) -> Vec<Value> {
+    bench.journal("specs").into_iter().filter(|e| name(e) == "rule_violated").collect()
+}
+
+/// The verdict of each rule: as the run says it at its end, and as an audit of its journal does.
+fn verdicts(bench: &Bench, policy: &str) -> (Value, Value) {
+    let journal = bench.journal("specs");
+    let end = journal.iter().rfind(|e| name(e) == "run_finished").unwrap();
+    let live: Vec<Value> =
+        end["data"]["rules"].as_array().unwrap().iter().map(|r| json!([r["rule"], r["verdict"]])).collect();
+    let audit = bench.run(&["audit", "specs", "--policy", policy, "--format", "json"]);
+    let audit: Value = serde_json::from_str(&audit.stdout).unwrap();
+    let asked = audit["rules"].as_array().unwrap().iter().map(|r| json!([r["id"], r["verdict"]])).collect();
+    (Value::Array(live), Value::Array(asked))
+}
+
+#[test]
+fn what_breaks_a_rule_is_journaled_at_once_told_and_forbids_the_approval() {
+    let bench = bench();
+    let policy =
+        rule("no-worker", "kind = \"forbidden_text\"\nparams = { text = \"a worker adds\" }\nseverity = \"info\"")
+            + &rule(
+                "never-above",
+                "formula = 'G !text_contains:\"never above\"'\ndescription = \"nothing is said of the limit\"",
+            )
+            + &rule("checked", "formula = 'F name = \"check_finished\"'");
+    let done = under(&bench, &policy, &good()).expect(1);
+    let done = done
+        .prints(&[
+            "Outcome: not approved",
+            "the policy forbids it: rule `never-above` is broken: nothing is said of the limit",
+            "never-above [error]: violated by event",
+            "2 of 3 rules kept",
+        ])
+        .says(&["rule never-above is violated by event", "[error]: nothing is said of the limit"]);
+    assert!(!done.stdout.contains("no-worker"), "nobody wrote that: {}", done.stdout);
+}
+
+#[test]
+fn a_violation_names_its_culprit_and_is_of_the_same_group() {
+    let bench = bench();
+    let policy = rule("never-above", "formula = 'G !text_contains:\"never above\"'\nseverity = \"warning\"");
+    // A warning is told, and the run is approved all the same.
+    under(&bench, &policy, &good())
+        .expect(0)
+        .prints(&["Outcome: approved", "never-above [warning]: violated by event"]);
+    let journal = bench.journal("specs");
+    let found = violations(&bench);
+    assert_eq!(found.len(), 1);
+    let (event, data) = (&found[0], &found[0]["data"]);
+    let culprit = &journal[usize::try_from(data["culprit"].as_u64().unwrap()).unwrap() - 1];
+    assert_eq!((name(culprit), &culprit["lifeline"]), ("answer_received", &json!("informal_spec")));
+    assert_eq!((event["seq"].as_u64(), &culprit["more"]), (culprit["seq"].as_u64().map(|n| n + 1), &json!(1)));
+    assert_eq!((&data["severity"], &data["formula"]), (&json!("warning"), &json!("G !text_contains:\"never above\"")));
+    assert!(data["why"].as_str().unwrap().contains("`text_contains:\"never above\"` was true"), "{data:#}");
+    assert!(data["means"].as_str().unwrap().contains("text_contains"), "{data:#}");
+    let (live, asked) = verdicts(&bench, POLICY);
+    assert_eq!(live, asked);
+    assert_eq!(live, json!([["never-above", "violated"]]));
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+    bench.run(&["report", "specs"]).expect(0).prints(&["never-above [warning]: violated by event"]);
+    bench.run(&["report", "specs", "--chart", "text"]).expect(0).prints(&["never-above is violated"]);
+}
+
+#[test]
+fn with_format_json_a_violation_is_a_line() {
+    let bench = bench();
+    bench.write(POLICY, rule("quiet", "formula = 'G !text_contains:\"limit\"'\nseverity = \"info\""));
+    let done = bench.forge(&good(), &["--policy", POLICY, "--format", "json"]).expect(0);
+    let lines: Vec<Value> = done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.iter().filter(|e| name(e) == "rule_violated" && e["data"]["rule"] == "quiet").count(), 1);
+}
+
+#[test]
+fn every_kind_of_rule_is_watched_and_an_audit_says_the_same() {
+    let bench = bench();
+    let policy = [
+        rule("a", "kind = \"no_call\"\nparams = { tool = \"Read\" }\nseverity = \"warning\""),
+        rule("b", "kind = \"must_call_before\"\nparams = { first = \"Read\", then = \"Read\" }"),
+        rule("c", "kind = \"must_call_once\"\nparams = { tool = \"Read\" }"),
+        rule("d", "kind = \"required_stop_reason\"\nparams = { allowed = \"end_turn\" }\nseverity = \"info\""),
+        rule("e", "kind = \"forbidden_text\"\nparams = { text = \"TODO\" }"),
+        rule("f", "kind = \"must_include_text\"\nparams = { text = \"MODULE Spec\" }"),
+        rule("g", "kind = \"ltl_formula\"\nparams = { formula = 'G (name = \"request_sent\" -> F name = \"answer_received\")' }"),
+        rule("h", "owner = \"review\"\nwhen = 'name = \"routed\"'\nformula = 'Seen@model_check & @model_check(O name = \"check_finished\")'"),
+        rule("i", "owner = \"review\"\nwhen = 'name = \"request_sent\"'\nformula = '!Seen@model_check'\nseverity = \"info\""),
+    ]
+    .concat();
+    under(&bench, &policy, &good()).expect(0);
+    let (live, asked) = verdicts(&bench, POLICY);
+    assert_eq!(live, asked);
+    let said: Vec<String> = live.as_array().unwrap().iter().map(|r| format!("{} {}", r[0], r[1])).collect();
+    let wanted = [
+        ("a", "violated"),
+        ("b", "satisfied"),
+        ("c", "presumably_satisfied"),
+        ("d", "presumably_violated"),
+        ("e", "presumably_satisfied"),
+        ("f", "satisfied"),
+        ("g", "presumably_satisfied"),
+        ("h", "presumably_satisfied"),
+        ("i", "violated"),
+    ];
+    assert_eq!(said, wanted.map(|(id, verdict)| format!("\"{id}\" \"{verdict}\"")));
+    let told: Vec<Value> = violations(&bench).into_iter().map(|e| e["data"]["rule"].clone()).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    // The texts of the answers are kept beside the journal: where they are missing, nothing is said of the rules.
+    std::fs::remove_dir_all(bench.path("specs/artifacts")).unwrap();
+    let done = bench.run(&["audit", "specs", "--policy", POLICY]).expect(2);
+    assert_eq!(done.says(&["rules speak of texts", "artifacts/"]).stdout, "");
+}
+
+#[test]
+fn what_the_approval_itself_would_break_forbids_it() {
+    let text = "formula = 'F text_contains:\"no such words\"'";
+    for (more, told) in [
+        (text, "still owed"),
+        (
+            "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '@model_check.outcome.statistics.distinct > 1000'",
+            "forbade the approval",
+        ),
+        (
+            "owner = \"run\"\nwhen = 'name = \"run_finished\"'\nformula = 'outcome != \"approved\" | @review.rev > 0'",
+            "forbade the approval",
+        ),
+        ("formula = 'G (name = \"run_finished\" -> rev > 0)'", "rev > 0"),
+    ] {
+        let bench = bench();
+        under(&bench, &rule("forbids", more), &good()).expect(1).prints(&[
+            "Outcome: not approved",
+            "`forbids` is broken",
+            told,
+        ]);
+        let journal = bench.journal("specs");
+        let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
+        assert_eq!(
+            (&routed["data"]["row"], &routed["data"]["to"]),
+            (&json!("policy_violated"), &json!("not_approved"))
+        );
+        assert_eq!(routed["data"]["on"]["approval"], true, "the guard held");
+        bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
+        let (live, asked) = verdicts(&bench, POLICY);
+        assert_eq!(live, asked, "{more}");
+        // Of severity `warning` it is told, and the run is approved.
+        let milder = self::bench();
+        under(&milder, &rule("forbids", &format!("{more}\nseverity = \"warning\"")), &good()).expect(0);
+    }
+}
+
+#[test]
+fn a_policy_that_nobody_breaks_changes_nothing_else_and_prompts_stay_as_they_are() {
+    let (with, without) = (bench(), bench());
+    under(&with, &rule("fine", "formula = 'G !text_contains:\"no such words\"'"), &good()).expect(0);
+    without.forge(&good(), &[]).expect(0);
+    let happened = |bench: &Bench| -> Vec<Value> {
+        bench.journal("specs").into_iter().map(|e| json!([e["lifeline"], e["name"], e["vc"]])).collect()
+    };
+    let asked = |bench: &Bench| -> Vec<Value> {
+        let events = bench.journal("specs").into_iter().filter(|e| name(e) == "request_sent");
+        events.map(|e| json!([e["data"]["prompt"], e["data"]["wording"]])).collect()
+    };
+    assert_eq!(asked(&with), asked(&without));
+    assert_eq!(happened(&with), happened(&without));
+    let of_rules = |e: &Value| e["data"].get("policy").is_some() || e["data"]["rules"].is_array();
+    assert!(!without.journal("specs").iter().any(of_rules));
+}
+
+#[test]
+fn killed_at_any_event_and_resumed_it_says_the_same_once() {
+    let whole = bench();
+    let policy = rule("never-above", "formula = 'G !text_contains:\"never above\"'")
+        + &rule("after", "formula = 'G name != \"rule_violated\"'\nseverity = \"info\"");
+    under(&whole, &policy, &good()).expect(1);
+    // The number of the culprit depends on whether the run was stopped before it; what it is does not.
+    let told = |bench: &Bench| -> Vec<Value> {
+        let journal = bench.journal("specs");
+        let culprit = |e: &Value| &journal[usize::try_from(e["data"]["culprit"].as_u64().unwrap()).unwrap() - 1];
+        let found = journal.iter().filter(|e| name(e) == "rule_violated");
+        found
+            .map(|e| json!([e["data"]["rule"], e["data"]["means"], culprit(e)["name"], culprit(e)["lifeline"]]))
+            .collect()
+    };
+    let said = told(&whole);
+    assert_eq!(said.len(), 2, "one rule speaks of the violation of the other");
+    let events = whole.journal("specs").len();
+    for n in (2..=events).step_by(5) {
+        for place in ["before", "torn", "after"] {
+            let bench = bench();
+            bench.write(POLICY, &policy);
+            bench.write("script.jsonl", whole.read("script.jsonl"));
+            let args = ["run", "docs", "--recording", "script.jsonl", "--policy", POLICY];
+            bench.run_with(&args, &[("TLAFORGE_CRASH", &format!("{place}:{n}"))]);
+            std::fs::remove_file(bench.path(POLICY)).unwrap();
+            let done = bench.run(&["resume", "specs"]);
+            assert_eq!(done.status, Some(1), "{place}:{n} {}", done.stderr);
+            assert_eq!(told(&bench), said, "{place}:{n}");
+            assert_eq!(outcome(&bench.journal("specs")), "not_approved");
+        }
+    }
+}
+
+#[test]
+fn a_resume_keeps_the_policy_or_takes_another_and_holds_the_past_against_it() {
+    let bench = bench();
+    let stops = Script::default().answer("informal_spec", 0, 1, "draft", INFORMAL);
+    bench.write(POLICY, rule("kept", "formula = 'G !text_contains:\"no such words\"'"));
+    bench.write("script.jsonl", stops.text());
+    bench.run(&["run", "docs", "--recording", "script.jsonl", "--policy", POLICY]).expect(5);
+    assert!(violations(&bench).is_empty());
+    bench.write("other.toml", rule("other", "formula = 'G !text_contains:\"never above\"'"));
+    bench.write("whole.jsonl", good().text());
+    bench.run(&["resume", "specs", "--policy", "other.toml", "--recording", "whole.jsonl", "--max-revisions", "0"]);
+    let journal = bench.journal("specs");
+    let resumed = journal.iter().position(|e| name(e) == "run_resumed").unwrap();
+    assert_eq!(journal[resumed]["data"]["policy"]["path"], "other.toml");
+    assert_eq!(name(&journal[resumed + 1]), "rule_violated", "what came before is held against it");
+    assert!(journal[resumed + 1]["data"]["culprit"].as_u64().unwrap() < journal[resumed]["seq"].as_u64().unwrap());
+    let (live, asked) = verdicts(&bench, "other.toml");
+    assert_eq!(live, asked);
+    assert_eq!(live, json!([["other", "violated"]]));
+}
+
+#[test]
+fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
+    let bench = bench();
+    bench.write("script.jsonl", good().text());
+    let of = |policy: &str, said: &[&str]| {
+        bench.write(POLICY, policy);
+        for args in
+            [&["run", "docs", "--recording", "script.jsonl", "--policy", POLICY][..], &["demo", "--policy", POLICY]]
+        {
+            let done = bench.run(args).expect(2).says(said).says(&["policy.toml", "hint:"]);
+            assert!(done.stdout.is_empty(), "{}", done.stdout);
+        }
+        assert!(!bench.path("specs").exists() && !bench.path("demo-specs").exists(), "nothing was made");
+    };
+    let formula = |formula: &str| format!("\n\n[[rule]]\nid = \"r\"\nformula = '{formula}'\n");
+    of(
+        &formula("G name = \"anser_received\""),
+        &["line 3", "a run has no event `anser_received`", "near it: answer_received"],
+    );
+    of(
+        "[[rule]]\nid = \"r\"\nowner = \"review\"\nformula = '@reviewer.says.verdict = 1'\n",
+        &["there is no node `reviewer`", "review"],
+    );
+    of(
+        "[[rule]]\nid = \"r\"\nowner = \"reviewer\"\nformula = 'true'\n",
+        &["there is no node `reviewer`", "near it: review"],
+    );
+    of(
+        "[[rule]]\nid = \"r\"\nowner = \"review\"\nformula = '@model_chek(true)'\n",
+        &["no node `model_chek`", "model_check"],
+    );
+    of(&formula("G (lifeline = \"modelcheck\" -> rev = 0)"), &["there is no node `modelcheck`", "model_check"]);
+    of(
+        &formula("G outcome.statistics.distnct < 9"),
+        &["no event of a run has a field `outcome.statistics.distnct`", "outcome.statistics.distinct"],
+    );
+    of(&formula("G !tool_call:Bash"), &["no model of a run has a tool `Bash`", "Read"]);
+    of(&formula("F (name = \"routed\" & name = \"restored\")"), &["no run can satisfy it"]);
+    of(&formula("O name = \"routed\""), &["`O` has no meaning in progression", "needs an `owner`"]);
+    of(&formula("G !tool_call:Read"), &["contradicts the default policy", "approval/reviewer_read"]);
+    of(
+        "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '@model_check.says.verdict = \"violated\"'\n",
+        &["contradicts the default policy", "approval/nothing_violated"],
+    );
+    of(
+        "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'name = \"a\" & name = \"b\"'\nformula = 'true'\n",
+        &["a run has no event `a`"],
+    );
+    of(
+        "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'rev > 1 & rev < 1'\nformula = 'true'\n",
+        &["its `when` holds at no event"],
+    );
+    let approved = |formula: &str| {
+        format!("[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '{formula}'\n")
+    };
+    of(
+        &approved("@review.outcome.statistics.distinct > 10"),
+        &["no event of `review` has a field `outcome.statistics.distinct` (those of model_check, candidates have)"],
+    );
+    of(
+        &approved("@mutants.tally.score >= 0.8"),
+        &["asks for what `mutants` does, and it does nothing without --strengthen", "never be approved"],
+    );
+    of(
+        "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'name = \"check_finished\"'\nformula = 'true'\n",
+        &["its `when` holds at no event of `review`"],
+    );
+    of(
+        "[[rule]]\nid = \"r\"\nwords = \"every request is answered\"\n",
+        &["line 3", "has only `words`", "tlaforge policy formulate"],
+    );
+    of(
+        "[[rule]]\nid = \"r\"\nwords = \"w\"\nformula = 'F name = \"routed\"'\nconfirmed = false\n",
+        &["nobody has confirmed", "policy formulate"],
+    );
+    of("[[rule]]\nid = \"r\"\nformula = 'G ('\n", &["line 3", "no formula"]);
+    of("[[rule]]\nid = \"r\nformula = 'true'\n", &["line 2"]);
+    of("", &["the policy has no rule"]);
+    of(&(formula("true") + "[log]\ntool_call = [\"x\"]\n"), &["[log] says where an agent's log keeps things"]);
+    bench
+        .run(&["run", "docs", "--recording", "script.jsonl", "--policy", "missing.toml"])
+        .expect(2)
+        .says(&["missing.toml", "hint:"]);
+}
+
+#[test]
+fn every_field_and_event_of_a_journal_is_one_that_a_rule_may_speak_of() {
+    let bench = bench();
+    let script = good()
+        .answer("review", 0, 1, "draft", &issue("major", "missing_behavior", "something is missing"))
+        .answer("informal_spec", 1, 1, "repair", "I am sorry.")
+        .answer("informal_spec", 1, 2, "repair", INFORMAL)
+        .answer("review", 1, 1, "draft", &review("approved"));
+    under(&bench, &rule("quiet", "formula = 'G !text_contains:\"limit\"'"), &script);
+    // Each is looked at as it is read.
+    assert!(bench.journal("specs").len() > 40, "{}", bench.journal("specs").len());
+}
+
+#[test]
+fn the_documents_list_every_event_with_its_fields() {
+    let documents = std::fs::read_to_string(crate::support::project().join("docs/policies.md")).unwrap();
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let vocabulary = tlaforge::monitor::log::journal_vocabulary();
+    assert!(words(&documents).ends_with(&words(&vocabulary)), "docs/policies.md should end with\n{vocabulary}");
+}
+
+#[test]
+fn an_approval_on_a_branch_is_lawful_after_one_that_was_forbidden() {
+    let bench = bench();
+    under(&bench, &rule("quiet", "formula = 'G !text_contains:\"limit\"'"), &good()).expect(1);
+    bench.write("calm.toml", rule("calm", "formula = 'G !text_contains:\"no such words\"'"));
+    bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", "calm.toml"]).expect(0);
+    let rows: Vec<_> = bench.journal("specs").into_iter().map(|event| event["data"]["row"].clone()).collect();
+    assert!(rows.contains(&"policy_violated".into()) && rows.contains(&"approved".into()));
+}
+
+#[test]
+fn a_run_that_is_over_is_not_refused_what_it_never_needed() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let seen = "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = 'Seen@mutants'";
+    bench.write(POLICY, rule("judged", seen));
+    bench.run(&["resume", "specs", "--policy", POLICY]).expect(0).says(&["nothing is left to watch"]);
+    let branch = ["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", POLICY];
+    bench.run(&branch).expect(2).says(&["does nothing without --strengthen"]);
+}
+
+#[test]
+fn a_rule_that_was_never_asked_is_not_told_as_kept() {
+    let bench = bench();
+    let never = "owner = \"review\"\nwhen = 'name = \"read_refused\"'\nformula = 'seq > 0'";
+    under(&bench, &rule("never", never), &good()).expect(0).prints(&["never asked", "0 of 1 rule kept"]);
+    let typo = "owner = \"review\"\nwhen = 'row = \"aproved\"'\nformula = 'seq > 0'";
+    bench.write("typo.toml", rule("typo", typo));
+    bench
+        .run(&["run", "docs", "--out", "other", "--policy", "typo.toml"])
+        .expect(2)
+        .says(&["`row = \"aproved\"`", "approved"]);
+}

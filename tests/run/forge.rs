@@ -1,0 +1,146 @@
+//! The main job from outside: documents in, verdict and files out.
+
+use crate::support::{Bench, name, project, routes};
+
+/// Replays a case with its genuine recording.
+fn replay(bench: &Bench, case: &str, status: i32) -> crate::support::Done {
+    replay_of(bench, case, "run.jsonl", &[], status)
+}
+
+fn replay_of(bench: &Bench, case: &str, recording: &str, more: &[&str], status: i32) -> crate::support::Done {
+    let case = project().join("evals").join(case);
+    let recording = case.join("recording").join(recording);
+    let args = ["run", "--case", case.to_str().unwrap(), "--recording", recording.to_str().unwrap(), "--out", "specs"];
+    // A recording that answers another wording of a prompt is to be made again.
+    bench.run(&[&args[..], &["--strict-replay"], more].concat()).expect(status)
+}
+
+#[test]
+fn the_demo_ends_approved_with_every_file_in_place() {
+    let bench = Bench::real();
+    bench.run(&["demo"]).expect(0).prints(&["Outcome: approved", "within: ", "collision", "covered by"]);
+    for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"] {
+        assert!(!bench.read(&format!("demo-specs/{file}")).is_empty());
+    }
+    let last = bench.journal("demo-specs").last().unwrap().clone();
+    assert_eq!((name(&last), last["data"]["outcome"].as_str()), ("run_finished", Some("approved")));
+    let best = last["data"]["best"].as_u64().unwrap();
+    for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"] {
+        let in_history = bench.read(&format!("demo-specs/history/rev_{best}/{file}"));
+        assert_eq!(bench.read(&format!("demo-specs/{file}")), in_history);
+    }
+    let meta: serde_json::Value =
+        serde_json::from_str(&bench.read(&format!("demo-specs/history/rev_{best}/meta.json"))).unwrap();
+    assert_eq!(meta["check"]["verdict"], "holds");
+    assert!(meta["check"]["bounds"]["constants"].as_object().is_some_and(|c| !c.is_empty()));
+    bench.run(&["report", "demo-specs"]).expect(0).prints(&["Outcome: approved", "Revisions:", "Answers by station"]);
+    // A second demo takes a fresh folder.
+    bench.run(&["demo"]).expect(0);
+    assert!(bench.path("demo-specs-2/Spec.tla").exists());
+}
+
+#[test]
+fn a_flaw_of_the_documented_protocol_is_found_and_told_in_the_documents_words() {
+    let bench = Bench::real();
+    replay(&bench, "cache_aside", 1).prints(&["Outcome: flaw found", "documents: docs/", "The second reader agrees"]);
+    let journal = bench.journal("specs");
+    let guards: Vec<&serde_json::Value> = journal.iter().filter(|e| name(e) == "guard_evaluated").collect();
+    assert!(guards.iter().any(|g| g["data"]["guard"] == "flaw" && g["data"]["holds"] == true));
+    assert!(routes(&journal).contains(&"second_reading->flaw_found".to_owned()));
+}
+
+#[test]
+fn with_repair_a_flaw_that_tlc_shows_forces_a_revision_and_the_run_ends_approved_as_repaired() {
+    let bench = Bench::real();
+    replay_of(&bench, "cache_aside", "repair.jsonl", &["--repair"], 0).prints(&["approved as repaired"]);
+    let journal = bench.journal("specs");
+    assert!(routes(&journal).contains(&"second_reading->informal_spec".to_owned()));
+    assert_eq!(journal.last().unwrap()["data"]["outcome"], "approved_repaired");
+    let meta = |n: u32| -> serde_json::Value {
+        serde_json::from_str(&bench.read(&format!("specs/history/rev_{n}/meta.json"))).unwrap()
+    };
+    assert_eq!(meta(0)["check"]["verdict"], "violated");
+    assert_eq!((&meta(1)["check"]["verdict"], &meta(1)["repaired"]), (&"holds".into(), &true.into()));
+    assert!(bench.read("specs/informal_spec.md").contains("CHANGED:"));
+}
+
+#[test]
+fn the_mended_protocol_is_approved_after_the_translator_forced_a_second_module() {
+    let bench = Bench::real();
+    replay(&bench, "cache_leases", 0).prints(&["Outcome: approved"]);
+    assert!(routes(&bench.journal("specs")).contains(&"validate->formalize".to_owned()));
+}
+
+#[test]
+fn one_concern_of_a_large_folder_is_forged_and_only_parts_of_it_are_read() {
+    let bench = Bench::real();
+    let concern = ["--concern", "the lease grant protocol with fencing tokens"];
+    replay_of(&bench, "lockbox", "run.jsonl", &concern, 0).prints(&["Outcome: approved", "Other concerns"]);
+    let journal = bench.journal("specs");
+    let docs = journal[0]["data"]["docs"].as_array().unwrap();
+    let bytes: u64 = docs.iter().map(|d| d["bytes"].as_u64().unwrap()).sum();
+    assert!(docs.len() >= 30 && bytes >= 250_000, "{} files, {bytes} bytes", docs.len());
+    let read_by = |lifeline: &str| {
+        let answer = journal.iter().find(|e| name(e) == "answer_received" && e["lifeline"] == lifeline).unwrap();
+        let reads = answer["data"]["reads"].as_array().unwrap();
+        reads.iter().filter(|r| r["path"].as_str().unwrap().starts_with("docs/")).count()
+    };
+    // The first reader looked a word up in many files and read three; the reviewer opened those three.
+    assert!((3..docs.len()).contains(&read_by("informal_spec")), "{}", read_by("informal_spec"));
+    assert!((1..=5).contains(&read_by("review")), "{}", read_by("review"));
+}
+
+#[test]
+fn a_finished_run_is_not_run_over_and_resume_says_its_outcome_again() {
+    let bench = Bench::remembering();
+    let first = bench.run(&["demo", "--out", "specs"]).expect(0);
+    bench.run(&["demo", "--out", "specs"]).expect(2).says(&["holds a finished run (approved)", "hint:", "--out"]);
+    let again = bench.run(&["resume", "specs"]).expect(0);
+    assert_eq!(first.stdout.lines().next(), again.stdout.lines().next());
+}
+
+#[test]
+fn events_are_printed_one_a_line_as_json() {
+    let bench = Bench::remembering();
+    let done = bench.run(&["demo", "--out", "specs", "--format", "json"]).expect(0);
+    let printed: Vec<serde_json::Value> =
+        done.stdout.lines().map(|l| serde_json::from_str(l).expect("a line of JSON")).collect();
+    assert_eq!(printed, bench.journal("specs"));
+}
+
+#[test]
+fn two_replays_of_one_recording_make_the_same_files() {
+    let (a, b) = (Bench::remembering(), Bench::remembering());
+    for bench in [&a, &b] {
+        bench.run(&["demo", "--out", "specs"]).expect(0);
+    }
+    for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"] {
+        assert_eq!(a.read(&format!("specs/{file}")), b.read(&format!("specs/{file}")), "{file}");
+    }
+}
+
+#[test]
+fn a_recording_of_a_replay_is_the_recording_again() {
+    let bench = Bench::remembering();
+    let case = project().join("evals/uniswap_swap");
+    let recording = case.join("recording/run.jsonl");
+    bench
+        .run(&[
+            "run",
+            "--case",
+            case.to_str().unwrap(),
+            "--recording",
+            recording.to_str().unwrap(),
+            "--strict-replay",
+            "--record",
+            "again.jsonl",
+        ])
+        .expect(0);
+    let answers = |text: &str| -> Vec<(String, String)> {
+        text.lines()
+            .map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap())
+            .map(|v| (v["node"].to_string(), v["answer"].to_string()))
+            .collect()
+    };
+    assert_eq!(answers(&bench.read("again.jsonl")), answers(&std::fs::read_to_string(recording).unwrap()));
+}
