@@ -170,7 +170,9 @@ fn is_right(refused: &AdmissionError, policy: &str, journal: &[Value]) -> Result
     Ok(match refused {
         AdmissionError::NotItsOwn { lifeline, field, .. } => {
             let path = format!("/data/{}", field.replace('.', "/"));
-            let has = |event: &Value| event["lifeline"] == **lifeline && event.pointer(&path).is_some();
+            // An object is no value of a field.
+            let is_there = |event: &Value| event.pointer(&path).is_some_and(|value| !value.is_object());
+            let has = |event: &Value| event["lifeline"] == **lifeline && is_there(event);
             prop_assert!(!journal.iter().any(has), "{}", words());
             "not its own"
         }
