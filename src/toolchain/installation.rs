@@ -1,10 +1,11 @@
 //! The Java tools as they were found: where they are, and what the TLC at hand can do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tokio::sync::OnceCell;
 
 use super::discover::{ToolPaths, Tools};
+use super::fetch::{FETCHED_JAR_SHA256, sha256};
 use super::run::{self, Done, Job, Jvm, Tool};
 use super::{SpecText, ToolContext, ToolError};
 
@@ -17,7 +18,7 @@ pub struct JavaToolchain {
 }
 
 /// What the TLC at hand can do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Features {
     pub(crate) version: String,
     /// It knows `ALIAS` and `POSTCONDITION`.
@@ -32,20 +33,24 @@ impl JavaToolchain {
         Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new() })
     }
 
+    /// Of the jar that `doctor --fetch-tools` gets it is known what it answers, byte for byte; a start of Java is
+    /// saved. Any other TLC is asked.
     pub(crate) async fn features(&self, cx: &ToolContext<'_>) -> Result<&Features, ToolError> {
         self.features
             .get_or_try_init(|| async {
-                // 2.15 knows no `-h`; it says its version and its usage all the same.
-                let done = self.quick(Tool::Tlc, vec!["-h".to_owned()], cx).await?;
-                let text = done.stdout() + &done.stderr();
-                let version = text
-                    .lines()
-                    .find_map(|line| line.find("TLC2 Version").map(|at| line[at..].trim().to_owned()))
-                    .ok_or_else(|| done.broke(Tool::Tlc))?;
-                let newer = version_number(&version).is_some_and(|v| v > (2, 15));
-                Ok(Features { newer, no_trace_module: text.contains("-noGenerateSpecTE"), version })
+                match &self.tools {
+                    Tools::Jar { jar, .. } if is_the_fetched(jar) => Ok(Features::of(FETCHED_HELP).expect("a version")),
+                    _ => self.asked(cx).await,
+                }
             })
             .await
+    }
+
+    /// What TLC itself says.
+    pub(crate) async fn asked(&self, cx: &ToolContext<'_>) -> Result<Features, ToolError> {
+        // 2.15 knows no `-h`; it says its version and its usage all the same.
+        let done = self.quick(Tool::Tlc, vec!["-h".to_owned()], cx).await?;
+        Features::of(&(done.stdout() + &done.stderr())).ok_or_else(|| done.broke(Tool::Tlc))
     }
 
     pub(crate) async fn quick(&self, tool: Tool, args: Vec<String>, cx: &ToolContext<'_>) -> Result<Done, ToolError> {
@@ -53,6 +58,22 @@ impl JavaToolchain {
             Job { tool, jvm: Jvm::FastStart, args, files: Vec::new(), deadline: cx.limits.parse, read_back: None };
         run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await
     }
+}
+
+impl Features {
+    /// From what TLC says when it is asked for help.
+    fn of(help: &str) -> Option<Self> {
+        let version = help.lines().find_map(|line| line.find("TLC2 Version").map(|at| line[at..].trim().to_owned()))?;
+        let newer = version_number(&version).is_some_and(|v| v > (2, 15));
+        Some(Self { version, newer, no_trace_module: help.contains("-noGenerateSpecTE") })
+    }
+}
+
+/// How the answer of [`FETCHED_JAR_SHA256`] begins; its usage, which follows, has no `-noGenerateSpecTE`.
+const FETCHED_HELP: &str = "TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)";
+
+fn is_the_fetched(jar: &Path) -> bool {
+    std::fs::read(jar).is_ok_and(|bytes| sha256(&bytes) == FETCHED_JAR_SHA256)
 }
 
 fn version_number(version: &str) -> Option<(u32, u32)> {

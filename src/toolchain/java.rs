@@ -133,7 +133,11 @@ impl Toolchain for JavaToolchain {
 
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
         Box::pin(async move {
-            let version = self.features(cx).await?.version.clone();
+            let version = match self.features.get() {
+                Some(features) => features.version.clone(),
+                // Asked also where the answer is known: this is how `doctor` learns that it starts.
+                None => self.asked(cx).await?.version,
+            };
             let (runtime, location) = match &self.tools {
                 Tools::Jar { java, jar } => {
                     let command = Command::new(java).arg("-version").deadline(cx.limits.parse);
