@@ -53,21 +53,28 @@ fn a_real_server_answers_through_both_providers() {
         let provider = api.provider(HttpSettings::new(&*llama.url, None));
         let mut request = request(&dir);
         request.choice.max_output = std::num::NonZeroU32::new(60);
-        let usage = match ask(&*provider, &request) {
+        let (model, usage) = match ask(&*provider, &request) {
             Ok(answer) => {
                 assert!(!answer.text.trim().is_empty());
-                assert!(answer.model.unwrap().ends_with("model.gguf"), "the server names its model");
-                answer.usage
+                (answer.model, answer.usage)
             }
             // A random model goes on to its limit, or ends at once.
             Err(LlmError::Failed(failure)) => {
                 assert!(matches!(failure.kind, Kind::Truncated | Kind::Empty), "{api:?}: {failure:?}");
-                failure.usage
+                (None, failure.usage)
             }
             other => panic!("{api:?}: {other:?}"),
         };
         let usage = usage.expect("the server counts tokens");
-        assert!(usage.input + usage.cache_read > 10 && usage.output <= 61, "{api:?}: {usage:?}");
+        assert!(usage.output <= 61, "{api:?}: {usage:?}");
+        // Where its first token is no whole character, this server leaves out `message_start`, which names the model and
+        // counts the input: then the model is the one that was asked for.
+        if api == Api::Messages && usage.input + usage.cache_read == 0 {
+            assert!(model.is_none() || model == request.choice.model, "{model:?}");
+        } else {
+            assert!(usage.input + usage.cache_read > 10, "{api:?}: {usage:?}");
+            assert!(model.is_none_or(|model| model.ends_with("model.gguf")), "the server names its model");
+        }
         request.prompt = "x y z ".repeat(20_000);
         let got = failure(ask(&*provider, &request));
         assert_eq!((got.kind, got.status), (Kind::PromptTooLong, Some(400)), "{got:?}");
