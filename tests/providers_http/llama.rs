@@ -53,7 +53,11 @@ fn a_real_server_answers_through_both_providers() {
         let provider = api.provider(HttpSettings::new(&*llama.url, None));
         let mut request = request(&dir);
         request.choice.max_output = std::num::NonZeroU32::new(60);
-        let (model, usage) = match ask(&*provider, &request) {
+        // Noise that looks like the beginning of a tool's call is an error to this server, now and then.
+        let answered = std::iter::repeat_with(|| ask(&*provider, &request)).take(5).find(|answered| {
+            !matches!(answered, Err(LlmError::Failed(f)) if f.kind == Kind::Server && f.message.contains("peg-native"))
+        });
+        let (model, usage) = match answered.expect("an answer in five") {
             Ok(answer) => {
                 assert!(!answer.text.trim().is_empty());
                 (answer.model, answer.usage)
