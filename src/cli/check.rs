@@ -76,7 +76,7 @@ fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
     let (before, rest) = spec.text.lines().nth(line)?.split_once("MODULE")?;
     let column = before.chars().count() + "MODULE".len() + rest.len() - rest.trim_start().len() + 1;
     (stem != spec.name).then(|| Diagnostic {
-        stage: Stage::Parse,
+        stage: Stage::Lint,
         line: line + 1,
         column,
         message: format!("the module is named {} and its file {stem}.tla: they must be the same", spec.name),

@@ -273,7 +273,13 @@ impl<'a> Subject<'a> {
     pub(super) fn text(&self, facts: &ApprovalFacts, judgement: &Judgement) -> String {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
-        let by = parsed_by(self.fresh_check().map_or(Checker::Tlc, |check| check.checker));
+        // Before the first check only the settings of the run say which tools parse.
+        let chosen = if self.view.settings.surroundings["checker"] == Checker::Embedded.id() {
+            Checker::Embedded
+        } else {
+            Checker::Tlc
+        };
+        let by = parsed_by(self.fresh_check().map_or(chosen, |check| check.checker));
         let _ = writeln!(text, "- module accepted by {by}: {}", yes(self.view.state.module_accepted));
         let _ =
             writeln!(text, "- merged with its properties and accepted again: {}", yes(self.view.state.merged_accepted));

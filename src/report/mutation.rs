@@ -70,13 +70,18 @@ pub fn judged_by(judgements: &[Judgement]) -> BTreeMap<Checker, usize> {
 fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
     let by = judged_by(judgements);
     let of = |checker| by.get(&checker).copied().unwrap_or_default();
-    match (of(Checker::Tlc), of(Checker::Embedded)) {
-        (0, _) if baseline.checker == Checker::Embedded => format!("the embedded checker ({WITHOUT_JAVA})"),
-        (0, _) => "the embedded checker".to_owned(),
-        (_, 0) => "TLC".to_owned(),
+    let judges = match (of(Checker::Tlc), of(Checker::Embedded)) {
+        (0, 0) => "no checker".to_owned(),
+        (0, _) => Checker::Embedded.name().to_owned(),
+        (_, 0) => Checker::Tlc.name().to_owned(),
         (tlc, embedded) => {
             format!("the embedded checker ({}), TLC ({})", counted(embedded, "mutant"), counted(tlc, "mutant"))
         }
+    };
+    match baseline.checker {
+        Checker::Embedded if of(Checker::Tlc) == 0 && of(Checker::Embedded) > 0 => format!("{judges} ({WITHOUT_JAVA})"),
+        checker if by.len() == 1 && by.contains_key(&checker) => judges,
+        checker => format!("{judges}; the specification itself was checked by {}", checker.name()),
     }
 }
 

@@ -204,11 +204,7 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
 /// A whole outcome as Markdown that also reads well on a terminal of `width` columns.
 pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     let mut text = String::new();
-    let checker = match outcome.checker {
-        Checker::Tlc => "TLC",
-        Checker::Embedded => "the embedded checker",
-    };
-    let _ = writeln!(text, "# Verdict of {checker}\n\n{}\n", verdict_sentence(outcome));
+    let _ = writeln!(text, "# Verdict {}\n\n{}\n", given_by(outcome), verdict_sentence(outcome));
     // What never came to be checked has neither counts nor bounds worth a line.
     if !is_rejected(outcome) {
         let _ = writeln!(text, "Counts: {}", statistics_sentence(&outcome.statistics));
@@ -260,6 +256,24 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
+}
+
+/// The tool that gave a verdict. What was rejected on the way to the checker was never seen by it.
+fn given_by(outcome: &CheckOutcome) -> String {
+    let first = match &outcome.verdict {
+        Verdict::Invalid { diagnostics, .. } if is_rejected(outcome) => diagnostics.first(),
+        _ => None,
+    };
+    let tool = match first.map(|diagnostic| diagnostic.stage) {
+        Some(Stage::Lint | Stage::Merge) => return "before any checker ran".to_owned(),
+        // TLC reads the configuration itself, and then its version is known.
+        Some(Stage::Config) if outcome.version.is_empty() => return "before any checker ran".to_owned(),
+        Some(Stage::Translate) => outcome.checker.translator(),
+        Some(Stage::Parse) => Checker::Tlc.parser(),
+        Some(Stage::Analysis) => Checker::Embedded.parser(),
+        Some(Stage::Config | Stage::Check | Stage::Embedded) | None => outcome.checker.name(),
+    };
+    format!("of {tool}")
 }
 
 /// Whether it was turned down before any state was generated.

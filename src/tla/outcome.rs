@@ -20,6 +20,40 @@ pub enum Checker {
     Embedded,
 }
 
+impl Checker {
+    /// Its name in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tlc => "TLC",
+            Self::Embedded => "the embedded checker",
+        }
+    }
+
+    /// Its name in a table, and in JSON.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Tlc => "tlc",
+            Self::Embedded => "embedded",
+        }
+    }
+
+    /// The parser that belongs to it.
+    pub fn parser(self) -> &'static str {
+        match self {
+            Self::Tlc => "SANY",
+            Self::Embedded => "the embedded parser",
+        }
+    }
+
+    /// The translator that belongs to it.
+    pub fn translator(self) -> &'static str {
+        match self {
+            Self::Tlc => "the PlusCal translator",
+            Self::Embedded => "the embedded translator",
+        }
+    }
+}
+
 /// What a check showed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]

@@ -181,7 +181,7 @@ fn evaluation(words: &str) -> Finding {
 }
 
 fn invalid(name: Option<&str>, words: &str) -> Finding {
-    let diagnostic = Diagnostic { stage: Stage::Check, line: 0, column: 0, message: words.to_owned() };
+    let diagnostic = Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message: words.to_owned() };
     Finding::Verdict(Verdict::Invalid {
         violated: Violation { kind: ViolationKind::Evaluation, name: name.map(str::to_owned) },
         reason: words.to_owned(),

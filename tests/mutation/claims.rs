@@ -239,6 +239,16 @@ fn a_report_tells_what_decided_and_what_was_asked() {
 }
 
 #[test]
+fn a_checker_that_judged_no_mutant_is_not_named_as_their_judge() {
+    let bench = Bench::real();
+    bench.write("W.tla", LADDER);
+    bench.write("W.cfg", LADDER_CFG);
+    // Nothing is in this selection, so that only the specification itself is checked.
+    let done = bench.run(&["mutate", "W.tla", "--checker", "tlc", "--operator", "weaken-fairness"]).expect(0);
+    done.prints(&["Judged by: no checker; the specification itself was checked by TLC\n"]);
+}
+
+#[test]
 fn a_baseline_that_was_not_decided_is_no_bad_one() {
     let live = "Live == \\E i \\in 1..2 : <>(a = i)\n====";
     let bench = bench("W", &LADDER.replace("====\n", live), &format!("{LADDER_CFG}PROPERTY Live\n"));

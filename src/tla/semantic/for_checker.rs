@@ -98,7 +98,7 @@ pub(super) fn told(text: &str, module: &str, at: usize, message: &str) -> Diagno
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
     let message = format!("module {module}, line {line}, column {column}: {message}");
-    Diagnostic { stage: Stage::Check, line, column, message }
+    Diagnostic { stage: Stage::Embedded, line, column, message }
 }
 
 /// The value of a number in any notation; of one with a decimal point each half.
