@@ -128,9 +128,9 @@ impl Asker {
         self.used = used;
         let answer = answer.map_err(|e| failed(&e))?;
         let estimated = self.caller.estimate(&request, &answer);
-        self.used.cost_usd += answer.cost_usd.or(estimated.and_then(|e| e.cost_usd)).unwrap_or(0.0);
-        let usage = answer.usage.or(estimated.map(|e| e.usage));
-        self.used.tokens = self.used.tokens.saturating_add(usage.map_or(0, |usage| usage.total()));
+        self.used.cost_usd += answer.cost_usd.unwrap_or(0.0) + estimated.and_then(|e| e.cost_usd).unwrap_or(0.0);
+        let usage = answer.usage.unwrap_or_default().plus(estimated.map(|e| e.usage).unwrap_or_default());
+        self.used.tokens = self.used.tokens.saturating_add(usage.total());
         self.keep(&request, &answer)?;
         Ok(answer)
     }

@@ -60,6 +60,7 @@ impl Handoff {
             reads: reads(request, &folder),
             refused_reads: Vec::new(),
             usage: None,
+            estimated: None,
             cost_usd: None,
             model: None,
             stale: false,

@@ -401,10 +401,15 @@ impl Tally {
         }
     }
 
+    /// An estimate of what the server did not count.
+    pub(super) fn estimated(&self) -> Option<Usage> {
+        Some(self.guessed).filter(|guessed| guessed.total() > 0)
+    }
+
     /// A failure with all tokens that the attempt took, and what the model tried to read outside the workspace.
     pub(super) fn charge(&self, failure: CallFailure, reading: Reading) -> CallFailure {
         let request_id = failure.request_id.clone().or_else(|| self.request_ids.last().cloned());
-        let estimated = Some(self.guessed).filter(|guessed| guessed.total() > 0).map(Box::new);
+        let estimated = self.estimated().map(Box::new);
         CallFailure { usage: self.usage, estimated, request_id, refused_reads: reading.finish().1, ..failure }
     }
 }

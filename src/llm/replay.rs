@@ -36,6 +36,7 @@ impl Replay {
             reads: found.reads.clone(),
             refused_reads: Vec::new(),
             usage: found.usage,
+            estimated: None,
             cost_usd: found.cost_usd,
             model: found.model.clone(),
             stale,

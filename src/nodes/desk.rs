@@ -256,8 +256,8 @@ impl Desk {
             |data: &Value| data["purpose"] == request.key.purpose && data["kind"] == to_json(&FailureKind::Budget);
         let ended = attempt.recall("call_failed", is_this);
         let before = ended.and_then(|event| {
-            let counted = Usage::deserialize(&event.data["usage"]);
-            counted.or_else(|_| Usage::deserialize(&event.data["estimated"]["usage"])).ok()
+            let parts = [&event.data["usage"], &event.data["estimated"]["usage"]];
+            parts.into_iter().filter_map(|usage| Usage::deserialize(usage).ok()).reduce(|a, b| a.plus(b))
         });
         let used = || {
             let spent = attempt.run.spent();

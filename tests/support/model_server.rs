@@ -164,7 +164,7 @@ pub struct Reply {
     content_type: Option<String>,
     stop: Option<String>,
     tokens: Tokens,
-    counted: bool,
+    usage: Option<Value>,
     end: End,
     drip: Option<Duration>,
     delay: Duration,
@@ -180,7 +180,7 @@ impl Reply {
             content_type: None,
             stop: None,
             tokens: Tokens { input: 100, output: 10, cache_read: 0, cache_write: 0 },
-            counted: true,
+            usage: None,
             end: End::Whole,
             drip: None,
             delay: Duration::ZERO,
@@ -260,8 +260,13 @@ impl Reply {
     }
 
     /// A server that counts no tokens.
-    pub fn uncounted(mut self) -> Self {
-        self.counted = false;
+    pub fn uncounted(self) -> Self {
+        self.usage(Value::Null)
+    }
+
+    /// The turn's `usage`, word for word.
+    pub fn usage(mut self, usage: Value) -> Self {
+        self.usage = Some(usage);
         self
     }
 
@@ -571,7 +576,7 @@ impl Reply {
         self.tokens
     }
 
-    pub(super) fn counts(&self) -> bool {
-        self.counted
+    pub(super) fn written_usage(&self) -> Option<&Value> {
+        self.usage.as_ref()
     }
 }
