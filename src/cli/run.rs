@@ -13,10 +13,11 @@ use super::own_policy::OwnPolicy;
 use super::progress::Display;
 use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
-use super::trust::{begin_recording, make_absolute};
+use super::trust::{begin_recording, folder_here, make_absolute};
 use crate::config::{Layer, Settings};
 use crate::eval::Checklist;
 use crate::exit::Exit;
+use crate::files;
 use crate::journal::RunLock;
 use crate::monitor::RunObjective;
 use crate::pipeline::{self, Idle, Interface, Outcome, Rules, Run, RunView};
@@ -45,7 +46,12 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         (Some(docs), _) => (docs.clone(), Interface::default(), None),
         (None, Some(case)) => {
             let checklist = Checklist::read(case).map_err(|e| Failure::usage(e.to_string()).hint(e.remedy.clone()))?;
-            (case.join("docs"), checklist.interface, checklist.concern)
+            let docs = case.join("docs");
+            if docs.exists() && !files::is_within(case, Path::new("docs")) {
+                return Err(Failure::usage(format!("{} is a link that leads out of the case", docs.display()))
+                    .hint("give the documents themselves: tlaforge run DOCS"));
+            }
+            (docs, checklist.interface, checklist.concern)
         }
         (None, None) => return Err(Failure::usage("nothing to read: give a document or a folder")),
     };
@@ -248,7 +254,7 @@ fn occupied(out: &Path, view: &RunView) -> Failure {
 fn exemplars(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
     let dir = match &settings.given.exemplars {
         Some(dir) => Some(dir.clone()),
-        None => Some(PathBuf::from("exemplars")).filter(|p| p.is_dir()),
+        None => folder_here("exemplars")?,
     };
     let Some(dir) = dir else {
         return Ok(EXEMPLARS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect());

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::files;
 use crate::journal::write_atomically;
 
 use super::{Judgement, Mutant, Outcome};
@@ -46,7 +47,7 @@ impl Results {
             move |source| ResultsError { path, source }
         };
         std::fs::create_dir_all(dir).map_err(at(dir))?;
-        let text = match std::fs::read(&path) {
+        let text = match files::read(&path, files::LOG) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(e) => return Err(at(&path)(e)),
@@ -56,7 +57,7 @@ impl Results {
         // A judgement that this version does not read is made again.
         let judgements = lines.filter_map(|line| serde_json::from_slice::<Judgement>(line).ok());
         let known = judgements.map(|judgement| (judgement.key.clone(), judgement)).collect();
-        let log = OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))?;
+        let log = files::open_with(&path, OpenOptions::new().create(true).append(true)).map_err(at(&path))?;
         if whole < text.len() {
             log.set_len(whole as u64).map_err(at(&path))?;
         }
