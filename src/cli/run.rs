@@ -202,7 +202,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
     let events = crate::journal::read(&out.join("journal.jsonl")).fails(Exit::Usage)?;
     if events.is_empty() {
         // Killed within its first line: nothing was begun.
-        return Ok(());
+        return refuse_strangers(out);
     }
     let view = RunView::of(&events).fails(Exit::Usage)?;
     Err(occupied(out, &view))
@@ -214,8 +214,22 @@ fn is_folder_of(out: &Path, docs: &Path) -> bool {
     out == docs || (docs.is_file() && docs.parent() == Some(&out))
 }
 
-/// A run clears its `workspace/`: what stands there and is not of a run is somebody's.
+/// Refuses a folder that holds files of the user's own under the names that a run uses. A run clears its `workspace/`, and
+/// a `Spec.tla` that is not the run's would look approved in the end.
 fn refuse_strangers(out: &Path) -> Result<(), Failure> {
+    // Stored artifacts alone are left by a run that was killed before its first event.
+    let is_there =
+        |name: &&str| std::fs::symlink_metadata(out.join(name)).is_ok_and(|meta| meta.is_dir() || meta.len() > 0);
+    let own: Vec<&str> = pipeline::file::VISIBLE.into_iter().filter(is_there).collect();
+    if !own.is_empty() {
+        let (shown, them) = (out.display(), if own.len() == 1 { "it" } else { "them" });
+        return Err(Failure::usage(format!(
+            "{shown} holds {}, which no run of tlaforge put there, and a run would write {them}",
+            own.join(", ")
+        ))
+        .hint("forge into a folder of its own: --out DIR")
+        .hint(format!("or move {them} away first")));
+    }
     for name in ["workspace", "history", "handoff", "candidates"] {
         let dir = out.join(name);
         if dir.is_file() {
