@@ -14,6 +14,7 @@ use super::surroundings::cancel_on_signals;
 use super::trust::{begin_recording, make_absolute, may_record};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
+use crate::files;
 use crate::journal::write_atomically;
 use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Recording, Request, Used};
 use crate::process::Cancel;
@@ -143,7 +144,7 @@ impl Asker {
     fn free(&self, request: &Request) -> u64 {
         let is_others = |seq: u64| {
             let folder = self.folder(seq, request);
-            match std::fs::read_to_string(folder.join("request.md")) {
+            match files::read_text(&folder.join("request.md"), files::LARGE) {
                 Ok(text) => !text.contains(request.prompt.trim()),
                 Err(_) => folder.join("answer.md").exists(),
             }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use super::progress::{advice, json_line, result};
 use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
+use crate::files;
 use crate::journal::{ArtifactStore, write_atomically};
 use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
@@ -364,7 +366,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
         let text = match path.to_str() {
             Some(DEFAULT) => default_policy(),
-            _ => std::fs::read_to_string(path).map_err(|e| cannot(&e))?,
+            _ => super::own_policy::read(path).map_err(|e| cannot(&e))?,
         };
         refuse_secrets(&path.display().to_string(), &text)?;
         let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("docs/formulas.md has an example"))?;
@@ -436,7 +438,10 @@ fn opened(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
         return Ok(Box::new(std::io::stdin()));
     }
     let path: PathBuf = if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() };
-    match File::open(&path) {
+    // A shell hands over the output of a command as a named pipe: `audit <(command)`.
+    let is_pipe = std::fs::metadata(&path).is_ok_and(|meta| meta.file_type().is_fifo());
+    let from_shell = is_pipe && (path.starts_with("/dev") || path.starts_with("/proc"));
+    match if from_shell { File::open(&path) } else { files::open(&path) } {
         Ok(file) => Ok(Box::new(file)),
         Err(e) => Err(Failure::usage(format!("cannot read {}: {e}", path.display()))
             .hint("give a run folder, a file of JSON lines, or - for stdin")),
@@ -472,7 +477,15 @@ impl Log {
 
     fn whole(self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
-        self.input().read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
+        let mut input = self.input().take(files::LOG + 1);
+        input.read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
+        if bytes.len() as u64 > files::LOG {
+            return Err(Failure::usage(format!(
+                "the log is larger than {} MiB and is one JSON value",
+                files::LOG >> 20
+            ))
+            .hint("write one record a line (JSON lines): such a log may have any size"));
+        }
         Ok(bytes)
     }
 }

@@ -10,6 +10,7 @@ use super::forge::settings;
 use super::progress::{Display, json_line, result};
 use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
+use crate::files;
 use crate::tla::{
     Bounds, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA, has_no_behaviour,
     outcome_text, unreached,
@@ -84,7 +85,7 @@ fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
 }
 
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
+    files::read_text(path, files::MEDIUM).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
 }
 
 /// The object that others build on (design, section 9).

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::pipeline::Interface;
 use crate::tla::{Cfg, DEADLOCK, Diagnostic, Module, check_cfg_names};
 use crate::toolchain::{SpecText, beside};
@@ -146,7 +147,7 @@ impl Checklist {
     /// The checklist of a case.
     pub fn read(root: &Path) -> Result<Self, CaseError> {
         let path = root.join("checklist.json");
-        let text = std::fs::read_to_string(&path).map_err(|e| {
+        let text = files::read_text_within(root, &path, files::SMALL).map_err(|e| {
             wrong(
                 &path,
                 format!("cannot be read: {e}"),
@@ -253,7 +254,7 @@ impl Case {
 }
 
 fn target(root: &Path, file: &Path, shared: Option<&Path>) -> Result<Target, CaseError> {
-    let text = std::fs::read_to_string(file)
+    let text = files::read_text(file, files::MEDIUM)
         .map_err(|e| wrong(file, format!("cannot be read: {e}"), "make it a readable text file"))?;
     let module = Module::parse(&text).map_err(|e| wrong(file, e.to_string(), "write a TLA+ module into it"))?;
     let own = file.with_extension("cfg");
@@ -266,7 +267,7 @@ fn target(root: &Path, file: &Path, shared: Option<&Path>) -> Result<Target, Cas
 
 /// A configuration without its properties, which are never used.
 fn configuration(path: &Path, module: &Module) -> Result<Cfg, CaseError> {
-    let text = std::fs::read_to_string(path)
+    let text = files::read_text(path, files::MEDIUM)
         .map_err(|e| wrong(path, format!("cannot be read: {e}"), "make it a readable text file"))?;
     let remedy = || format!("correct it: it configures module {}", module.name);
     let cfg = Cfg::parse(&text).map_err(|d| wrong(path, d.to_string(), remedy()))?;

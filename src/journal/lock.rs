@@ -1,12 +1,14 @@
 //! One process at a time in a run folder: an advisory lock of the operating system, which a killed process cannot leave
 //! behind.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+
+use crate::files;
 
 /// Why the folder is not ours.
 #[derive(Debug, thiserror::Error)]
@@ -55,8 +57,7 @@ impl RunLock {
     pub fn take(folder: &Path, started: &str) -> Result<Self, LockError> {
         let path = folder.join("run.lock");
         let io = |source| LockError::Io { path: path.clone(), source };
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        let mut file = files::open_own(&path).map_err(io)?;
         let begun = Instant::now();
         loop {
             match file.try_lock() {
@@ -81,7 +82,7 @@ impl RunLock {
 
     /// Who holds the lock of `folder`, without a wish to have it. Nothing is written.
     pub fn holder(folder: &Path) -> Option<LockError> {
-        let mut file = File::open(folder.join("run.lock")).ok()?;
+        let mut file = files::open(&folder.join("run.lock")).ok()?;
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| held(folder, &mut file))
     }
 }
@@ -102,7 +103,7 @@ fn this_host() -> String {
 
 fn held(folder: &Path, file: &mut File) -> LockError {
     let mut text = String::new();
-    let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+    let _ = file.rewind().and_then(|()| file.take(4096).read_to_string(&mut text));
     let unknown = || "unknown".to_owned();
     let owner = serde_json::from_str(&text).unwrap_or(Owner { pid: 0, host: unknown(), started: unknown() });
     LockError::Held { folder: folder.to_owned(), pid: owner.pid, host: owner.host, started: owner.started }

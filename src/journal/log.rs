@@ -1,12 +1,13 @@
 //! The append-only log. A record is durable before [`Journal::append`] returns; what is torn at the end was never acted
 //! on and is cut off when the log is opened again.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::clocks::Clocks;
 use super::event::{Clock, Event, Record};
+use crate::files;
 
 /// Journals from this size on are read on all cores.
 const SHARED_BYTES: usize = 256 << 10;
@@ -82,13 +83,11 @@ impl Journal {
     pub fn open(path: &Path, clock: Clock) -> Result<(Self, Recovery), JournalError> {
         let io = |what| move |source| JournalError::Io { what, path: path.to_owned(), source };
         let is_new = !path.exists();
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io("open"))?;
+        let mut file = files::open_own(path).map_err(io("open"))?;
         if is_new && let Some(parent) = path.parent() {
             File::open(parent).and_then(|d| d.sync_all()).map_err(io("sync the folder of"))?;
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io("read"))?;
+        let bytes = files::read_file(&mut file, files::LOG).map_err(io("read"))?;
         let (events, whole) = parse(path, &bytes)?;
         let clocks = Clocks::of(&events).map_err(|at| JournalError::Damaged {
             path: path.to_owned(),
@@ -262,8 +261,11 @@ pub fn read(path: &Path) -> Result<Vec<Event>, JournalError> {
 
 /// The same, and how many whole lines of a group stand behind them that was not written to its end.
 pub fn read_with_rest(path: &Path) -> Result<(Vec<Event>, usize), JournalError> {
-    let bytes =
-        std::fs::read(path).map_err(|source| JournalError::Io { what: "read", path: path.to_owned(), source })?;
+    let bytes = files::read(path, files::LOG).map_err(|source| JournalError::Io {
+        what: "read",
+        path: path.to_owned(),
+        source,
+    })?;
     let (events, end) = parse(path, &bytes)?;
     let rest = bytes[end..].split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count();
     Ok((events, rest))
@@ -429,7 +431,7 @@ mod tests {
         let (mut journal, _) = Journal::open(&path, clock()).unwrap();
         journal.append(vec![record(1)]).unwrap();
         // /dev/full accepts no byte: the nearest thing to a full disk that needs no file system of its own.
-        journal.file = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        journal.file = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         assert!(matches!(journal.append(vec![record(2)]), Err(JournalError::Io { .. })));
         assert_eq!(journal.events().len(), 1);
         assert_eq!(read(&path).unwrap().len(), 1);

@@ -1,12 +1,12 @@
 //! A recording: the answers of a run, one JSON object a line, in the order in which they came.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Answer, FileRead, LONGEST_ANSWER, Request, RequestKey, Usage};
+use crate::files;
 use crate::journal::Sha;
 
 /// The longest line: JSON writes a control character with six, and the other fields have room beside the answer.
@@ -156,7 +156,7 @@ impl Recording {
     /// Reads a recording from a file.
     pub fn load(path: &Path) -> Result<Self, RecordingError> {
         let io = |source| RecordingError::Io { what: "read", path: path.to_owned(), source };
-        let file = File::open(path).map_err(io)?;
+        let file = files::open(path).map_err(io)?;
         Self::read(&path.display().to_string(), BufReader::new(file))
     }
 

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::intervene::taken;
 use super::recording::recording_of;
 use super::shelf::Shelf;
+use crate::files;
 use crate::journal::{Event, Kind, Sha, write_atomically};
 use crate::llm::{
     Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Place, Request, RequestKey, Usage, Used,
@@ -410,7 +411,7 @@ pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Off
     let root = attempt.workspace();
     let at = root.join(path);
     let sha = attempt.keep(text)?;
-    if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
+    if !files::read(&at, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {
         let dir = at.parent().unwrap_or(&root);
         std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
         std::fs::write(&at, text).map_err(|source| trouble_at("write", &at, source))?;

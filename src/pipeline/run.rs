@@ -123,7 +123,7 @@ pub struct Surroundings {
 impl Run {
     /// Whether the folder holds a run.
     pub fn exists(root: &Path) -> bool {
-        root.join("journal.jsonl").metadata().is_ok_and(|m| m.len() > 0)
+        root.join("journal.jsonl").metadata().is_ok_and(|m| m.len() > 0 || !m.is_file())
     }
 
     /// Opens the folder, making it where needed, takes its lock and recovers its journal.
