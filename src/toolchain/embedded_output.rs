@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::process::Status;
-use crate::tla::semantic::{LIMIT, UNDEFINED};
+use crate::tla::semantic::{ASSUMPTION, LIMIT, UNDEFINED};
 use crate::tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
 use super::explorer::{Finding, Reading};
@@ -71,11 +71,8 @@ pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
                 _ => {}
             }
         }
-        (Status::Exited(10), _) => {
-            let violated = Violation { kind: ViolationKind::Assumption, name: None };
-            reading.finding = Some(Finding::Verdict(Verdict::Violated { violated }));
-        }
-        (Status::Exited(2), None) => reading.finding = refusal(stderr),
+        (Status::Exited(10), _) => reading.finding = Some(violated(ViolationKind::Assumption, None)),
+        (Status::Exited(2), None) => reading.finding = assumption(stderr).or_else(|| refusal(stderr)),
         (Status::DeadlineExceeded, _) => {
             if let Some((generated, distinct, depth)) = stderr.lines().rev().find_map(progress) {
                 reading.statistics = Statistics { initial: None, ..statistics(generated, distinct, depth) };
@@ -187,6 +184,13 @@ fn invalid(name: Option<&str>, words: &str) -> Finding {
         reason: words.to_owned(),
         diagnostics: vec![diagnostic],
     })
+}
+
+/// A violated assumption, which applies a text with its place to stop: `tla-mc: applying a non-function "…"`.
+fn assumption(stderr: &str) -> Option<Finding> {
+    let line = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
+    let place = line.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(ASSUMPTION)?.strip_suffix('"')?;
+    Some(violated(ViolationKind::Assumption, Some(place)))
 }
 
 /// `tla-mc: unsupported temporal formula …`.
