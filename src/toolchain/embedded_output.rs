@@ -57,6 +57,10 @@ pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
             let (generated, distinct, depth) = counts(lines[at]).unwrap_or_default();
             reading.statistics = statistics(generated, distinct, depth);
             let said = lines[..at].last().copied().unwrap_or("");
+            if status != Status::Exited(0) {
+                // It may have stopped among the initial states.
+                reading.statistics.initial = None;
+            }
             reading.trace = trace(&lines[..at]);
             let lasso = reading.trace.as_ref().and_then(|trace| trace.lasso);
             match said.strip_prefix("Error: ") {
