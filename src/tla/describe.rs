@@ -78,6 +78,9 @@ fn sentence(outcome: &CheckOutcome) -> String {
             let names: Vec<&str> = outcome.invariants.iter().chain(&outcome.properties).map(String::as_str).collect();
             let nothing = "no invariant and no property was checked, only the absence of errors";
             match (unreached(outcome), names.is_empty()) {
+                (None, true) if outcome.bounds.assumptions_only => {
+                    "holds: only assumptions were checked, for the configuration gives no behaviour".to_owned()
+                }
                 (None, true) => format!("holds: {nothing}"),
                 (None, false) => format!("holds: {}", names.join(", ")),
                 (Some(missing), true) => format!("holds, but {missing}; {nothing}"),
@@ -103,9 +106,9 @@ fn sentence(outcome: &CheckOutcome) -> String {
     }
 }
 
-/// Whether the check came to its end without one state.
+/// Whether the check came to its end without one state, although the configuration gives a behaviour.
 pub fn has_no_behaviour(outcome: &CheckOutcome) -> bool {
-    outcome.verdict == Verdict::Holds && outcome.statistics.distinct == Some(0)
+    outcome.verdict == Verdict::Holds && outcome.statistics.distinct == Some(0) && !outcome.bounds.assumptions_only
 }
 
 /// What makes a verdict that holds worth little: no behaviour at all, and the witnesses that none was shown to reach;
@@ -195,6 +198,9 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
     }
     parts.push(if bounds.symmetry.is_empty() { "no symmetry".into() } else { list("symmetry", &bounds.symmetry) });
     parts.push(if bounds.deadlock_checked { "deadlock checked" } else { "deadlock not checked" }.into());
+    if bounds.assumptions_only {
+        parts.push("no behaviour".into());
+    }
     if let Some(p) = bounds.collision_probability {
         parts.push(format!("probability of a fingerprint collision {p:.1e}"));
     }

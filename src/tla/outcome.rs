@@ -142,6 +142,9 @@ pub struct Bounds {
     pub symmetry: Vec<String>,
     /// Whether a state without successor counts as an error.
     pub deadlock_checked: bool,
+    /// Whether the configuration gives no behaviour, so that only assumptions are checked and no state is explored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assumptions_only: bool,
     /// TLC's estimate of the probability that a fingerprint collision hid states (the larger of its two figures).
     pub collision_probability: Option<f64>,
 }

@@ -31,21 +31,23 @@ pub(crate) async fn check(
         }
         None => (None, session.run(&plan::safety(cfg)).await?),
     };
-    if safety.read.statistics.initial == Some(0) {
+    let no_behaviour = cfg.gives_no_behaviour();
+    // Only a search that came to its end says how many initial states there are.
+    if !no_behaviour && safety.verdict == Verdict::Holds && safety.read.statistics.initial == Some(0) {
         warnings
             .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
     }
     if is_violated(&safety.verdict) || kind_of(&safety.verdict) == Some(ViolationKind::Evaluation) {
         session.settle_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
     }
-    let temporal =
-        if cfg.properties.is_empty() || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) {
-            None
-        } else {
-            Some(session.temporal(at_once, &mut warnings).await?)
-        };
+    let ends_here = no_behaviour || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. });
+    let temporal = if cfg.properties.is_empty() || ends_here {
+        None
+    } else {
+        Some(session.temporal(at_once, &mut warnings).await?)
+    };
     let witnesses = session.witnesses(&safety.verdict).await?;
-    let complete = safety.verdict == Verdict::Holds;
+    let complete = !no_behaviour && safety.verdict == Verdict::Holds;
     let mut outcome = finish(explorer, request, safety, temporal, witnesses, warnings);
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;
@@ -306,7 +308,8 @@ fn finish(
     warnings: Vec<String>,
 ) -> CheckOutcome {
     let cfg = &request.cfg;
-    let checked = |run: &Run| matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. });
+    let checked =
+        |run: &Run| !cfg.gives_no_behaviour() && matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. });
     let invariants = if checked(&safety) { cfg.invariants.clone() } else { Vec::new() };
     let properties = if temporal.as_ref().is_some_and(checked) { cfg.properties.clone() } else { Vec::new() };
     let mut statistics = safety.read.statistics;
@@ -361,7 +364,8 @@ pub fn bounds(cfg: &Cfg) -> Bounds {
         constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
         view: cfg.view.clone(),
         symmetry: cfg.symmetry.clone(),
-        deadlock_checked: cfg.check_deadlock != Some(false),
+        deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
+        assumptions_only: cfg.gives_no_behaviour(),
         collision_probability: None,
     }
 }

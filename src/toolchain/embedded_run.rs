@@ -211,8 +211,9 @@ fn lay_out(
     fs::create_dir_all(&inside).map_err(failed)?;
     let own = plan.wrapper.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
     let beside = spec.beside.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    // The wrapper is the root of the specification where there is one.
     let modules: Vec<(&str, &str)> =
-        std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(beside).chain(own).collect();
+        own.into_iter().chain(std::iter::once((spec.name.as_str(), spec.text.as_str()))).chain(beside).collect();
     // What cannot be written for it was refused before; of a wrapper that cannot, it finds nothing and refuses it.
     let texts = for_checker(&modules, &plan.cfg).unwrap_or_default();
     let written: Vec<_> = modules.iter().map(|(name, _)| format!("{name}.tla")).zip(texts).collect();

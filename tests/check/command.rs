@@ -157,6 +157,21 @@ fn a_violated_action_property_is_told_apart() {
 }
 
 #[test]
+fn assumptions_alone_are_checked_and_the_verdict_says_so() {
+    let bench = bench_with("---- MODULE M ----\nEXTENDS Naturals\nASSUME 1 + 1 = 2\n====\n", "");
+    for checker in ["tlc", "embedded"] {
+        let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(0);
+        let done = done.prints(&["holds: only assumptions were checked, for the configuration gives no behaviour"]);
+        done.prints(&["deadlock not checked, no behaviour"]);
+    }
+    put(&bench, "---- MODULE M ----\nEXTENDS Naturals\nASSUME 1 + 1 = 3\n====\n", "");
+    for checker in ["tlc", "embedded"] {
+        let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(1);
+        done.prints(&["violated: assumption at line 3, col 8 to line 3, col 16 of module M"]);
+    }
+}
+
+#[test]
 fn a_false_assumption_is_a_violation() {
     let module = COUNTER.replace("VARIABLES", "CONSTANT N\nASSUME N > 0\nVARIABLES");
     let bench = bench_with(&module, "SPECIFICATION Spec\nCONSTANT N = 0\n");

@@ -7,6 +7,7 @@ mod analysis;
 mod builtin;
 mod checker_text;
 mod dialect;
+mod flattened;
 mod for_checker;
 mod graph;
 mod level;
@@ -32,7 +33,7 @@ mod typing_operator;
 
 pub use analysis::{Analysis, analyze};
 pub use checker_text::CheckerText;
-pub use for_checker::{LIMIT, UNDEFINED, for_checker};
+pub use for_checker::{ASSUMPTION, LIMIT, UNDEFINED, for_checker};
 pub use smallest::smallest_constants;
 pub use standard::exported;
 pub use typing::comparable;
