@@ -14,43 +14,11 @@ use crate::pipeline::{
     WitnessState,
 };
 use crate::prompt::{Document, changes};
+use crate::tla::semantic::impure_operators;
 use crate::tla::{
     ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, Checker, DEADLOCK, Larger, Module, Reached, TERMINATING,
     Verdict, Violation, ViolationKind, WitnessOutcome, constantly_true_under, parsed_by, probe_lines, unlisted_actions,
 };
-
-/// Operators of the standard modules whose value depends on more than the state: on chance, on the clock, on how far the
-/// checker is. Each with the name under which a review accepts it. `TLCEval` is not among them: it only computes the same
-/// value earlier.
-const BEYOND_THE_STATE: [(&str, &str); 11] = [
-    ("RandomElement", "RandomElement"),
-    ("RandomSubset", "RandomElement"),
-    ("RandomSetOfSubsets", "RandomElement"),
-    ("RandomSubsetSet", "RandomElement"),
-    ("TLCGet", "TLCGet"),
-    ("TLCGetOrDefault", "TLCGet"),
-    ("TLCGetAndSet", "TLCGet"),
-    ("TLCSet", "TLCSet"),
-    ("JavaTime", "JavaTime"),
-    ("Trace", "Trace"),
-    ("PickSuccessor", "PickSuccessor"),
-];
-
-/// Whether the module uses this operator of a standard module.
-fn uses(module: &Module, name: &str) -> bool {
-    let is_own = module.definition(name).is_some()
-        || module.variable_names().contains(name)
-        || module.constants.iter().any(|c| c.name == name);
-    let is_this = |word: &String| word.rsplit('!').next() == Some(name);
-    let through_an_instance = format!("!{name}");
-    module.definitions.iter().any(|d| {
-        (!is_own && d.refers_to().iter().any(is_this))
-            || d.text.match_indices(&through_an_instance).any(|(at, found)| {
-                let behind = d.text[at + found.len()..].chars().next();
-                behind.is_none_or(|c| !c.is_alphanumeric() && c != '_')
-            })
-    })
-}
 
 /// What is under review.
 pub(super) struct Subject<'a> {
@@ -95,10 +63,8 @@ impl<'a> Subject<'a> {
             lines.extend(self.replaced().into_iter().map(|(name, by)| format!("{name} {by}")));
         }
         if let Some(module) = &self.module {
-            lines.extend(
-                BEYOND_THE_STATE.iter().filter(|(name, _)| uses(module, name)).map(|(_, line)| (*line).to_owned()),
-            );
-            lines.dedup();
+            let impure = impure_operators(&module.name, &module.source, self.cfg.as_ref());
+            lines.extend(impure.into_iter().map(str::to_owned));
         }
         lines
     }

@@ -34,11 +34,22 @@ impl Analysis {
     }
 }
 
-struct Loaded {
-    name: String,
+pub(super) struct Loaded {
+    pub(super) name: String,
     text: String,
     tree: Module,
-    standard: bool,
+    pub(super) standard: bool,
+}
+
+/// A module with everything that it extends and instantiates, and what their names mean.
+pub(super) struct Resolved {
+    /// By file number.
+    pub(super) modules: Vec<Loaded>,
+    pub(super) graph: Graph,
+    /// The module itself.
+    pub(super) root: ModuleId,
+    /// Modules that are not standard ones.
+    own: Vec<ModuleId>,
 }
 
 struct Loader<'a> {
@@ -56,7 +67,7 @@ pub fn analyze(name: &str, text: &str, beside: &[(String, String)]) -> Analysis 
     loader.load(name, text, false);
     let mut findings: Vec<(Diagnostic, Gravity)> = loader.errors;
     if findings.is_empty() {
-        findings = check(&loader.modules, name);
+        findings = check(resolve_all(loader.modules), name);
     }
     let mut analysis = Analysis::default();
     for (diagnostic, gravity) in findings {
@@ -69,23 +80,36 @@ pub fn analyze(name: &str, text: &str, beside: &[(String, String)]) -> Analysis 
     analysis
 }
 
-fn check(modules: &[Loaded], root: &str) -> Vec<(Diagnostic, Gravity)> {
+/// The names of a module that stands alone, resolved; `None` if it or one of its names cannot be read.
+pub(super) fn resolved(name: &str, text: &str) -> Option<Resolved> {
+    let mut loader = Loader { beside: &[], modules: Vec::new(), open: Vec::new(), errors: Vec::new() };
+    loader.load(name, text, false);
+    let resolved = loader.errors.is_empty().then(|| resolve_all(loader.modules))?;
+    resolved.graph.findings.iter().all(|finding| finding.gravity == Gravity::Warning).then_some(resolved)
+}
+
+fn resolve_all(modules: Vec<Loaded>) -> Resolved {
     let mut graph = Graph::default();
     let mut known: HashMap<String, ModuleId> = HashMap::new();
-    let mut own = Vec::new();
-    for (file, module) in (0_u32..).zip(modules) {
-        let id = resolve(&mut graph, &known, file, &module.tree);
-        known.insert(module.name.clone(), id);
+    let (mut own, mut root) = (Vec::new(), 0);
+    for (file, module) in (0_u32..).zip(&modules) {
+        root = resolve(&mut graph, &known, file, &module.tree);
+        known.insert(module.name.clone(), root);
         if !module.standard {
-            own.push(id);
+            own.push(root);
         }
     }
+    Resolved { modules, graph, root, own }
+}
+
+fn check(resolved: Resolved, root: &str) -> Vec<(Diagnostic, Gravity)> {
+    let Resolved { modules, mut graph, own, .. } = resolved;
     if !graph.findings.iter().any(|finding| finding.gravity != Gravity::Warning) {
         super::level_module::check(&mut graph, &own);
     }
     let mut findings = std::mem::take(&mut graph.findings);
     findings.sort_by_key(|finding| finding.place);
-    findings.iter().map(|finding| (told(finding, modules, root), finding.gravity)).collect()
+    findings.iter().map(|finding| (told(finding, &modules, root), finding.gravity)).collect()
 }
 
 fn told(finding: &Finding, modules: &[Loaded], root: &str) -> Diagnostic {

@@ -143,6 +143,7 @@ pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
         place: Place { file: u32::MAX, at: 0 },
         local: false,
         home: 0,
+        origin: None,
         parameters: Vec::new(),
         body: None,
         recursive: None,

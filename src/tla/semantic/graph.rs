@@ -60,6 +60,8 @@ pub(super) struct Symbol {
     pub(super) local: bool,
     /// The module whose text defines or declares it.
     pub(super) home: ModuleId,
+    /// The symbol of another module that an INSTANCE makes this one from.
+    pub(super) origin: Option<SymbolId>,
     pub(super) parameters: Vec<SymbolId>,
     pub(super) body: Option<NodeId>,
     /// Declared `RECURSIVE`, at this depth of LET.
@@ -201,6 +203,14 @@ fn index(length: usize) -> u32 {
 impl Graph {
     pub(super) fn symbol(&self, id: SymbolId) -> &Symbol {
         &self.symbols[id as usize]
+    }
+
+    /// The symbol that this one is, through whatever instances.
+    pub(super) fn original(&self, mut id: SymbolId) -> SymbolId {
+        while let Some(origin) = self.symbol(id).origin {
+            id = origin;
+        }
+        id
     }
 
     pub(super) fn symbol_mut(&mut self, id: SymbolId) -> &mut Symbol {

@@ -116,7 +116,8 @@ impl Resolver<'_> {
                 self.declare_from(id, instance);
                 continue;
             };
-            let copy = Symbol { body, local, home, place, recursive: None, section: None, ..symbol };
+            let origin = Some(id);
+            let copy = Symbol { body, local, home, origin, place, recursive: None, section: None, ..symbol };
             let copy = self.graph.add_symbol(copy);
             self.declare(copy);
             self.in_section(copy);
@@ -164,6 +165,7 @@ impl Resolver<'_> {
                 body,
                 local,
                 home: self.home,
+                origin: Some(id),
                 place,
                 recursive: None,
                 section: None,

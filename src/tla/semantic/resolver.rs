@@ -98,6 +98,7 @@ impl Resolver<'_> {
             place: self.place(at),
             local: kind == SymbolKind::Parameter,
             home: self.home,
+            origin: None,
             parameters: Vec::new(),
             body: None,
             recursive: None,
