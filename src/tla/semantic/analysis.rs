@@ -34,11 +34,11 @@ impl Analysis {
     }
 }
 
-struct Loaded {
-    name: String,
-    text: String,
-    tree: Module,
-    standard: bool,
+pub(super) struct Loaded {
+    pub(super) name: String,
+    pub(super) text: String,
+    pub(super) tree: Module,
+    pub(super) standard: bool,
 }
 
 struct Loader<'a> {
@@ -70,12 +70,22 @@ pub fn analyze(name: &str, text: &str, beside: &[(String, String)]) -> Analysis 
 }
 
 fn check(modules: &[Loaded], root: &str) -> Vec<(Diagnostic, Gravity)> {
+    let (mut graph, _) = resolve_all(modules);
+    let mut findings = std::mem::take(&mut graph.findings);
+    findings.sort_by_key(|finding| finding.place);
+    findings.iter().map(|finding| (told(finding, modules, root), finding.gravity)).collect()
+}
+
+/// The names and levels of all modules; the module analysed last is the root.
+fn resolve_all(modules: &[Loaded]) -> (Graph, Option<ModuleId>) {
     let mut graph = Graph::default();
     let mut known: HashMap<String, ModuleId> = HashMap::new();
     let mut own = Vec::new();
+    let mut root = None;
     for (file, module) in (0_u32..).zip(modules) {
         let id = resolve(&mut graph, &known, file, &module.tree);
         known.insert(module.name.clone(), id);
+        root = Some(id);
         if !module.standard {
             own.push(id);
         }
@@ -83,9 +93,31 @@ fn check(modules: &[Loaded], root: &str) -> Vec<(Diagnostic, Gravity)> {
     if !graph.findings.iter().any(|finding| finding.gravity != Gravity::Warning) {
         super::level_module::check(&mut graph, &own);
     }
-    let mut findings = std::mem::take(&mut graph.findings);
-    findings.sort_by_key(|finding| finding.place);
-    findings.iter().map(|finding| (told(finding, modules, root), finding.gravity)).collect()
+    (graph, root)
+}
+
+/// The modules with every name resolved.
+///
+/// # Errors
+/// The first reason why the module is rejected, or is not analysed.
+pub(super) fn resolved(
+    name: &str,
+    text: &str,
+    beside: &[(String, String)],
+) -> Result<(Graph, ModuleId, Vec<Loaded>), String> {
+    let mut loader = Loader { beside, modules: Vec::new(), open: Vec::new(), errors: Vec::new() };
+    loader.load(name, text, false);
+    if let Some((error, _)) = loader.errors.first() {
+        return Err(error.message.clone());
+    }
+    let (graph, root) = resolve_all(&loader.modules);
+    if let Some(finding) = graph.findings.iter().find(|finding| finding.gravity != Gravity::Warning) {
+        return Err(finding.message.clone());
+    }
+    match root {
+        Some(root) => Ok((graph, root, loader.modules)),
+        None => Err("there is no module".to_owned()),
+    }
 }
 
 fn told(finding: &Finding, modules: &[Loaded], root: &str) -> Diagnostic {

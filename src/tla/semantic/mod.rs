@@ -6,11 +6,13 @@
 mod analysis;
 mod builtin;
 mod checker_text;
+mod claims;
 mod dialect;
 mod for_checker;
 mod graph;
 mod level;
 mod level_module;
+mod model;
 mod operator;
 mod parse_bracket;
 mod parse_expression;
@@ -32,6 +34,7 @@ mod typing_operator;
 
 pub use analysis::{Analysis, analyze};
 pub use checker_text::CheckerText;
+pub use claims::{Claims, claims};
 pub use for_checker::{LIMIT, UNDEFINED, for_checker};
 pub use smallest::smallest_constants;
 pub use standard::exported;
