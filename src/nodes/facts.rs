@@ -66,6 +66,7 @@ impl<'a> Subject<'a> {
             let impure = impure_operators(&module.name, &module.source, self.cfg.as_ref());
             lines.extend(impure.into_iter().map(str::to_owned));
         }
+        lines.extend(self.fresh_check().into_iter().flat_map(|check| check.bounds.initial_parts.clone()));
         lines
     }
 
@@ -84,8 +85,9 @@ impl<'a> Subject<'a> {
     pub(super) fn approval(&self, review: Option<&Review>, unread: Vec<String>) -> ApprovalFacts {
         let state = &self.view.state;
         let check = self.fresh_check();
-        let checked: Vec<&String> =
+        let listed: Vec<&String> =
             check.map(|c| c.invariants.iter().chain(&c.properties).collect()).unwrap_or_default();
+        let checked: Vec<&String> = check.map(|c| c.checked_names().collect()).unwrap_or_default();
         // A number that no requirement has covers nothing.
         let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
         let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked);
@@ -95,7 +97,7 @@ impl<'a> Subject<'a> {
         };
         let covers = |name: &String| self.view.covers.get(name).is_some_and(|ids| ids.iter().any(exists));
         let constantly_true = match (&self.module, &self.cfg) {
-            (Some(module), Some(cfg)) => checked
+            (Some(module), Some(cfg)) => listed
                 .iter()
                 .copied()
                 .chain(&cfg.witnesses)
@@ -184,8 +186,8 @@ impl<'a> Subject<'a> {
         };
         let bounds = check.map(|c| enlarged(c, cited(&flaw.bound))).unwrap_or_default();
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
-        // It hides a violation and causes none.
-        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE");
+        // These hide violations and cause none.
+        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !line.starts_with("PROPERTY "));
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
         let still_there = fair.is_some_and(|f| matches!(f.again, Again::Still { .. }));

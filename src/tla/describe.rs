@@ -75,7 +75,13 @@ pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
 fn sentence(outcome: &CheckOutcome) -> String {
     match &outcome.verdict {
         Verdict::Holds => {
-            let names: Vec<&str> = outcome.invariants.iter().chain(&outcome.properties).map(String::as_str).collect();
+            let listed = outcome.invariants.iter().chain(&outcome.properties);
+            let names: Vec<String> = listed
+                .map(|name| match outcome.is_initial_only(name) {
+                    true => format!("{name} (initial states only)"),
+                    false => name.clone(),
+                })
+                .collect();
             let nothing = "no invariant and no property was checked, only the absence of errors";
             match (unreached(outcome), names.is_empty()) {
                 (None, true) if outcome.bounds.assumptions_only => {
@@ -197,6 +203,10 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
         parts.push(format!("view {view}"));
     }
     parts.push(if bounds.symmetry.is_empty() { "no symmetry".into() } else { list("symmetry", &bounds.symmetry) });
+    if !bounds.initial_only.is_empty() {
+        parts.push(list("checked in the initial states only:", &bounds.initial_only));
+    }
+    parts.extend(bounds.initial_parts.iter().cloned());
     parts.push(if bounds.deadlock_checked { "deadlock checked" } else { "deadlock not checked" }.into());
     if bounds.assumptions_only {
         parts.push("no behaviour".into());

@@ -140,6 +140,13 @@ pub struct Bounds {
     pub view: Option<String>,
     /// The SYMMETRY sets, if any.
     pub symmetry: Vec<String>,
+    /// Properties that were checked in the initial states only: they have no temporal operator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub initial_only: Vec<String>,
+    /// Parts of properties that were checked in the initial states only, as a review accepts them:
+    /// `PROPERTY Live (initial states only: x = 0)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub initial_parts: Vec<String>,
     /// Whether a state without successor counts as an error.
     pub deadlock_checked: bool,
     /// Whether the configuration gives no behaviour, so that only assumptions are checked and no state is explored.
@@ -342,7 +349,17 @@ impl CheckOutcome {
                 && (is_listed(&self.invariants)
                     || name == ASSERTION
                     || (name == DEADLOCK && self.bounds.deadlock_checked)))
-            || (violated.is_none() && is_listed(&self.properties))
+            || (violated.is_none() && is_listed(&self.properties) && !self.is_initial_only(name))
+    }
+
+    /// Whether the property of that name was checked in the initial states only.
+    pub fn is_initial_only(&self, name: &str) -> bool {
+        self.bounds.initial_only.iter().any(|known| known == name) && !self.invariants.iter().any(|known| known == name)
+    }
+
+    /// Properties and invariants that were checked in more than the initial states.
+    pub fn checked_names(&self) -> impl Iterator<Item = &String> {
+        self.invariants.iter().chain(&self.properties).filter(|name| !self.is_initial_only(name))
     }
 
     /// Whether an action of this name was taken. Without coverage it is not known, and none was.

@@ -3,6 +3,7 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
+use crate::tla::semantic::claims;
 use crate::tla::{
     Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
@@ -314,7 +315,7 @@ fn finish(
     let properties = if temporal.as_ref().is_some_and(checked) { cfg.properties.clone() } else { Vec::new() };
     let mut statistics = safety.read.statistics;
     statistics.seconds = safety.seconds;
-    let mut bounds = bounds(cfg);
+    let mut bounds = bounds_of(request);
     let collisions = [safety.read.collision, temporal.as_ref().and_then(|t| t.read.collision)];
     bounds.collision_probability = collisions.into_iter().flatten().reduce(f64::max);
     let mut all_warnings = safety.read.warnings;
@@ -364,10 +365,31 @@ pub fn bounds(cfg: &Cfg) -> Bounds {
         constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
         view: cfg.view.clone(),
         symmetry: cfg.symmetry.clone(),
+        initial_only: Vec::new(),
+        initial_parts: Vec::new(),
         deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
         assumptions_only: cfg.gives_no_behaviour(),
         collision_probability: None,
     }
+}
+
+/// The bounds of a check: those of its configuration, and what its module says of the properties.
+fn bounds_of(request: &CheckRequest) -> Bounds {
+    let (spec, cfg) = (&request.spec, &request.cfg);
+    let mut bounds = bounds(cfg);
+    match claims(&spec.name, &spec.text, &spec.beside, cfg) {
+        Ok(claims) => {
+            let line = |(property, part)| format!("PROPERTY {property} (initial states only: {part})");
+            bounds.initial_only = claims.initial_only;
+            bounds.initial_parts = claims.initial_parts.into_iter().map(line).collect();
+        }
+        // Nothing is known of the properties: each is accepted by name, or covers nothing.
+        Err(why) => {
+            let line = |property: &String| format!("PROPERTY {property} (perhaps initial states only: {why})");
+            bounds.initial_parts = cfg.properties.iter().map(line).collect();
+        }
+    }
+    bounds
 }
 
 fn is_violated(verdict: &Verdict) -> bool {

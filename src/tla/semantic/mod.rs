@@ -6,6 +6,7 @@
 mod analysis;
 mod builtin;
 mod checker_text;
+mod claims;
 mod dialect;
 mod flattened;
 mod for_checker;
@@ -13,6 +14,7 @@ mod graph;
 mod impure;
 mod level;
 mod level_module;
+mod model;
 mod operator;
 mod parse_bracket;
 mod parse_expression;
@@ -34,6 +36,7 @@ mod typing_operator;
 
 pub use analysis::{Analysis, analyze};
 pub use checker_text::CheckerText;
+pub use claims::{Claims, claims};
 pub use for_checker::{ASSUMPTION, LIMIT, UNDEFINED, for_checker};
 pub use impure::impure_operators;
 pub use smallest::smallest_constants;
