@@ -407,7 +407,8 @@ pub(super) struct EvalArgs {
     /// Cases (of one case: mutants) at a time [default: one for each processor].
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// The score, from 0 to 1, below which the status is 1; of a suite, the mean of its scores.
+    /// The score, from 0 to 1, below which the command fails; of a suite, the mean of its scores. A specification that
+    /// no known bug applies to has no score and fails too.
     #[arg(long, value_name = "SCORE")]
     pub fail_under: Option<f64>,
     /// Results of before: the status is 1 where anything has dropped, and what has is named.

@@ -106,7 +106,11 @@ impl Suite<'_> {
             Err(error) => Err(case_failure(&error)),
         };
         match done {
-            Ok(outcome) => (Entry { case: name, outcome }, Exit::Ok),
+            Ok(outcome) => {
+                let inapplicable = matches!(&outcome, Outcome::Evaluated(evaluation) if evaluation.inapplicable());
+                let exit = if inapplicable { Exit::Undecided } else { Exit::Ok };
+                (Entry { case: name, outcome }, exit)
+            }
             Err(Failure { exit, message, hints }) => {
                 (Entry { case: name, outcome: Outcome::Failed { what: message, remedies: hints } }, exit)
             }

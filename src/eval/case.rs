@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::files;
-use crate::pipeline::Interface;
+use crate::pipeline::{Interface, Name};
 use crate::tla::{Cfg, DEADLOCK, Diagnostic, Module, check_cfg_names};
 use crate::toolchain::{SpecText, beside};
 
@@ -230,6 +230,20 @@ impl Case {
         let whole = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let name = whole.file_name().map_or_else(|| checklist.name.clone(), |name| name.to_string_lossy().into_owned());
         Ok(Self { name, root: root.to_owned(), checklist, bugs, references, recording })
+    }
+
+    /// What to do if no property could be carried over to any known bug.
+    pub fn names_to_use(&self) -> String {
+        let interface = &self.checklist.interface;
+        let names = interface.constants.iter().chain(&interface.variables).map(|name| Name::name(name));
+        let names: Vec<&str> = names.collect();
+        let names = if names.is_empty() { "it lists none".to_owned() } else { names.join(", ") };
+        format!(
+            "no property could be carried over to any known bug, so they say nothing about this specification: evaluate \
+             it against a case of its own protocol, or write its properties with the names of the case's interface: \
+             {names} (tlaforge run --case {} asks for them)",
+            self.root.display()
+        )
     }
 
     /// What a person should know of the case, none of which keeps it from running.

@@ -39,6 +39,10 @@ pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<E
         None => missed(case, "the generated module is rejected, so that nothing can be carried over"),
     };
     let (tier1, tier2) = (looked.tier1, looked.tier2);
+    let mut remarks = case.remarks();
+    if tier3.inapplicable {
+        remarks.push(case.names_to_use());
+    }
     Ok(Evaluation {
         schema: 2,
         case: case.name.clone(),
@@ -50,6 +54,6 @@ pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<E
         stale_answers: specs.told.as_ref().map(|told| told.stale),
         checker: bench.tools.checker(),
         tools: Tools::of(bench.tools.checker(), looked.version, looked.second),
-        remarks: case.remarks(),
+        remarks,
     })
 }

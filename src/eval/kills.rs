@@ -395,8 +395,9 @@ fn tier(mutants: Vec<Mutant>, wrong: Vec<Wrong>, untried: Vec<Unknown>, not_appl
     for checker in mutants.iter().flat_map(|mutant| &mutant.checkers) {
         *judged_by.entry(*checker).or_default() += 1;
     }
-    let rate = rate(detected, total);
-    Tier3 { detected, by_types_alone, total, rate, judged_by, mutants, wrong, untried, not_applicable }
+    let inapplicable = total > 0 && mutants.iter().all(|mutant| mutant.outcome == Fate::NotApplicable);
+    let rate = rate(detected, total).filter(|_| !inapplicable);
+    Tier3 { detected, by_types_alone, total, inapplicable, rate, judged_by, mutants, wrong, untried, not_applicable }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a handful of mutants")]
@@ -418,5 +419,6 @@ pub(super) fn missed(case: &Case, why: &str) -> Tier3 {
         checkers: BTreeSet::new(),
         remark: Some(why.to_owned()),
     };
-    tier(case.bugs.iter().map(mutant).collect(), Vec::new(), Vec::new(), Vec::new())
+    let tier = tier(case.bugs.iter().map(mutant).collect(), Vec::new(), Vec::new(), Vec::new());
+    Tier3 { inapplicable: false, rate: rate(0, tier.total), ..tier }
 }

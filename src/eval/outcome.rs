@@ -207,7 +207,9 @@ pub struct Tier3 {
     pub by_types_alone: usize,
     /// Known bugs.
     pub total: usize,
-    /// The detection rate; absent without known bugs.
+    /// Whether there are known bugs, and no property could be carried over to any of them.
+    pub inapplicable: bool,
+    /// The detection rate; absent without known bugs, and if no property could be carried over to any.
     pub rate: Option<f64>,
     /// How many known bugs each checker judged.
     pub judged_by: BTreeMap<Checker, usize>,
@@ -251,7 +253,7 @@ pub struct Evaluation {
     pub schema: u32,
     /// The case.
     pub case: String,
-    /// From 0 to 1; absent without known bugs.
+    /// From 0 to 1; absent without a detection rate, unless the specification says nothing.
     pub score: Option<f64>,
     /// The first tier.
     pub tier1: Tier1,
@@ -272,6 +274,11 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// Whether there is no score because no known bug says anything about this specification.
+    pub fn inapplicable(&self) -> bool {
+        self.score.is_none() && self.tier3.inapplicable
+    }
+
     /// The criteria of the first tier, each with a name that says which tool decides it.
     pub fn criteria(&self) -> [(String, &Criterion); 5] {
         let [parse, pluscal, check, type_ok, invariants] = self.tier1.all();
@@ -285,7 +292,7 @@ impl Evaluation {
         ]
     }
 
-    /// The weighted score: 0 where the specification says nothing, none where there is no known bug.
+    /// The weighted score: 0 if the specification says nothing, none without a detection rate.
     pub fn score_of(tier1: &Tier1, tier2: &Tier2, rate: Option<f64>) -> Option<f64> {
         if !tier1.vacuous.is_empty() {
             return Some(0.0);

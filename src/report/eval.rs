@@ -68,6 +68,9 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     let vacuous = if tier1.vacuous.is_empty() { "" } else { ": the specification says nothing" };
     let _ = match score {
         Some(score) => writeln!(out, "Case {case}: score {score:.2}{vacuous}"),
+        None if tier3.inapplicable => {
+            writeln!(out, "Case {case}: no overall score (no known bug was applicable)")
+        }
         None => writeln!(out, "Case {case}: no overall score (there are no known bugs)"),
     };
     let _ = writeln!(out, "Tools: {}", tools(evaluation));
@@ -100,7 +103,11 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         tier2.properties,
         tier2.revisions.map(|n| format!("; {n} revision(s)")).unwrap_or_default()
     );
-    let rate = tier3.rate.map_or_else(|| "no known bugs".to_owned(), |rate| format!("{rate:.2}"));
+    let rate = match tier3.rate {
+        Some(rate) => format!("{rate:.2}"),
+        None if tier3.inapplicable => "no known bug was applicable".to_owned(),
+        None => "no known bugs".to_owned(),
+    };
     let _ = writeln!(out, "\nTier 3 ({third}): {rate}, {} of {} known bugs detected", tier3.detected, tier3.total);
     let _ = writeln!(out, "  Judged by: {}", judges(tier3));
     mutants(&mut out, tier3);
@@ -192,7 +199,7 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
             number(evaluation.score),
             first.to_owned(),
             number(Some(tier2.efficiency)),
-            format!("{}/{}", tier3.detected, tier3.total),
+            if tier3.inapplicable { "n/a".to_owned() } else { format!("{}/{}", tier3.detected, tier3.total) },
             tier2.distinct.map_or_else(|| "-".to_owned(), |n| n.to_string()),
             evaluation.stale_answers.map_or_else(|| "-".to_owned(), |n| n.to_string()),
         ]);

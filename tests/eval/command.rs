@@ -410,6 +410,39 @@ fn without_known_bugs_there_are_tiers_and_no_score() {
 }
 
 #[test]
+fn a_specification_of_another_protocol_has_no_score() {
+    let other = "---- MODULE Spec ----\nEXTENDS Integers\nVARIABLE lamp\nInit == lamp = 0\nNext == lamp' = 1 - lamp\n\
+                 Spec == Init /\\ [][Next]_lamp\nTypeOK == lamp \\in {0, 1}\nDim == lamp < 2\n====\n";
+    let mut case = CounterCase::with_a_bug();
+    case.checklist["interface"] = serde_json::json!({"variables": [{"name": "n", "description": "the counter"}]});
+    let bench = Bench::without_tools();
+    specs(&bench, "specs", other, "SPECIFICATION Spec\nINVARIANTS TypeOK Dim\n");
+    case.write(&bench, "case");
+    let report = eval(&bench, "specs", "case", 3);
+    assert_eq!((&report["score"], &report["tier3"]["rate"]), (&Value::Null, &Value::Null), "{report}");
+    assert_eq!(mutant(&report, "too_far")["outcome"], "not_applicable");
+    let args = ["eval", "specs", "case", "--checker", "embedded"];
+    bench.run(&args).expect(3).prints(&[
+        "Case case: no overall score (no known bug was applicable)",
+        "note: no property could be carried over to any known bug",
+        "the case's interface: n",
+    ]);
+    bench.run(&[&args[..], &["--fail-under", "0"]].concat()).expect(1);
+    // In a suite the others do not hide it.
+    case.write(&bench, "evals/other");
+    CounterCase::with_a_bug().write(&bench, "evals/right");
+    specs(&bench, "runs/other", other, "SPECIFICATION Spec\nINVARIANTS TypeOK Dim\n");
+    specs(&bench, "runs/right", &counter("Spec", STEP, PROPERTIES), CFG);
+    let suite = ["eval", "--suite", "evals", "--runs", "runs", "--checker", "embedded"];
+    let done = bench.run(&suite).expect(3);
+    done.prints(&["note: other: no property could be carried over", "Score of the suite: 1.00"]);
+    bench.run(&[&suite[..], &["--fail-under", "0.5"]].concat()).expect(3);
+    // What says nothing at all scores 0, whatever the case is of.
+    specs(&bench, "specs", &other.replace("lamp < 2", "TRUE"), "SPECIFICATION Spec\nINVARIANTS TypeOK Dim\n");
+    assert_eq!(eval(&bench, "specs", "case", 1)["score"], 0.0);
+}
+
+#[test]
 fn a_threshold_is_met_or_not() {
     let bench = with(&CounterCase::with_a_bug().bug("harmless", STEP, "Bounded"));
     let run = |least: &str| bench.run(&["eval", "specs", "case", "--checker", "embedded", "--fail-under", least]);
