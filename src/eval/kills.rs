@@ -151,11 +151,16 @@ impl Court<'_> {
             Ok(Judged { verdicts, checkers: BTreeSet::new(), remark: Some(why.to_owned()) })
         };
         let mut spec = target.spec.clone();
-        match self.tools.translate(&spec, self.cx).await? {
-            Translation::NoAlgorithm => {}
-            Translation::Translated(text) => spec.text = text,
-            Translation::Rejected(diagnostics) => {
+        match self.tools.translate(&spec, self.cx).await {
+            Ok(Translation::NoAlgorithm) => {}
+            Ok(Translation::Translated(text)) => spec.text = text,
+            Ok(Translation::Rejected(diagnostics)) => {
                 return all(&format!("{}: {}", target.file, first(&diagnostics)));
+            }
+            Err(error) => {
+                if let Err(why) = undecided(error)? {
+                    return all(&format!("{}: {why}", target.file));
+                }
             }
         }
         // What does not parse by itself is told once, and not for each property.
@@ -341,10 +346,8 @@ fn of_deadlock(outcome: Result<CheckOutcome, String>) -> Verdicts {
 /// A tool that broke on one module has decided nothing about it; one that is not there decides nothing at all.
 fn undecided(error: ToolError) -> Result<Result<CheckOutcome, String>, ToolError> {
     match error {
-        ToolError::Broke { .. } | ToolError::Deadline { .. } | ToolError::NotAnalysed { .. } => {
-            Ok(Err(line(&error.to_string())))
-        }
-        other => Err(other),
+        ended if ended.ends_the_work() => Err(ended),
+        error => Ok(Err(line(&error.to_string()))),
     }
 }
 

@@ -72,8 +72,8 @@ impl BothToolchains {
                 seconds = Some(second);
                 shown
             }
-            Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
             Err(ToolError::Missing { .. }) => String::new(),
+            Err(error) if error.ends_the_work() => return Err(error),
             Err(error) => {
                 lines.push(format!("{} broke: {error}", self.other.checker().name()));
                 String::new()
@@ -143,7 +143,8 @@ impl BothToolchains {
 }
 
 /// Limits of TLC, no verdicts: an old one that does not know a keyword, and numbers that do not fit into 32 bits.
-const LIMITS: [&str; 3] = ["needs a newer checker", "Overflow when computing", "can't handle a number this big"];
+const LIMITS: [&str; 4] =
+    ["needs a newer checker", "Overflow when computing", "can't handle a number this big", "has more than 32 bits"];
 
 /// What the second of two checkers said, beside the first, in one line.
 pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {

@@ -52,16 +52,23 @@ pub async fn examine(
         }
     };
     let mut lines = Lines { original: spec.text.clone(), translated: None };
-    let algorithm = match tools.translate(&spec, cx).await? {
-        Translation::NoAlgorithm => false,
-        Translation::Translated(text) => {
+    let undecided = |error: &ToolError| {
+        let mut checked = invalid(bounds(&cfg), Vec::new());
+        checked.outcome.verdict = Verdict::Inconclusive { reason: error.to_string() };
+        checked
+    };
+    let algorithm = match tools.translate(&spec, cx).await {
+        Ok(Translation::NoAlgorithm) => false,
+        Ok(Translation::Translated(text)) => {
             lines.translated = (text != spec.text).then(|| text.clone());
             spec.text = text;
             true
         }
-        Translation::Rejected(diagnostics) => {
+        Ok(Translation::Rejected(diagnostics)) => {
             return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Translation, true, spec);
         }
+        Err(error) if error.is_of_the_module() => return ended(undecided(&error), EndedAt::Translation, true, spec),
+        Err(error) => return Err(error),
     };
     match tools.parse(&spec, cx).await {
         Ok(ParseOutcome::Accepted { .. }) => {}
@@ -69,12 +76,8 @@ pub async fn examine(
             lines.put_back(&mut diagnostics);
             return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Parse, algorithm, spec);
         }
-        Err(undecided @ ToolError::NotAnalysed { .. }) => {
-            let mut checked = invalid(bounds(&cfg), Vec::new());
-            checked.outcome.verdict = Verdict::Inconclusive { reason: undecided.to_string() };
-            return ended(checked, EndedAt::Parse, algorithm, spec);
-        }
-        Err(e) => return Err(e),
+        Err(error) if error.is_of_the_module() => return ended(undecided(&error), EndedAt::Parse, algorithm, spec),
+        Err(error) => return Err(error),
     }
     let undeclared = undeclared(&spec.text, &cfg, &cfg_text);
     if !undeclared.is_empty() {

@@ -147,10 +147,6 @@ pub(crate) fn judge(
             ))
         }
         Status::OutputFlood => inconclusive(format!("{name} wrote more than {} bytes", cx.limits.output)),
-        // The system's memory killer sends it; whoever did, nothing was decided.
-        Status::Signalled(9) => {
-            inconclusive(format!("{name} was killed from outside (signal 9), perhaps for want of memory"))
-        }
         Status::Exited(0) if words.is_none() && read.no_error => match read.statistics.left_on_queue {
             Some(0) => Ok(Verdict::Holds),
             Some(left) => inconclusive(format!("{name} stopped with {left} states left to explore")),

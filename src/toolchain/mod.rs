@@ -25,6 +25,7 @@ mod sany_output;
 mod scan;
 mod tlc;
 mod tlc_output;
+mod trouble;
 
 pub use beside::beside;
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};

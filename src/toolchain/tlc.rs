@@ -58,7 +58,20 @@ impl<'a> Tlc<'a> {
             Some(words) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.to_owned() },
             None => done.broke(Tool::Tlc),
         };
-        let mut verdict = judge("TLC", &done.ended, &read, cx, broke)?;
+        let judged = judge("TLC", &done.ended, &read, cx, broke);
+        let mut verdict = match judged {
+            Ok(shown @ (Verdict::Holds | Verdict::Violated { .. })) => shown,
+            other => match (done.trouble(Tool::Tlc), other) {
+                (Some(trouble), _) => return Err(trouble),
+                (None, Ok(verdict)) => verdict,
+                (None, Err(error)) => match self.tools.blame(error, Tool::Tlc, cx).await {
+                    of_the_module @ ToolError::BreaksOnInput { .. } => {
+                        Verdict::Inconclusive { reason: of_the_module.to_string() }
+                    }
+                    error => return Err(error),
+                },
+            },
+        };
         quote_cfg(&mut verdict, &plan.cfg);
         let seconds = done.ended.wall.as_secs_f64();
         Ok((Run { verdict, read, seconds, workers: plan.order.workers(cx.limits) }, output))

@@ -125,6 +125,11 @@ impl Bench {
         self.env.push((name.to_owned(), value.to_owned()));
     }
 
+    /// A variable of the environment of the program.
+    pub fn variable(&self, name: &str) -> &str {
+        self.env.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value)
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
