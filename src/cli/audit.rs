@@ -19,7 +19,7 @@ use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::{ArtifactStore, write_atomically};
+use crate::journal::{ArtifactStore, Chain, check_lines, write_atomically};
 use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
@@ -67,6 +67,9 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         let log = args.log.display();
         return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
             .hint("give a run folder, or a policy of your own"));
+    }
+    if shape == Shape::Journal {
+        check_sums(&args.log)?;
     }
     let auditor = auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
     let manner = Manner {
@@ -140,6 +143,12 @@ fn auditor(
     };
     let store = ArtifactStore::open(&kept).map_err(|e| Failure::usage(e.to_string()))?;
     Ok(auditor.with_texts(kept_texts(store)))
+}
+
+/// Checks the checksums of a run's journal. What comes through a pipe is read only once, and is not checked.
+fn check_sums(log: &Path) -> Result<(), Failure> {
+    let journal = if log.is_dir() { log.join("journal.jsonl") } else { log.to_owned() };
+    if journal.is_file() { check_lines(&journal).fails(Exit::Usage) } else { Ok(()) }
 }
 
 fn is_default(args: &AuditArgs) -> bool {
@@ -234,7 +243,13 @@ async fn follow(
     let mut follower = Follower::new(auditor.clone()).map_err(|e| failure(&e))?;
     // What the end of a run breaks is told behind it.
     let mut ended = false;
+    let mut chain = Chain::default();
     while let Some(text) = first.take() {
+        if shape == Shape::Journal {
+            let damaged =
+                |what| Failure::usage(format!("{}, line {}, is damaged ({what})", args.log.display(), lines.line));
+            chain.check(&text).map_err(damaged)?;
+        }
         match follower.record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
             Err(AuditError::Log(why)) if args.skip_invalid => advice(&format!("warning: {why}; left out")),

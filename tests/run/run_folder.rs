@@ -60,6 +60,27 @@ fn an_unknown_revision_or_station_is_answered_with_those_that_there_are() {
 }
 
 #[test]
+fn one_flipped_bit_of_a_journal_is_noticed_by_report_audit_and_resume() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let whole = bench.read("specs/journal.jsonl").into_bytes();
+    // Each command starts a process, so these are some bits of the whole file, the first and the last among them.
+    for at in (0..whole.len()).step_by(whole.len() / 12).chain([whole.len() - 1]) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        std::fs::write(bench.path("specs/journal.jsonl"), &damaged).unwrap();
+        for args in [
+            &["report", "specs"][..],
+            &["resume", "specs"],
+            &["audit", "specs", "--policy", "default"],
+            &["audit", "specs/journal.jsonl", "--shape", "journal", "--formula", "G rev >= 0"],
+        ] {
+            bench.run(args).expect(2).says(&["journal.jsonl, line ", "is damaged"]);
+        }
+    }
+}
+
+#[test]
 fn a_journal_damaged_in_the_middle_stops_with_its_line_and_changes_nothing() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
@@ -69,7 +90,7 @@ fn a_journal_damaged_in_the_middle_stops_with_its_line_and_changes_nothing() {
     for (text, words) in [
         (whole.replacen(lines[4], "{\"v\":1,\"seq\":5", 1), "line 5, is damaged"),
         (without_third, "line 3, is damaged"),
-        (whole.replacen("{\"v\":1,", "{\"v\":2,", 1), "a newer tlaforge wrote it"),
+        (whole.replacen("{\"v\":2,", "{\"v\":3,", 1), "a newer tlaforge wrote it"),
         (whole.replacen(lines[2], "\u{0}\u{0}\u{0}", 1), "line 3, is damaged"),
     ] {
         bench.write("specs/journal.jsonl", &text);
