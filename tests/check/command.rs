@@ -162,7 +162,7 @@ fn assumptions_alone_are_checked_and_the_verdict_says_so() {
     for checker in ["tlc", "embedded"] {
         let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(0);
         let done = done.prints(&["holds: only assumptions were checked, for the configuration gives no behaviour"]);
-        done.prints(&["deadlock not checked, no behaviour"]);
+        done.prints(&["deadlock not checked; no behaviour"]);
     }
     put(&bench, "---- MODULE M ----\nEXTENDS Naturals\nASSUME 1 + 1 = 3\n====\n", "");
     for checker in ["tlc", "embedded"] {

@@ -245,6 +245,33 @@ async fn where_the_two_may_differ_nothing_is_decided() {
     }
 }
 
+/// Each conjunct of a specification counts to TLC. The embedded checker would take the last one alone.
+#[tokio::test]
+async fn no_conjunct_of_a_specification_is_left_out() {
+    let bench = Bench::new();
+    let module = |spec: &str| {
+        let rest = "Two == x = 1 /\\ y = 1\nBoth == x \\in {1, 2} /\\ Two\nMore == [][Next]_<<x, y>> /\\ WF_x(Next)\nFair == WF_x(Next)";
+        let next = "Next == UNCHANGED <<x, y>>";
+        format!("EXTENDS Naturals\nVARIABLES x, y\n{next}\n{rest}\nInv == x = 1\nSpec == {spec}")
+    };
+    for (spec, tlc, embedded) in [
+        ("x = 1 /\\ y = 1 /\\ [][Next]_<<x, y>>", "holds", "inconclusive"),
+        ("x = 1 /\\ (x \\in {1, 2} /\\ y = 1) /\\ [][Next]_<<x, y>>", "holds", "inconclusive"),
+        ("/\\ x = 1\n        /\\ x \\in {1, 2} /\\ y = x\n        /\\ More", "holds", "inconclusive"),
+        ("Two /\\ [][Next]_<<x, y>> /\\ [][x' = x]_<<x, y>>", "", "inconclusive"),
+        ("Both /\\ More", "holds", "holds"),
+        ("Both /\\ [][Next]_<<x, y>> /\\ Fair /\\ <>TRUE", "holds", "holds"),
+    ] {
+        let outcome = bench.check(&request(&module(spec), "SPECIFICATION Spec\nINVARIANT Inv\n")).await;
+        assert_eq!(verdict(&outcome), embedded, "{spec}: {outcome:#?}");
+        if !tlc.is_empty() {
+            let request = request(&module(spec), "SPECIFICATION Spec\nINVARIANT Inv\n");
+            let (tlc_found, ..) = bench.both(&request).await;
+            assert_eq!(verdict(&tlc_found), tlc, "{spec}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_model_value_that_only_names_itself_is_no_error() {
     let body = "CONSTANT P\nVARIABLE x\nInit == x \\in P\nNext == x' \\in P";

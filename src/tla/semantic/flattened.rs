@@ -1,9 +1,10 @@
 //! `tla-mc` flattens a specification: definitions of all modules end up in one table by name, and it enforces the
-//! assumptions of every module. This module finds what that would change.
+//! assumptions of every module. Of a specification it keeps one initial predicate and one next-state relation. This
+//! module finds what that would change.
 
 use std::collections::BTreeMap;
 
-use super::tree::{Expr, Form, Instance, Module, Unit, for_each_part};
+use super::tree::{Definition, Expr, Form, Instance, Module, Quantifier, Subscripted, Unit, for_each_part};
 
 /// The root module and the modules that it extends, directly or not, in the order in which TLC looks at their
 /// assumptions: an extended module before the one that extends it. Standard modules are not among them.
@@ -128,4 +129,102 @@ fn within(expression: &Expr) -> Vec<(Option<&str>, &Instance)> {
     };
     for_each_part(expression, &mut |part| found.extend(within(part)));
     found
+}
+
+/// Why the checker would leave out a part of this specification: it takes the last conjunct that is no temporal formula
+/// for the whole initial predicate, and the last `[][A]_v` for the whole next-state relation.
+pub(super) fn left_out_of(specification: &str, modules: &[&Module]) -> Option<String> {
+    for definition in definitions(specification, modules) {
+        let mut parts = Vec::new();
+        conjuncts(&definition.body, modules, DEEPEST, &mut parts);
+        for (part, what) in [(Part::Initial, "initial predicate"), (Part::Next, "next-state relation")] {
+            let count = parts.iter().filter(|found| **found == part).count();
+            if count > 1 {
+                let single = "define their conjunction, and use its name";
+                return Some(format!(
+                    "{specification} has {count} conjuncts for its {what}, of which it takes one: {single}"
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// What a conjunct of a specification is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Initial,
+    Next,
+    Temporal,
+}
+
+/// Definitions of that name, without parameters. The name of an instance before it is left out.
+fn definitions<'a>(name: &str, modules: &[&'a Module]) -> Vec<&'a Definition> {
+    let defined = |unit: &'a Unit| match unit {
+        Unit::Operator(definition) if definition.name.text == name => Some(definition),
+        _ => None,
+    };
+    modules.iter().flat_map(|module| module.units.iter().filter_map(defined)).collect()
+}
+
+fn conjuncts(expression: &Expr, modules: &[&Module], depth: usize, found: &mut Vec<Part>) {
+    match &expression.form {
+        Form::Parenthesis(inner) | Form::Label(_, _, inner) => conjuncts(inner, modules, depth, found),
+        Form::List(parts, operator) | Form::Apply(operator, parts) if operator.name == "/\\" => {
+            parts.iter().for_each(|part| conjuncts(part, modules, depth, found));
+        }
+        Form::Apply(operator, operands)
+            if operator.name == "[]"
+                && matches!(operands.as_slice(), [Expr { form: Form::Action(Subscripted::Square, _), .. }]) =>
+        {
+            found.push(Part::Next);
+        }
+        Form::Path(segments) if depth > 0 => {
+            let name = segments.last().map_or("", |segment| segment.name.text.as_str());
+            let mut inner = Vec::new();
+            if let Some(definition) = definitions(name, modules).first() {
+                conjuncts(&definition.body, modules, depth - 1, &mut inner);
+            }
+            if inner.contains(&Part::Next) {
+                found.extend(inner);
+            } else {
+                found.push(state_or_temporal(expression, modules));
+            }
+        }
+        _ => found.push(state_or_temporal(expression, modules)),
+    }
+}
+
+fn state_or_temporal(expression: &Expr, modules: &[&Module]) -> Part {
+    if is_temporal(expression, modules, &mut Vec::new()) { Part::Temporal } else { Part::Initial }
+}
+
+fn is_temporal<'a>(expression: &'a Expr, modules: &[&'a Module], seen: &mut Vec<&'a str>) -> bool {
+    match &expression.form {
+        Form::Action(..) | Form::Bounded(Quantifier::TemporalAll | Quantifier::TemporalSome, ..) => return true,
+        Form::Unbounded(Quantifier::TemporalAll | Quantifier::TemporalSome, ..) => return true,
+        Form::Apply(operator, _) if matches!(operator.name, "[]" | "<>" | "~>" | "-+->") => return true,
+        Form::Path(segments) => {
+            let name = segments.last().map_or("", |segment| segment.name.text.as_str());
+            if !seen.contains(&name) {
+                seen.push(name);
+                if definitions(name, modules).iter().any(|definition| is_temporal(&definition.body, modules, seen)) {
+                    return true;
+                }
+            }
+        }
+        Form::Let(units, _) => {
+            let bodies = units.iter().filter_map(|unit| match unit {
+                Unit::Operator(definition) => Some(&definition.body),
+                _ => None,
+            });
+            if bodies.into_iter().any(|body| is_temporal(body, modules, seen)) {
+                return true;
+            }
+        }
+        _ => {}
+    }
+    let mut temporal = false;
+    for_each_part(expression, &mut |part| temporal = temporal || is_temporal(part, modules, seen));
+    temporal
 }

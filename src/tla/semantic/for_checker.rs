@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::tla::{Diagnostic, Stage};
+use crate::tla::{Cfg, Diagnostic, Stage};
 
 use super::checker_text::{Changes, CheckerText};
 use super::dialect::{differs, is_operation, reads};
-use super::flattened::{ambiguous_name, extended};
+use super::flattened::{ambiguous_name, extended, left_out_of};
 use super::operator::Operator;
 use super::parser::{Fault, parse};
 use super::token::{Kind, Token, tokens};
@@ -74,6 +74,9 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
         let message = format!("{ambiguous} has two meanings in the modules, and the checker would take one for both");
         return Err(Diagnostic { stage: Stage::Check, line: 0, column: 0, message });
     }
+    if let Some(left_out) = specification(cfg).and_then(|name| left_out_of(&name, &own)) {
+        return Err(Diagnostic { stage: Stage::Check, line: 0, column: 0, message: left_out });
+    }
     // The checker would enforce the assumptions of instances as well, so the root states those that TLC enforces.
     let stated: String = extended(root, &own)
         .into_iter()
@@ -111,6 +114,10 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
         });
     }
     Ok(written)
+}
+
+fn specification(cfg: &str) -> Option<String> {
+    Cfg::parse(cfg).ok()?.specification
 }
 
 /// What our own operators in a module begin with.
