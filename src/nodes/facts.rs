@@ -14,7 +14,7 @@ use crate::pipeline::{
     WitnessState,
 };
 use crate::prompt::{Document, changes};
-use crate::tla::semantic::impure_operators;
+use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
     ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, Checker, DEADLOCK, Larger, Module, Reached, TERMINATING,
     Verdict, Violation, ViolationKind, WitnessOutcome, constantly_true_under, parsed_by, probe_lines, unlisted_actions,
@@ -65,6 +65,8 @@ impl<'a> Subject<'a> {
         if let Some(module) = &self.module {
             let impure = impure_operators(&module.name, &module.source, self.cfg.as_ref());
             lines.extend(impure.into_iter().map(str::to_owned));
+            let redefined = redefined_operators(&module.name, &module.source);
+            lines.extend(redefined.into_iter().map(|name| format!("REDEFINED {name}")));
         }
         lines.extend(self.fresh_check().into_iter().flat_map(|check| check.bounds.initial_parts.clone()));
         lines

@@ -9,6 +9,7 @@ use super::desk::{
 };
 use super::whole;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::pluscal;
 use crate::prompt::module;
 use crate::tla::without_translation;
 
@@ -46,7 +47,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let mut artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
     match module(&reply.text, "Spec") {
         Ok(read) => {
-            let source = attempt.keep(&without_translation(&as_read(attempt, read)?))?;
+            let source = attempt.keep(&without_own_translation(&as_read(attempt, read)?))?;
             artifacts.insert(file::SOURCE.to_owned(), source.clone());
             artifacts.insert(file::MODULE.to_owned(), source);
             Ok(Product { event: Event::Answered, artifacts, feedback: Vec::new(), facts: Facts::Nothing })
@@ -62,4 +63,21 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             facts: Facts::Nothing,
         }),
     }
+}
+
+/// The module without a translation that hides nothing: an empty block, or byte for byte what the translator makes of the
+/// algorithm. Any other stays, so that it is refused.
+fn without_own_translation(text: &str) -> String {
+    let plain = without_translation(text);
+    let is_made = || {
+        pluscal::translate(&plain, &pluscal::Options::default())
+            .is_ok_and(|made| made.is_some_and(|made| made.text == text))
+    };
+    if is_empty_block(text, &plain) || is_made() { plain } else { text.to_owned() }
+}
+
+/// Whether all that `plain` lacks are the two lines of the marks and blank lines.
+fn is_empty_block(text: &str, plain: &str) -> bool {
+    let filled = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+    filled(text) == filled(plain) + 2
 }

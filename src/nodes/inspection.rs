@@ -6,7 +6,7 @@ use serde_json::json;
 use super::desk::{Desk, defect};
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, RunError, StationError};
-use crate::tla::{Diagnostic, Stage};
+use crate::tla::{Diagnostic, Stage, forbidden_blocks};
 use crate::toolchain::{ParseOutcome, SpecText, ToolError, Translation};
 
 impl Desk {
@@ -25,6 +25,10 @@ impl Desk {
     async fn translate_and_parse(&self, text: &str) -> Result<Inspection, ToolError> {
         let cx = self.tools();
         let spec = |text: String| SpecText { name: "Spec".to_owned(), text, beside: Vec::new() };
+        let forbidden = forbidden_blocks(text);
+        if !forbidden.is_empty() {
+            return Ok(Inspection { module: None, diagnostics: quoted(forbidden, text) });
+        }
         let source = spec(text.to_owned());
         let module = match self.toolchain.translate(&source, &cx).await? {
             Translation::Rejected(diagnostics) => {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::spelling::{Kind, Lexer, spelt};
+use super::strict_json::Strict;
 
 /// What a model is told when its answer could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -412,16 +413,19 @@ pub fn json_object(answer: &str) -> Result<Readable<Value>, Problem> {
 }
 
 fn parsed(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
-    let error = match serde_json::from_str(text) {
-        Ok(value) => return Ok(value),
+    let mut error = match serde_json::from_str(text) {
+        Ok(Strict(value)) => return Ok(value),
         Err(error) => error,
     };
     // With no straight quote in it, the others can only stand for them.
-    if !text.contains('"')
-        && let Ok(value) = serde_json::from_str(&text.replace(['“', '”', '„', '‟'], "\""))
-    {
-        notes.push("typographic quotes".to_owned());
-        return Ok(value);
+    if !text.contains('"') {
+        match serde_json::from_str(&text.replace(['“', '”', '„', '‟'], "\"")) {
+            Ok(Strict(value)) => {
+                notes.push("typographic quotes".to_owned());
+                return Ok(value);
+            }
+            Err(straightened) => error = straightened,
+        }
     }
     let place = quote(text.lines().nth(error.line().saturating_sub(1)).unwrap_or(""));
     Err(Problem::new(format!("the JSON cannot be read: {error}, in the line {place}")))
@@ -445,8 +449,8 @@ fn bare_object(text: &str, notes: &mut Vec<String>) -> Result<Value, Problem> {
         }));
     };
     let rest = &text[from..];
-    let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-    let Some(Ok(value)) = stream.next() else {
+    let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Strict>();
+    let Some(Ok(Strict(value))) = stream.next() else {
         let to = rest.rfind('}').map_or(rest.len(), |at| at + 1);
         return parsed(&rest[..to], notes);
     };
@@ -526,6 +530,9 @@ mod tests {
         assert_eq!(json_object("So: {\"a\":1} indeed").unwrap().value["a"], 1);
         assert!(json_object("APPROVED").unwrap_err().what.contains("no JSON object"));
         assert!(json_object("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```").unwrap_err().what.contains("2 JSON objects"));
+        for twice in ["{\"a\":1,\"a\":1}", "So: {\"a\":[{\"b\":1,\"b\":2}]}", "```\n{“a”: 1, “a”: 2}\n```"] {
+            assert!(json_object(twice).unwrap_err().what.contains("stands twice"), "{twice}");
+        }
         assert!(json_object("{\"verdict\": approved}").unwrap_err().what.contains("cannot be read"));
     }
 }

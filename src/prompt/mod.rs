@@ -9,6 +9,7 @@ mod library;
 mod place;
 mod requirements;
 mod spelling;
+mod strict_json;
 mod whole;
 
 pub(crate) use answer::outside_fences;

@@ -14,6 +14,7 @@ mod describe;
 mod diagnostic;
 mod disjuncts;
 mod fairness;
+mod forbidden_blocks;
 mod lexer;
 mod merge;
 mod module;
@@ -45,6 +46,7 @@ pub use describe::{
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};
 pub use fairness::WeakFairness;
+pub use forbidden_blocks::forbidden_blocks;
 pub(crate) use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};

@@ -84,6 +84,29 @@ fn refused(answers: &Answers, checkers: &[&str], clause: &str, named: &str) {
     }
 }
 
+/// Runs a forger whose answer of this node is refused before any check, in the first revision and as a repair, and who then
+/// answers honestly. Expects that the refusal goes back to the author with these words.
+#[track_caller]
+fn sent_back(answers: &Answers, node: &str, words: &str) {
+    let honest = if node == "formalize" { fenced(MODULE) } else { counter::good_sections() };
+    for (script, place) in [(answers.first(), 0), (answers.repair(), 1)] {
+        let bench = counter::bench();
+        let script = script.answer(node, place, 2, "repair", &honest).answer(
+            "generate_invariants",
+            place,
+            1,
+            "draft",
+            &answers.sections(),
+        );
+        bench.forge(&script, &["--checker", "embedded"]).expect(0);
+        let told = reasons(&bench.journal("specs"));
+        assert!(
+            told.iter().any(|why| why.starts_with(&format!("{node}: ")) && why.contains(words)),
+            "{words}: {told:#?}"
+        );
+    }
+}
+
 /// Runs the answers in the first revision with each of these checkers, and expects an approval.
 #[track_caller]
 fn approved(answers: &Answers, checkers: &[&str]) {

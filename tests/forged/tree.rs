@@ -1,7 +1,8 @@
 //! Forgeries that are visible only in the parsed and resolved module.
 
-use crate::support::counter::{INVARIANTS, MODULE};
-use crate::{Answers, BOTH, TLC, approved, refused};
+use crate::support::counter::{CFG, INVARIANTS, MODULE, bench};
+use crate::support::reasons;
+use crate::{Answers, BOTH, TLC, approved, refused, sent_back};
 
 /// The counter without an algorithm, with these lines before its actions and this guard on its step.
 fn plain(extends: &str, before: &str, guard: &str) -> Answers {
@@ -48,4 +49,100 @@ fn chance_in_an_algorithm_is_seen() {
         .replace("CONSTANT Max\n", "CONSTANT Max\nT == INSTANCE TLC\n")
         .replace("n := n + 1", "n := T ! (* x *) RandomElement({n + 1})");
     refused(&Answers { module, ..Answers::default() }, &TLC, "cfg_accepted", "RandomElement");
+}
+
+/// The counter with this text before its end.
+fn ending(text: &str) -> Answers {
+    Answers { module: MODULE.replace("====", &format!("{text}====")), ..Answers::default() }
+}
+
+#[test]
+fn a_second_algorithm_block_is_refused() {
+    for second in [
+        "(* --algorithm Shown\nbegin\n  Sub: skip;\nend algorithm; *)\n",
+        "(* --fair algorithm Shown\nbegin\n  Sub: skip;\nend algorithm; *)\n",
+        "\\* -- algorithm Shown begin Sub: skip; end algorithm\n",
+    ] {
+        sent_back(&ending(second), "formalize", "2 algorithms");
+    }
+    let first = MODULE.replace("CONSTANT Max\n", "CONSTANT Max\n\\* --algorithm Shown\n");
+    sent_back(&Answers { module: first, ..Answers::default() }, "formalize", "2 algorithms");
+    let invariants = format!("(* --algorithm Shown begin Sub: skip; end algorithm *)\n{INVARIANTS}");
+    sent_back(&Answers { invariants, ..Answers::default() }, "generate_invariants", "algorithm");
+}
+
+#[test]
+fn an_algorithm_that_is_only_shown_is_refused() {
+    let mut answers = plain("Naturals", "(* -- algorithm Shown begin Add: skip; end algorithm *)\n", "TRUE");
+    answers.review["accepted_changes"] = serde_json::json!(["TypeOK"]);
+    sent_back(&answers, "formalize", "no translator reads");
+    answers.module = answers.module.replace("-- algorithm", "the algorithm of");
+    approved(&answers, &BOTH);
+}
+
+#[test]
+fn a_translation_that_is_not_the_translators_is_refused() {
+    let hidden = "Hidden == TRUE\n";
+    for marked in [
+        format!("\\* BEGIN TRANSLATION\n{hidden}\\* END TRANSLATION\n"),
+        format!("\\* BEGIN  TRANSLATION\n{hidden}\\* END\tTRANSLATION\n"),
+        format!("(* BEGIN TRANSLATION *)\n{hidden}(* END TRANSLATION *)\n"),
+        format!("\\* BEGIN TRANSLATION\n\\* END TRANSLATION\n\\* BEGIN TRANSLATION\n{hidden}\\* END TRANSLATION\n"),
+    ] {
+        sent_back(&ending(&marked), "formalize", "TRANSLATION");
+        let invariants = format!("{marked}{INVARIANTS}");
+        let line = format!("\\* BEGIN TRANSLATION\n{INVARIANTS}");
+        for invariants in [invariants, line] {
+            if invariants.starts_with("(*") {
+                sent_back(&Answers { invariants, ..Answers::default() }, "generate_invariants", "TRANSLATION");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_translators_own_output_and_an_empty_block_are_no_forgery() {
+    let empty = ending("\\* BEGIN TRANSLATION\n\n\\* END TRANSLATION\n");
+    approved(&empty, &BOTH);
+    let of = bench();
+    of.write("Spec.tla", MODULE);
+    let translated = of.run(&["translate", "Spec.tla"]).expect(0).stdout;
+    assert!(translated.contains("BEGIN TRANSLATION"), "{translated}");
+    approved(&Answers { module: translated.clone(), ..Answers::default() }, &BOTH);
+    let changed = translated.replace("n' = n + 1", "n' = n + 2");
+    assert_ne!(changed, translated);
+    sent_back(&Answers { module: changed, ..Answers::default() }, "formalize", "TRANSLATION");
+}
+
+#[test]
+fn a_standard_operator_that_the_module_defines_itself_must_be_accepted_by_name() {
+    let own = "Cardinality(S) == 0\n";
+    let invariants = format!("{}Few == Cardinality(0..n) <= Max\n", INVARIANTS.replace("NeverAbove == n <= Max\n", ""));
+    let forged = |module: &str, invariants: &str| Answers {
+        module: module.to_owned(),
+        invariants: invariants.to_owned(),
+        cfg: CFG.replace("NeverAbove", "Few"),
+        ..Answers::default()
+    };
+    let module = MODULE.replace("CONSTANT Max\n", &format!("CONSTANT Max\n{own}"));
+    let mut answers = forged(&module, &invariants);
+    refused(&answers, &BOTH, "cfg_accepted", "REDEFINED Cardinality");
+    answers.review["accepted_cfg"] = serde_json::json!(["REDEFINED Cardinality: the documents count so"]);
+    approved(&answers, &BOTH);
+    let inside = invariants.replace("Few == ", "Few == LET Cardinality(S) == 0 IN ");
+    refused(&forged(MODULE, &inside), &BOTH, "cfg_accepted", "REDEFINED Cardinality");
+}
+
+#[test]
+fn a_name_that_stands_twice_in_a_review_makes_it_unreadable() {
+    let twice = "{\"verdict\": \"revise\", \"summary\": \"s\", \"issues\": [], \"verdict\": \"approved\"}";
+    for script in [Answers::default().first(), Answers::default().repair()] {
+        let place = u32::from(script.text().contains("a step is missing"));
+        let script = script.answer("review", place, 1, "draft", twice).having_read_all();
+        let script = script.answer("review", place, 2, "repair", twice).having_read_all();
+        let bench = bench();
+        bench.forge(&script, &["--max-revisions", &place.to_string(), "--checker", "embedded"]).expect(1);
+        let told = reasons(&bench.journal("specs"));
+        assert!(told.iter().any(|why| why.contains("`verdict` stands twice")), "{told:#?}");
+    }
 }

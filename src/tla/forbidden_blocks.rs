@@ -1,0 +1,81 @@
+//! What no answer of a model may hold, because a reader could take it for what is checked: marks of a translation, whose
+//! text is hidden from the reviewer, and a second algorithm. Decided on the raw text, strings and comments included,
+//! because the translators look for both there.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::diagnostic::{Diagnostic, Stage};
+use super::lexer::Lines;
+
+static MARK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(BEGIN|END)[\s\u{200b}-\u{200f}\u{2060}\u{feff}]*TRANSLATION").expect("a valid pattern")
+});
+/// With blanks after the dashes no translator reads it, but a reader may.
+static ALGORITHM: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)(?:^|[^-])(--\s*(?:fair\b\s*\+?\s*)?algorithm\s+\w)").expect("a valid pattern"));
+static EXACT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"--algorithm\s|--fair\s+algorithm\s").expect("a valid pattern"));
+
+/// Marks of a translation, and algorithms beyond the one that a translator reads. `text` is a module before its
+/// translation.
+pub fn forbidden_blocks(text: &str) -> Vec<Diagnostic> {
+    let lines = Lines::of(text);
+    let refused = |offset: usize, message: String| {
+        let (line, column) = lines.position(text, offset);
+        Diagnostic { stage: Stage::Lint, line, column, message }
+    };
+    let mut found: Vec<Diagnostic> = MARK
+        .find_iter(text)
+        .map(|mark| {
+            let message = format!(
+                "`{}` may not be written: only the translator's own output stands between such marks; leave them and what \
+                 they enclose out",
+                mark.as_str().split_whitespace().collect::<Vec<_>>().join(" ")
+            );
+            refused(mark.start(), message)
+        })
+        .collect();
+    let algorithms: Vec<usize> =
+        ALGORITHM.captures_iter(text).filter_map(|found| found.get(1)).map(|begin| begin.start()).collect();
+    match algorithms[..] {
+        [] => {}
+        [only] if !EXACT.is_match(&text[only..]) => {
+            found
+                .push(refused(only, "no translator reads this algorithm: begin it with `--algorithm Name`".to_owned()));
+        }
+        [_] => {}
+        [_, second, ..] => found.push(refused(
+            second,
+            format!(
+                "the module holds {} algorithms, comments included: only one can be checked, so write only one",
+                algorithms.len()
+            ),
+        )),
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_and_second_algorithms_are_found_wherever_they_stand() {
+        for (text, expected) in [
+            ("(* --algorithm A\nbegin skip; end algorithm; *)", 0),
+            ("(* --fair algorithm A { { skip } } *)", 0),
+            ("(* the algorithm A *)\n\\* ---- algorithm A ----\n", 0),
+            ("\\* END OF TRANSLATION, BEGIN the TRANSLATION\n", 0),
+            ("\\* BEGIN \t TRANSLATION\n", 1),
+            ("x == \"END TRANSLATION\"\n", 1),
+            ("(* BEGIN\nTRANSLATION *)", 1),
+            ("(* --algorithm A\n *)\n(* --algorithm B\n*)", 1),
+            ("(* --algorithm A\n *)\n\\* --Fair Algorithm B\n", 1),
+            ("(* -- algorithm A\n*)", 1),
+        ] {
+            assert_eq!(forbidden_blocks(text).len(), expected, "{text}: {:?}", forbidden_blocks(text));
+        }
+    }
+}
