@@ -235,7 +235,7 @@ impl Case {
     /// What to do if no property could be carried over to any known bug.
     pub fn names_to_use(&self) -> String {
         let interface = &self.checklist.interface;
-        let names = interface.constants.iter().chain(&interface.variables).map(|name| Name::name(name));
+        let names = interface.constants.iter().chain(&interface.variables).map(Name::name);
         let names: Vec<&str> = names.collect();
         let names = if names.is_empty() { "it lists none".to_owned() } else { names.join(", ") };
         format!(

@@ -77,9 +77,9 @@ fn sentence(outcome: &CheckOutcome) -> String {
         Verdict::Holds => {
             let listed = outcome.invariants.iter().chain(&outcome.properties);
             let names: Vec<String> = listed
-                .map(|name| match outcome.is_initial_only(name) {
-                    true => format!("{name} (initial states only)"),
-                    false => name.clone(),
+                .map(|name| {
+                    let suffix = if outcome.is_initial_only(name) { " (initial states only)" } else { "" };
+                    format!("{name}{suffix}")
                 })
                 .collect();
             let nothing = "no invariant and no property was checked, only the absence of errors";

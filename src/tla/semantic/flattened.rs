@@ -70,7 +70,9 @@ impl Names<'_> {
                         self.define(name.as_ref().map_or(&number, |name| &name.text), own, way);
                     }
                     Unit::Constants(declared, _) if way.declares => {
-                        declared.iter().for_each(|constant| self.define(&constant.name.text, own, way));
+                        for constant in declared {
+ self.define(&constant.name.text, own, way);
+}
                     }
                     _ => {}
                 }
@@ -171,7 +173,9 @@ fn conjuncts(expression: &Expr, modules: &[&Module], depth: usize, found: &mut V
     match &expression.form {
         Form::Parenthesis(inner) | Form::Label(_, _, inner) => conjuncts(inner, modules, depth, found),
         Form::List(parts, operator) | Form::Apply(operator, parts) if operator.name == "/\\" => {
-            parts.iter().for_each(|part| conjuncts(part, modules, depth, found));
+            for part in parts {
+ conjuncts(part, modules, depth, found);
+}
         }
         Form::Apply(operator, operands)
             if operator.name == "[]"

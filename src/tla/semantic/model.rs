@@ -308,7 +308,9 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn module(&mut self, module: &Module) {
-        module.units.iter().for_each(|unit| self.unit(unit));
+        module.for unit in units {
+ self.unit(unit);
+}
     }
 
     fn unit(&mut self, unit: &Unit) {
@@ -339,7 +341,9 @@ impl Search<'_> {
             return;
         }
         if let Form::Let(units, _) = &expression.form {
-            units.iter().for_each(|unit| self.unit(unit));
+            for unit in units {
+ self.unit(unit);
+}
         }
         for_each_part(expression, &mut |part| self.expression(part));
     }
