@@ -71,8 +71,8 @@ impl Names<'_> {
                     }
                     Unit::Constants(declared, _) if way.declares => {
                         for constant in declared {
- self.define(&constant.name.text, own, way);
-}
+                            self.define(&constant.name.text, own, way);
+                        }
                     }
                     _ => {}
                 }
@@ -174,8 +174,8 @@ fn conjuncts(expression: &Expr, modules: &[&Module], depth: usize, found: &mut V
         Form::Parenthesis(inner) | Form::Label(_, _, inner) => conjuncts(inner, modules, depth, found),
         Form::List(parts, operator) | Form::Apply(operator, parts) if operator.name == "/\\" => {
             for part in parts {
- conjuncts(part, modules, depth, found);
-}
+                conjuncts(part, modules, depth, found);
+            }
         }
         Form::Apply(operator, operands)
             if operator.name == "[]"

@@ -308,9 +308,9 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn module(&mut self, module: &Module) {
-        module.for unit in units {
- self.unit(unit);
-}
+        for unit in &module.units {
+            self.unit(unit);
+        }
     }
 
     fn unit(&mut self, unit: &Unit) {
@@ -342,8 +342,8 @@ impl Search<'_> {
         }
         if let Form::Let(units, _) = &expression.form {
             for unit in units {
- self.unit(unit);
-}
+                self.unit(unit);
+            }
         }
         for_each_part(expression, &mut |part| self.expression(part));
     }
