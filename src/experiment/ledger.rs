@@ -122,6 +122,7 @@ mod tests {
             stop_reason: None,
             provider: "handoff".into(),
             late: false,
+            check_timed_out: false,
             answer: "yes\nno".into(),
         }
     }

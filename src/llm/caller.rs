@@ -250,6 +250,11 @@ impl Caller {
         self.provider.comes_late(key)
     }
 
+    /// Whether the provider's recording says that the quick check of the answer did not end in time.
+    pub fn check_timed_out(&self, key: &RequestKey) -> bool {
+        self.provider.check_timed_out(key)
+    }
+
     /// Waits until there is a place for one more call, and room for it in the budget beside those under way. `used` tells
     /// what the run has used; what the others are expected to take is added to it.
     pub async fn place(

@@ -247,6 +247,11 @@ pub trait Provider: Send + Sync {
         false
     }
 
+    /// Whether the quick check of the answer to this request is known not to have ended in time.
+    fn check_timed_out(&self, _key: &RequestKey) -> bool {
+        false
+    }
+
     /// Asks, and waits for the answer. Dropping the future or giving `cancel` ends the call.
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a>;
 

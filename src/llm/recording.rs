@@ -47,6 +47,9 @@ pub struct Recorded {
     /// It came when the decision that it was asked for had been made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
+    /// The quick check of what it holds did not end in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub check_timed_out: bool,
     /// The answer.
     pub answer: String,
 }
@@ -66,6 +69,7 @@ impl Recorded {
             stop_reason: answer.stop_reason.clone(),
             provider: provider.to_owned(),
             late: false,
+            check_timed_out: false,
             answer: answer.text.clone(),
         }
     }
@@ -190,6 +194,7 @@ mod tests {
             stop_reason: None,
             provider: "handoff".into(),
             late: false,
+            check_timed_out: false,
             answer,
         };
         let of = |length: u64| {

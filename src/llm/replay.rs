@@ -67,6 +67,10 @@ impl Provider for Replay {
         self.recording.answers.iter().any(|answer| answer.late && answer.key == *key)
     }
 
+    fn check_timed_out(&self, key: &RequestKey) -> bool {
+        self.recording.answers.iter().any(|answer| answer.check_timed_out && answer.key == *key)
+    }
+
     fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> Asking<'a> {
         Box::pin(async move { self.find(request) })
     }
@@ -108,6 +112,7 @@ mod tests {
             stop_reason: None,
             provider: "handoff".into(),
             late: false,
+            check_timed_out: false,
             answer: text.into(),
         };
         let wording = request(key("formalize", 0, 1, "draft")).wording();

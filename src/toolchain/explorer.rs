@@ -118,6 +118,9 @@ pub(crate) trait Explorer: Send + Sync {
     }
 }
 
+/// What the reason of a verdict says if a checker was ended because its time was up.
+pub const OUT_OF_TIME: &str = "did not end within";
+
 /// The verdict of one run. What a checker showed counts, however it ended afterwards; success counts only when nothing
 /// was left to explore. `broke` is the error for an end that says nothing about the specification.
 pub(crate) fn judge(
@@ -141,7 +144,7 @@ pub(crate) fn judge(
         Status::DeadlineExceeded => {
             let seen = read.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
             inconclusive(format!(
-                "{name} did not end within {} s{}",
+                "{name} {OUT_OF_TIME} {} s{}",
                 cx.limits.check.as_secs_f64(),
                 seen.unwrap_or_default()
             ))

@@ -38,6 +38,7 @@ pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::{CHECKER_MARKER, become_checker};
 pub use examine::{EndedAt, Examined, examine};
+pub use explorer::OUT_OF_TIME;
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;
