@@ -100,6 +100,24 @@ pub fn read_text_within(folder: &Path, path: &Path, limit: u64) -> Result<String
     text(read(&resolved, limit)?)
 }
 
+/// Checks that `path` still names this open file. What is written to a file that somebody removed or replaced is lost.
+pub fn check_in_place(file: &File, path: &Path) -> Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    let gone = |what: &str| {
+        Error::new(
+            ErrorKind::NotFound,
+            format!("it was {what} while this process was using it; put it back, then resume"),
+        )
+    };
+    let named = match std::fs::symlink_metadata(path) {
+        Ok(named) => named,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Err(gone("removed")),
+        Err(e) => return Err(e),
+    };
+    let own = file.metadata()?;
+    if (named.dev(), named.ino()) == (own.dev(), own.ino()) { Ok(()) } else { Err(gone("replaced")) }
+}
+
 /// Whether `path`, with every link followed, is `folder` or below it. A path that does not exist is judged by its words.
 pub fn is_within(folder: &Path, path: &Path) -> bool {
     use std::path::Component;

@@ -95,7 +95,7 @@ pub(super) struct ForgeArgs {
     /// Tokens that one answer may take.
     #[arg(long, value_name = "N")]
     pub max_output: Option<NonZeroU32>,
-    /// Seconds of silence after which a call to a server counts as failed [default: 120].
+    /// Seconds without content after which a call to a server counts as failed; keep-alives do not count [default: 120].
     #[arg(long, value_name = "SECONDS")]
     pub idle_timeout: Option<NonZeroU64>,
     /// Where the server of `openai` or `anthropic` is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].

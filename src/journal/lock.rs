@@ -49,7 +49,8 @@ const LEFT_BEHIND: Duration = Duration::from_secs(2);
 /// Held as long as the value lives.
 #[derive(Debug)]
 pub struct RunLock {
-    _file: File,
+    path: PathBuf,
+    file: File,
 }
 
 impl RunLock {
@@ -76,8 +77,14 @@ impl RunLock {
         }
         let owner = Owner { pid: std::process::id(), host: this_host(), started: started.to_owned() };
         let text = serde_json::to_string(&owner).expect("plain strings and numbers");
-        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(io)?;
-        Ok(Self { _file: file })
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(&io)?;
+        Ok(Self { path, file })
+    }
+
+    /// Checks that the lock file is still there: after its removal another process can take a lock of its own.
+    pub fn check(&self) -> Result<(), LockError> {
+        files::check_in_place(&self.file, &self.path)
+            .map_err(|source| LockError::Io { path: self.path.clone(), source })
     }
 
     /// Who holds the lock of `folder`, without a wish to have it. Nothing is written.

@@ -188,6 +188,7 @@ impl Journal {
         if self.damaged_tail {
             return Err(io(&self.path, std::io::Error::other("an earlier write failed; start again with `resume`")));
         }
+        files::check_in_place(&self.file, &self.path).map_err(|e| io(&self.path, e))?;
         let before = self.file.stream_position().map_err(|e| io(&self.path, e))?;
         if let Err(source) = self.file.write_all(bytes).and_then(|()| self.file.sync_data()) {
             self.damaged_tail = true;
@@ -456,6 +457,7 @@ mod tests {
         journal.append(vec![record(1)]).unwrap();
         // /dev/full accepts no byte: the nearest thing to a full disk that needs no file system of its own.
         journal.file = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        journal.path = "/dev/full".into();
         assert!(matches!(journal.append(vec![record(2)]), Err(JournalError::Io { .. })));
         assert_eq!(journal.events().len(), 1);
         assert_eq!(read(&path).unwrap().len(), 1);

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::support::counter::{bench, good, issue};
+use crate::support::counter::{INFORMAL, bench, good, issue};
 use crate::support::folder::{RUN, ready, snapshot};
 use crate::support::handoff::Waiting;
 use crate::support::{Bench, Done, name, routes};
@@ -42,6 +42,24 @@ fn a_second_process_on_a_run_folder_is_refused_with_the_first_ones_pid() {
     // Looking is allowed.
     bench.run(&["report", "specs"]).expect(0).prints(&["not finished: at informal_spec"]);
     waiting.kill();
+}
+
+#[test]
+fn a_lock_or_journal_that_is_removed_or_replaced_during_a_run_is_noticed_before_the_next_write() {
+    for (file, change) in [("run.lock", "removed"), ("journal.jsonl", "removed"), ("journal.jsonl", "replaced")] {
+        let bench = ready();
+        let mut waiting = Waiting::start(&bench, &["run", "docs", "--provider", "handoff", "--out", "specs"]);
+        let path = bench.path("specs").join(file);
+        let before = bench.read("specs/journal.jsonl");
+        std::fs::rename(&path, bench.path("kept")).unwrap();
+        if change == "replaced" {
+            std::fs::write(&path, &before).unwrap();
+        }
+        waiting.answer(INFORMAL);
+        waiting.end().expect(2).says(&[file, &format!("was {change} while"), "then resume"]);
+        let after = if path.exists() && file != "run.lock" { &path } else { &bench.path("kept") };
+        assert!(file == "run.lock" || std::fs::read_to_string(after).unwrap() == before, "{file} {change}");
+    }
 }
 
 #[test]

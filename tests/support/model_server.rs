@@ -137,6 +137,8 @@ enum End {
     Error(usize, Value),
     /// Nothing more comes after so many events, the connection stays.
     Stall(usize),
+    /// After so many events only this comes, again and again.
+    Alive(usize, &'static str),
 }
 
 #[derive(Debug, Clone)]
@@ -285,6 +287,12 @@ impl Reply {
     /// Nothing comes after so many events.
     pub fn stall_after(mut self, events: usize) -> Self {
         self.end = End::Stall(events);
+        self
+    }
+
+    /// Only this comes after so many events, for as long as the client listens.
+    pub fn alive_after(mut self, events: usize, text: &'static str) -> Self {
+        self.end = End::Alive(events, text);
         self
     }
 
@@ -531,7 +539,7 @@ fn stream_events(
     let mut chunk = |text: &str| stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
     let upto = match reply.end {
         End::Whole => events.len(),
-        End::Cut(n) | End::Short(n) | End::Stall(n) | End::Error(n, _) => n.min(events.len()),
+        End::Cut(n) | End::Short(n) | End::Stall(n) | End::Error(n, _) | End::Alive(n, _) => n.min(events.len()),
     };
     for event in &events[..upto] {
         if let Some(pause) = reply.drip {
@@ -543,6 +551,13 @@ fn stream_events(
         End::Cut(_) => return Ok(false),
         End::Stall(_) => {
             stay(stream, shared);
+            return Ok(false);
+        }
+        End::Alive(_, text) => {
+            while !shared.stopped.load(Ordering::SeqCst) {
+                chunk(text)?;
+                std::thread::sleep(Duration::from_millis(50));
+            }
             return Ok(false);
         }
         End::Error(_, error) if chat => chunk(&format!("data: {}\n\n", json!({ "error": error })))?,
