@@ -416,9 +416,83 @@ fn a_rule_that_reads_a_field_of_a_call_takes_the_call_from_no_other() {
     bench.write("log.jsonl", format!("{call}\n{list}\n"));
     let forbidden = ["audit", "log.jsonl", "--formula", "G !tool_call:bash"];
     bench.run(&forbidden).expect(1);
-    for more in ["G (tool_call.name != \"zzz\")", "G !(tool_calls.name = \"zzz\")"] {
+    for more in ["G (tool_call.name != \"zzz\")", "G !any(tool_calls.name, = \"zzz\")"] {
         let done = bench.run(&[&forbidden[..], &["--formula", more]].concat()).expect(1);
         done.prints(&["formula-1: VIOLATED", "decided at state 0"]);
     }
     bench.run(&["audit", "log.jsonl", "--formula", "F (tool_call.name = \"bash\" & tool_call:bash)"]).expect(0);
+}
+
+const CLAUDE_CALLS: &str = r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I clean up."},{"type":"tool_use","id":"1","name":"Bash","input":{"command":"rm -rf /"}},{"type":"tool_use","id":"2","name":"Bash","input":{"command":"ls"}}],"stop_reason":"tool_use"}}
+"#;
+
+const OPENAI_CALLS: &str = r#"[{"role":"assistant","content":"I clean up.","tool_calls":[{"id":"1","type":"function","function":{"name":"Bash","arguments":"{\"command\":\"rm -rf /\"}"}},{"id":"2","type":"function","function":{"name":"Bash","arguments":"{\"command\":\"ls\"}"}}]}]
+"#;
+
+#[test]
+fn each_parallel_call_is_a_state_and_no_call_hides_another() {
+    let bench = Bench::without_tools();
+    bench.write("claude.jsonl", CLAUDE_CALLS);
+    bench.write("openai.json", OPENAI_CALLS);
+    for log in ["claude.jsonl", "openai.json"] {
+        for formula in [
+            r#"G !(tool_call:Bash & contains(tool.input.command, "rm -rf"))"#,
+            r#"G !(tool_call:Bash & any(tool.input.command, contains "rm -rf"))"#,
+        ] {
+            let value = object(&bench, &["audit", log, "--formula", formula], 1);
+            assert_eq!((&value["states"], &value["rules"][0]["culprit"]), (&json!(2), &json!(0)), "{log}: {value}");
+        }
+        bench.run(&["audit", log, "--formula", r#"F (tool.name = "Bash" & tool.input.command = "ls")"#]).expect(0);
+        let once = "[[rule]]\nid = \"once\"\nkind = \"must_call_once\"\nparams = { tool = \"Bash\" }\n";
+        bench.write("once.toml", once);
+        bench.run(&["audit", log, "--policy", "once.toml"]).expect(1).prints(&["once: VIOLATED"]);
+    }
+    let of_claude = r#"G !contains(message.content.input.command, "rm -rf")"#;
+    let spelling = r#"any(message.content.input.command, contains "rm -rf")"#;
+    bench.run(&["audit", "claude.jsonl", "--formula", of_claude]).expect(2).says(&[
+        "line 1: the path `message.content.input.command` crosses a list",
+        spelling,
+        "every(",
+        "tool.input",
+    ]);
+    bench.run(&["audit", "claude.jsonl", "--formula", &format!("G !{spelling}")]).expect(1);
+    let of_openai = r#"G !contains(tool_calls.function.arguments, "rm -rf")"#;
+    let spelling = r#"any(tool_calls.function.arguments, contains "rm -rf")"#;
+    bench.run(&["audit", "openai.json", "--formula", of_openai]).expect(2).says(&["message 1: the path", spelling]);
+    bench.run(&["audit", "openai.json", "--formula", &format!("G !{spelling}")]).expect(1);
+}
+
+#[test]
+fn a_growing_log_is_read_call_by_call_too() {
+    let bench = Bench::without_tools();
+    let follow = |formula: &str| {
+        let mut command = bench.command(&["audit", "-", "--follow", "--formula", formula]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(CLAUDE_CALLS.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let done = follow(r#"G !(tool.input.command = "ls")"#);
+    assert!(String::from_utf8_lossy(&done.stdout).contains("violated at state 1 (line 1)"), "{done:?}");
+    let done = follow(r#"G !contains(message.content.input.command, "rm -rf")"#);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("crosses a list"), "{done:?}");
+}
+
+/// The part of a page between two marks.
+fn between<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
+    page.split_once(from).and_then(|(_, rest)| rest.split_once(to)).expect("the page has both marks").0
+}
+
+#[test]
+fn the_first_audit_of_the_documents_prints_what_they_show() {
+    let bench = Bench::without_tools();
+    let read = |path: &str| std::fs::read_to_string(support::project().join(path)).unwrap();
+    let page = read("docs/formulas.md");
+    bench.write("session.jsonl", format!("{}\n", between(&page, "```json\n", "\n```")));
+    let formula = between(&page, "audit session.jsonl --formula '", "'\n");
+    let done = bench.run(&["audit", "session.jsonl", "--formula", formula]).expect(1);
+    assert_eq!(done.stdout, between(&page, &format!("{formula}'\n"), "```"));
+    let page = read("README.md");
+    assert_eq!(between(&page, "audit session.jsonl --formula '", "'\n"), formula);
+    done.prints(&[&format!("formula: VIOLATED{}", between(&page, "formula: VIOLATED", "```"))]);
 }

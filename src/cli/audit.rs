@@ -18,7 +18,7 @@ use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
 use crate::journal::{ArtifactStore, write_atomically};
-use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
+use crate::monitor::log::{LogError, Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
     AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
@@ -332,6 +332,9 @@ fn told(format: Format, fallen: &Fallen) {
 fn failure(error: &AuditError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
+        AuditError::Log(LogError::List { .. }) => {
+            failure.hint("docs/formulas.md says what any, every and the fields of tool calls are")
+        }
         AuditError::Log(_) => failure.hint("--skip-invalid leaves out lines that are no records"),
         AuditError::Rule { why: Refused::Operator { reading: "progression", .. }, .. } => {
             failure.hint("--reset and --follow watch step by step, which takes only operators of the future")

@@ -3,10 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::causal_audit::{CausalAudit, Misfit};
+use super::causal_audit::{self, CausalAudit, Misfit};
 use super::known_labels::KnownLabels;
 use super::labelling::Labelling;
-use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, Shape, Step, scan_lines, scan_list};
+use super::log::{
+    CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, Shape, States, Step, scan_lines, scan_list,
+};
 use super::policy::{PolicyRule, Scope};
 use super::propositions::MODEL;
 use super::trac::{Decision, Monitor, MonitorError, Reset};
@@ -159,6 +161,9 @@ impl Auditor {
             };
             for formula in std::iter::once(rule.formula).chain(also) {
                 formulas.readable(formula, reading).map_err(fails)?;
+                if reading == Reading::Causal {
+                    causal_audit::sees_events_whole(&formulas, formula, &rule.id, &mapping)?;
+                }
                 formulas.known_to(formula, &schema).map_err(fails)?;
                 wanted.push(formula);
             }
@@ -184,6 +189,12 @@ impl Auditor {
     #[must_use]
     pub fn with_texts(self, kept: KeptTexts) -> Self {
         Self { plan: self.plan.with_texts(kept), ..self }
+    }
+
+    /// The same for a run that goes on: a field that a list leads to is undefined, and does not end the run.
+    #[must_use]
+    pub fn tolerating_lists(self) -> Self {
+        Self { plan: self.plan.tolerating_lists(), ..self }
     }
 
     /// The same, with these labels of the steps.
@@ -216,7 +227,7 @@ impl Auditor {
     ) -> Result<Audited, AuditError> {
         let mut whole = Whole::new(self, reset)?;
         let events = whole.follows_events();
-        let fold = |part: &mut Part, step: &Step, line: u64| part.push(self, events, step, line);
+        let fold = |part: &mut Part, states: &States, line: u64| part.push_record(self, events, states, line);
         let mut failed = Ok(());
         let found = scan_lines(input, &self.plan, manner, fold, |part| {
             if failed.is_ok() {
@@ -232,7 +243,7 @@ impl Auditor {
         let mut whole = Whole::new(self, reset)?;
         let events = whole.follows_events();
         let mut part = Part::default();
-        let found = scan_list(text, &self.plan, |step, number| part.push(self, events, step, number))?;
+        let found = scan_list(text, &self.plan, |states, number| part.push_record(self, events, states, number))?;
         whole.append(self, part)?;
         whole.finish(self, found)
     }
@@ -316,20 +327,45 @@ impl Auditor {
 #[derive(Default)]
 struct Part {
     labels: Option<Labels>,
-    /// States to be looked at one after the other, with their lines.
-    events: Vec<(Step, u64)>,
+    /// States to be looked at one after the other.
+    events: Vec<Watched>,
     first_time: Option<(String, u64)>,
     last_time: Option<String>,
     backwards: Option<u64>,
 }
 
+/// A state, and the event whose first state it is.
+struct Watched {
+    step: Step,
+    line: u64,
+    event: StateEvent,
+}
+
+/// The event that a state begins: causal rules see an event as one state, however many tools it calls.
+enum StateEvent {
+    This,
+    Whole(Box<Step>),
+    Earlier,
+}
+
 impl Part {
-    fn push(&mut self, auditor: &Auditor, events: bool, step: &Step, line: u64) {
+    fn push_record(&mut self, auditor: &Auditor, events: bool, states: &States, line: u64) {
+        for (number, step) in states.each().iter().enumerate() {
+            self.push(auditor, step, line);
+            if events {
+                let event = match number {
+                    0 if states.is_divided() => StateEvent::Whole(Box::new(states.whole().clone())),
+                    0 => StateEvent::This,
+                    _ => StateEvent::Earlier,
+                };
+                self.events.push(Watched { step: step.clone(), line, event });
+            }
+        }
+    }
+
+    fn push(&mut self, auditor: &Auditor, step: &Step, line: u64) {
         let labels = self.labels.get_or_insert_with(|| Labels::new(&auditor.formulas, &auditor.traced));
         labels.push(&auditor.formulas, step);
-        if events {
-            self.events.push((step.clone(), line));
-        }
         if let Some(time) = auditor.mapping.time.as_deref().and_then(|name| step.text_of(name)) {
             if self.last_time.as_deref().is_some_and(|before| earlier(&time, before)) {
                 self.backwards = self.backwards.or(Some(line));
@@ -404,9 +440,14 @@ impl Whole {
         }
         self.backwards = self.backwards.or(part.backwards);
         self.last_time = part.last_time.or(self.last_time.take());
-        for (state, (step, line)) in (self.states..).zip(&part.events) {
-            if let Some(causal) = &mut self.causal {
-                causal.event(&auditor.mapping, step, state, *line)?;
+        for (state, Watched { step, line, event }) in (self.states..).zip(&part.events) {
+            let event = match event {
+                StateEvent::This => Some(step),
+                StateEvent::Whole(whole) => Some(&**whole),
+                StateEvent::Earlier => None,
+            };
+            if let (Some(causal), Some(event)) = (&mut self.causal, event) {
+                causal.event(&auditor.mapping, event, state, *line)?;
             }
             if let Some(counted) = &mut self.counted {
                 counted.step(step, state);
