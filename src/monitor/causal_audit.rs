@@ -288,6 +288,7 @@ impl CausalAudit {
                 violations: rule.failing_count,
                 witness: if rule.asked == 0 { vec![never] } else { rule.witness },
                 note: None,
+                warnings: Vec::new(),
                 owed: None,
                 untrusted: rule.rule.rests_on(formulas),
                 rule: rule.rule,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::audit::{AuditError, Auditor, Verdict};
 use super::causal_audit::CausalAudit;
-use super::log::{KeptTexts, LogError, RecordError, States};
+use super::log::{Found, KeptTexts, LogError, RecordError, States};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, Reset, Witness};
 use crate::temporal::{Debt, Ending, Formulas};
@@ -32,6 +32,7 @@ pub struct Follower {
     causal: Option<CausalAudit>,
     read: States,
     states: u64,
+    found: Found,
 }
 
 impl Follower {
@@ -42,8 +43,20 @@ impl Follower {
             causal: CausalAudit::new(auditor.formulas(), auditor.rules(), auditor.mapping())?,
             read: auditor.plan().states(),
             states: 0,
+            found: Found::of(auditor.plan()),
             auditor,
         })
+    }
+
+    /// What was found of the log so far.
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// What each rule asks for and no state has had so far: the rule's name, and sentences.
+    pub fn unseen(&self) -> Vec<(&str, Vec<String>)> {
+        let ids = self.auditor.rules().iter().map(|rule| rule.id.as_str());
+        ids.zip(self.auditor.unseen_by_rule(&self.found)).collect()
     }
 
     /// How many states there were.
@@ -98,6 +111,8 @@ impl Follower {
         let first = self.states;
         let mut fallen = Vec::new();
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
+        self.found.records += 1;
+        self.found.note(&self.read, line);
         for step in self.read.each() {
             let state = self.states;
             self.states += 1;

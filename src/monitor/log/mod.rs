@@ -2,6 +2,7 @@
 
 mod block;
 mod calls;
+mod fit;
 mod journal;
 mod json;
 mod kept;
@@ -12,6 +13,7 @@ mod source;
 mod states;
 mod step;
 
+pub use fit::{Fit, best_fit, fits};
 pub use journal::{
     CANDIDATE_LIFELINES, JOURNAL_LIFELINES, STATION_LIFELINES, carriers, is_journal_field, is_journal_list,
     journal_events, journal_fields, journal_vocabulary, makers, near, tells,

@@ -121,12 +121,12 @@ pub struct Found {
 }
 
 impl Found {
-    fn of(plan: &Plan) -> Self {
+    pub(in crate::monitor) fn of(plan: &Plan) -> Self {
         Self { defined: vec![false; plan.names().len()], ..Self::default() }
     }
 
     /// What some state tells: `tool_call`, `text`, `stop_reason`.
-    pub fn told(&self) -> impl Iterator<Item = &'static str> {
+    pub fn told(&self) -> impl Iterator<Item = &'static str> + use<> {
         TOLD.into_iter().zip(self.told).filter(|(_, told)| *told).map(|(kind, _)| kind)
     }
 
@@ -141,7 +141,7 @@ impl Found {
         either(&mut self.defined, other.defined);
     }
 
-    fn note(&mut self, states: &States, place: u64) {
+    pub(in crate::monitor) fn note(&mut self, states: &States, place: u64) {
         for step in states.each() {
             self.note_state(step, place);
         }
@@ -176,7 +176,7 @@ pub fn shape_of(beginning: &[u8]) -> Shape {
     records.iter().map(shape_of_record).find(|shape| *shape != Shape::Jsonl).unwrap_or(Shape::Jsonl)
 }
 
-fn shape_of_record(record: &serde_json::Value) -> Shape {
+pub(super) fn shape_of_record(record: &serde_json::Value) -> Shape {
     let has = |key: &str| record.get(key).is_some();
     let is_text = |key: &str| record.get(key).is_some_and(serde_json::Value::is_string);
     match () {
