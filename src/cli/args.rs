@@ -434,7 +434,8 @@ pub(super) struct AuditArgs {
     /// A file of rules; `default` is the policy that every run is under (`tlaforge policy show`).
     #[arg(long, value_name = "FILE|default", required_unless_present = "formula")]
     pub policy: Option<PathBuf>,
-    /// One formula, as a rule of its own; with --policy, besides the file's rules.
+    /// One formula, as a rule of its own; with --policy, besides the file's rules. Each tool call is a state with
+    /// `tool.name` and `tool.input.…`; a path that crosses a list is read by `any(PATH, TEST)` or `every(PATH, TEST)`.
     #[arg(long, value_name = "FORMULA")]
     pub formula: Vec<String>,
     /// What the log is [default: told from its first record].
@@ -468,7 +469,7 @@ pub(super) struct AuditArgs {
 pub(super) enum ShapeChoice {
     /// A run's journal.
     Journal,
-    /// JSON lines, each record one state.
+    /// JSON lines, each record one state, or one for each of several tool calls.
     Jsonl,
     /// What Claude Code prints with --output-format stream-json.
     Claude,

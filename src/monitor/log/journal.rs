@@ -331,6 +331,18 @@ pub fn is_journal_field(name: &str) -> bool {
     })
 }
 
+/// Fields that always hold a list, which rules read by `any` and `every`.
+const LISTS: &str = "added check.bounds.constraints check.bounds.symmetry check.coverage check.invariants \
+    check.properties check.warnings check.witnesses diagnostics docs exemplars feedback held.labels held.tools \
+    leaders offered outcome.bounds.constraints outcome.bounds.symmetry outcome.coverage outcome.invariants \
+    outcome.properties outcome.warnings outcome.witnesses prevented reads replaced request_ids samples skipped \
+    told.labels told.tools";
+
+/// Whether a field of an event holds a list.
+pub fn is_journal_list(name: &str) -> bool {
+    LISTS.split_whitespace().any(|known| known == name)
+}
+
 /// The events that carry a field; `None` where every event has it.
 pub fn carriers(field: &str) -> Option<Vec<&'static str>> {
     if EVERY.split_whitespace().any(|known| known == field) {
