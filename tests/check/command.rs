@@ -189,6 +189,10 @@ fn a_failed_assertion_of_an_algorithm_is_a_violation_with_its_line() {
     assert_eq!(value["violated"], json!({"kind": "assertion", "name": "Failure of assertion at line 7, column 5."}));
     let xs: Vec<&str> = value["trace"].as_array().unwrap().iter().map(|s| s["state"]["x"].as_str().unwrap()).collect();
     assert_eq!(xs, ["0", "1", "2"]);
+    // TLC names no action in the run that derives this trace.
+    let taken: Vec<&str> =
+        value["trace"].as_array().unwrap().iter().skip(1).filter_map(|s| s["action"].as_str()).collect();
+    assert_eq!(taken.len(), 2, "{value}");
 }
 
 #[test]
