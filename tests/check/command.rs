@@ -237,10 +237,10 @@ fn places_are_lines_of_the_users_file_also_behind_a_translation() {
     let line = behind.lines().position(|l| l.starts_with("Broken")).unwrap() + 1;
     text(&bench, 1)
         .prints(&[&format!("invalid: it does not parse (line {line}, column 11): Unknown operator: `nowhere'")]);
-    // What stands only in the copy has no line in the file: it is quoted.
+    // What is wrong in the algorithm has its place there.
     put(&bench, &ASSERTS.replace("x < 2", "y < 2"), "SPECIFICATION Spec\n");
-    text(&bench, 1).prints(&["Unknown operator: `y'", "(in the translation of the algorithm: `", "Assert("]);
-    assert_eq!(object(&bench, 1)["diagnostics"][0]["line"], 0);
+    text(&bench, 1).prints(&["invalid: it does not parse (line 7, column 12): Unknown operator: `y'"]);
+    assert_eq!(object(&bench, 1)["diagnostics"][0]["line"], 7);
 }
 
 #[test]
