@@ -294,6 +294,9 @@ pub(super) struct CheckArgs {
     /// The configuration [default: the .cfg of the same name beside the module].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Check the file as it is, with the translation that it holds, instead of translating its algorithm anew.
+    #[arg(long)]
+    pub keep_translation: bool,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How the outcome is printed.

@@ -15,7 +15,7 @@ use crate::tla::{
     Bounds, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA, has_no_behaviour,
     outcome_text, unreached,
 };
-use crate::toolchain::{Checked, SpecText, ToolContext, beside, examine, second_opinion};
+use crate::toolchain::{Algorithm, Checked, SpecText, ToolContext, beside, examine, second_opinion};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -31,13 +31,14 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
 
+    let algorithm = if args.keep_translation { Algorithm::KeptAsItIs } else { Algorithm::Translated };
     display.begins(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
     let checked = match misnamed(&args.spec, &spec) {
         Some(diagnostic) => {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
             Ok(Checked { outcome, output: String::new(), second: None })
         }
-        None => examine(&*toolchain, spec, cfg_text, &cx).await.map(|examined| examined.checked),
+        None => examine(&*toolchain, spec, cfg_text, algorithm, &cx).await.map(|examined| examined.checked),
     };
     display.finish();
     let Checked { outcome, second, .. } = checked.map_err(|e| tool_failure(&e))?;

@@ -7,7 +7,7 @@ use crate::pipeline::Outcome;
 use crate::tla::{
     Cfg, CheckOutcome, Checker, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under,
 };
-use crate::toolchain::{CheckRequest, EndedAt, Examined, ToolContext, ToolError, Toolchain, examine};
+use crate::toolchain::{Algorithm, CheckRequest, EndedAt, Examined, ToolContext, ToolError, Toolchain, examine};
 
 /// The first two tiers, and the specification as the tools read it.
 pub(super) struct Looked {
@@ -27,7 +27,7 @@ pub(super) async fn look(
     tools: &dyn Toolchain,
     cx: &ToolContext<'_>,
 ) -> Result<Looked, ToolError> {
-    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), cx).await?;
+    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), Algorithm::Translated, cx).await?;
     let outcome = &examined.checked.outcome;
     let cfg = Cfg::parse(&specs.cfg_text).ok();
     let module = Module::parse(&examined.spec.text).ok();

@@ -19,6 +19,7 @@ mod java;
 mod lint;
 mod pcal_output;
 mod plan;
+mod positions;
 mod probe;
 mod run;
 mod sany_output;
@@ -37,7 +38,7 @@ pub use contract::{
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::{CHECKER_MARKER, become_checker};
-pub use examine::{EndedAt, Examined, examine};
+pub use examine::{Algorithm, EndedAt, Examined, examine};
 pub use explorer::OUT_OF_TIME;
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};

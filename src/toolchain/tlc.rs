@@ -1,13 +1,13 @@
 //! TLC as an [`Explorer`]: its command line, and what stands between its output and a verdict.
 
 use crate::process::Status;
-use crate::tla::{Checker, Diagnostic, Stage, Verdict};
+use crate::tla::{Checker, Diagnostic, Stage, Trace, Verdict};
 
-use super::explorer::{Explorer, Finding, Run, judge};
+use super::explorer::{Explorer, Finding, Learned, Run, judge};
 use super::installation::{Features, JavaToolchain, modules};
 use super::plan::{Order, RunPlan};
 use super::run::{self, Job, Tool};
-use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, tlc_output};
+use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, embedded_actions, tlc_output};
 
 /// TLC, with what the one at hand can do.
 pub(crate) struct Tlc<'a> {
@@ -134,6 +134,16 @@ impl Explorer for Tlc<'_> {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
         Box::pin(self.execute(spec, plan, cx))
+    }
+
+    /// Where it deepens level by level, which a failed assertion needs, it names no actions.
+    fn name_steps<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        trace: Trace,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Learned<Trace>, ToolError>> {
+        Box::pin(embedded_actions::name_steps(self, request, trace, cx))
     }
 }
 
