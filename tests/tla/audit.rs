@@ -163,7 +163,10 @@ fn nothing_is_weakened_in_silence() {
         &module("Help == x = 1\nInv == Help\nGone == y = 1\nSpec == x = 1 /\\ [][x' = 1]_vars /\\ WF_vars(x' = 1)"),
         &config,
     );
-    assert_eq!(first.keys().map(String::as_str).collect::<Vec<_>>(), ["FAIRNESS", "Gone", "Inv", "N", "role Gone", "role Inv"]);
+    assert_eq!(
+        first.keys().map(String::as_str).collect::<Vec<_>>(),
+        ["FAIRNESS", "Gone", "Inv", "N", "role Gone", "role Inv"]
+    );
     let mut baseline = Baseline::default();
     assert_eq!(baseline.changes(&first), []);
     baseline.absorb(&first);
