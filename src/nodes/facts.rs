@@ -68,7 +68,10 @@ impl<'a> Subject<'a> {
             let redefined = redefined_operators(&module.name, &module.source);
             lines.extend(redefined.into_iter().map(|name| format!("REDEFINED {name}")));
         }
-        lines.extend(self.fresh_check().into_iter().flat_map(|check| check.bounds.initial_parts.clone()));
+        let bounds = self.fresh_check().map(|check| &check.bounds);
+        lines.extend(
+            bounds.into_iter().flat_map(|bounds| bounds.initial_parts.iter().chain(&bounds.assumptions).cloned()),
+        );
         lines
     }
 
@@ -189,7 +192,10 @@ impl<'a> Subject<'a> {
         let bounds = check.map(|c| enlarged(c, cited(&flaw.bound))).unwrap_or_default();
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
         // These hide violations and cause none.
-        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !line.starts_with("PROPERTY "));
+        let hides = |line: &String| {
+            check.is_some_and(|c| c.bounds.initial_parts.iter().chain(&c.bounds.assumptions).any(|known| known == line))
+        };
+        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !hides(line));
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
         let still_there = fair.is_some_and(|f| matches!(f.again, Again::Still { .. }));

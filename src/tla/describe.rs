@@ -29,6 +29,7 @@ impl Violation {
             ViolationKind::Property => "temporal property",
             ViolationKind::ActionProperty => "action property",
             ViolationKind::Deadlock => "deadlock",
+            ViolationKind::NoBehaviour => "no behaviour",
             ViolationKind::Assumption => "assumption",
             ViolationKind::Assertion => "assertion",
             ViolationKind::Evaluation => "evaluation",
@@ -95,6 +96,10 @@ fn sentence(outcome: &CheckOutcome) -> String {
         }
         Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock => {
             "violated: deadlock (a reachable state has no successor)".to_owned()
+        }
+        Verdict::Violated { violated } if violated.kind == ViolationKind::NoBehaviour => {
+            "violated: no behaviour (no behaviour satisfies what the specification assumes, so every property holds of it)"
+                .to_owned()
         }
         Verdict::Violated { violated } => format!("violated: {}", violated.words()),
         Verdict::Invalid { violated, reason, diagnostics } => {
@@ -206,7 +211,7 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
     if !bounds.initial_only.is_empty() {
         parts.push(list("checked in the initial states only:", &bounds.initial_only));
     }
-    parts.extend(bounds.initial_parts.iter().cloned());
+    parts.extend(bounds.initial_parts.iter().chain(&bounds.assumptions).cloned());
     parts.push(if bounds.deadlock_checked { "deadlock checked" } else { "deadlock not checked" }.into());
     if bounds.assumptions_only {
         parts.push("no behaviour".into());
@@ -302,9 +307,10 @@ fn is_rejected(outcome: &CheckOutcome) -> bool {
 fn stopped_early(outcome: &CheckOutcome) -> bool {
     match &outcome.verdict {
         Verdict::Holds => false,
-        Verdict::Violated { violated } => {
-            !matches!(violated.kind, ViolationKind::Property | ViolationKind::ActionProperty)
-        }
+        Verdict::Violated { violated } => !matches!(
+            violated.kind,
+            ViolationKind::Property | ViolationKind::ActionProperty | ViolationKind::NoBehaviour
+        ),
         Verdict::Invalid { .. } => true,
         Verdict::Inconclusive { .. } => !outcome.complete(),
     }

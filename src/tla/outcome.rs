@@ -102,6 +102,8 @@ pub enum ViolationKind {
     ActionProperty,
     /// A reachable state has no successor.
     Deadlock,
+    /// No behaviour satisfies what the specification assumes, so every property holds of it.
+    NoBehaviour,
     /// An ASSUME is false.
     Assumption,
     /// An `Assert` or a PlusCal `assert` failed.
@@ -147,6 +149,10 @@ pub struct Bounds {
     /// `PROPERTY Live (initial states only: x = 0)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub initial_parts: Vec<String>,
+    /// What the specification assumes beside its actions and their fairness, as a review accepts it:
+    /// `Spec assumes []<>(x = 0)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
     /// Whether a state without successor counts as an error.
     pub deadlock_checked: bool,
     /// Whether the configuration gives no behaviour, so that only assumptions are checked and no state is explored.

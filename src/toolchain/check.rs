@@ -41,6 +41,10 @@ pub(crate) async fn check(
     if is_violated(&safety.verdict) || kind_of(&safety.verdict) == Some(ViolationKind::Evaluation) {
         session.settle_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
     }
+    let bounds = bounds_of(request);
+    if !bounds.assumptions.is_empty() && !no_behaviour && safety.verdict == Verdict::Holds {
+        safety.verdict = session.behaviour(&bounds.assumptions).await?;
+    }
     let ends_here = no_behaviour || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. });
     let temporal = if cfg.properties.is_empty() || ends_here {
         None
@@ -49,7 +53,7 @@ pub(crate) async fn check(
     };
     let witnesses = session.witnesses(&safety.verdict).await?;
     let complete = !no_behaviour && safety.verdict == Verdict::Holds;
-    let mut outcome = finish(explorer, request, safety, temporal, witnesses, warnings);
+    let mut outcome = finish(explorer, request, bounds, safety, temporal, witnesses, warnings);
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;
         outcome.trace = Some(session.learn(named, &mut outcome.warnings));
@@ -92,7 +96,7 @@ pub(crate) async fn decide(
         }
         Some(_) => None,
     };
-    let outcome = finish(explorer, request, safety, temporal, Vec::new(), warnings);
+    let outcome = finish(explorer, request, bounds_of(request), safety, temporal, Vec::new(), warnings);
     Ok(Checked { outcome, output: session.output, second: None })
 }
 
@@ -229,6 +233,28 @@ impl Session<'_> {
         Ok(run)
     }
 
+    /// Whether any behaviour satisfies what the specification assumes: `[]<>FALSE` holds of none.
+    async fn behaviour(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
+        let cfg = &self.request.cfg;
+        let run = self.run(&plan::no_behaviour(&self.request.spec, cfg)).await?;
+        let undecided = |why: &str| Verdict::Inconclusive {
+            reason: format!(
+                "whether any behaviour satisfies the specification was not decided ({}): {why}",
+                assumptions.join("; ")
+            ),
+        };
+        Ok(match run.verdict {
+            Verdict::Violated { .. } => Verdict::Holds,
+            Verdict::Holds if !cfg.constraints.is_empty() || !cfg.action_constraints.is_empty() => {
+                undecided("a constraint can hide behaviours")
+            }
+            Verdict::Holds => {
+                Verdict::Violated { violated: Violation { kind: ViolationKind::NoBehaviour, name: None } }
+            }
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => undecided(&reason),
+        })
+    }
+
     /// TLC does not say which of several properties is violated: each is checked alone until one is.
     async fn blame(&mut self, run: &mut Run, warnings: &mut Vec<String>) -> Result<(), ToolError> {
         let cfg = &self.request.cfg;
@@ -303,6 +329,7 @@ impl Session<'_> {
 fn finish(
     explorer: &dyn Explorer,
     request: &CheckRequest,
+    mut bounds: Bounds,
     safety: Run,
     temporal: Option<Run>,
     witnesses: Vec<WitnessOutcome>,
@@ -315,7 +342,6 @@ fn finish(
     let properties = if temporal.as_ref().is_some_and(checked) { cfg.properties.clone() } else { Vec::new() };
     let mut statistics = safety.read.statistics;
     statistics.seconds = safety.seconds;
-    let mut bounds = bounds_of(request);
     let collisions = [safety.read.collision, temporal.as_ref().and_then(|t| t.read.collision)];
     bounds.collision_probability = collisions.into_iter().flatten().reduce(f64::max);
     let mut all_warnings = safety.read.warnings;
@@ -367,6 +393,7 @@ pub fn bounds(cfg: &Cfg) -> Bounds {
         symmetry: cfg.symmetry.clone(),
         initial_only: Vec::new(),
         initial_parts: Vec::new(),
+        assumptions: Vec::new(),
         deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
         assumptions_only: cfg.gives_no_behaviour(),
         collision_probability: None,
@@ -382,11 +409,16 @@ fn bounds_of(request: &CheckRequest) -> Bounds {
             let line = |(property, part)| format!("PROPERTY {property} (initial states only: {part})");
             bounds.initial_only = claims.initial_only;
             bounds.initial_parts = claims.initial_parts.into_iter().map(line).collect();
+            let specification = cfg.specification.as_deref().unwrap_or_default();
+            let line = |assumption: String| format!("{specification} assumes {assumption}");
+            bounds.assumptions = claims.assumptions.into_iter().map(line).collect();
         }
         // Nothing is known of the properties: each is accepted by name, or covers nothing.
         Err(why) => {
             let line = |property: &String| format!("PROPERTY {property} (perhaps initial states only: {why})");
             bounds.initial_parts = cfg.properties.iter().map(line).collect();
+            let line = |name: &String| format!("{name} assumes what could not be read: {why}");
+            bounds.assumptions = cfg.specification.iter().map(line).collect();
         }
     }
     bounds
@@ -417,6 +449,7 @@ fn kind_in_words(kind: ViolationKind) -> &'static str {
         ViolationKind::Property => "a temporal property",
         ViolationKind::ActionProperty => "an action property",
         ViolationKind::Deadlock => "a deadlock",
+        ViolationKind::NoBehaviour => "no behaviour",
         ViolationKind::Assumption => "an assumption",
         ViolationKind::Assertion => "an assertion",
         ViolationKind::Evaluation => "an evaluation",

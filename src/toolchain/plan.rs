@@ -120,6 +120,18 @@ pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFa
     RunPlan { label: "weak fairness".to_owned(), wrapper: Some((module, text)), ..plan }
 }
 
+/// The run for a temporal property that is false of every behaviour.
+pub(crate) fn no_behaviour(spec: &SpecText, cfg: &Cfg) -> RunPlan {
+    let mut module = "TlaforgeNoBehaviour".to_owned();
+    while module == spec.name || spec.beside.iter().any(|(name, _)| *name == module) || spec.text.contains(&module) {
+        module.push('_');
+    }
+    let property = format!("{module}_Property");
+    let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{property} == []<>FALSE\n====\n", spec.name);
+    let plan = temporal(cfg, &[property]);
+    RunPlan { label: "is there a behaviour".to_owned(), wrapper: Some((module, text)), ..plan }
+}
+
 /// The run for temporal properties. Invariants and deadlock are the main run's.
 pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
     RunPlan {

@@ -127,3 +127,56 @@ fn check_says_which_properties_hold_in_the_initial_states_only() {
         assert_eq!(value["bounds"]["initial_only"], json!(["Bad"]));
     }
 }
+
+/// The counter with what its specification assumes, behind two names.
+fn assuming(assumed: &str) -> String {
+    let spec = format!("Assumed == {assumed}\nMore == TRUE /\\ Assumed\nWhole == Spec /\\ More\n");
+    format!("{INVARIANTS}{spec}")
+}
+
+/// Answers with another specification than `Spec`, which the review accepts, and what else it accepts.
+fn with_specification(definitions: &str, accepted: &[&str]) -> Script {
+    let cfg = CFG.replace("SPECIFICATION Spec", "SPECIFICATION Whole");
+    let entries: Vec<String> = accepted.iter().map(|line| format!("{line}: the documents say so")).collect();
+    let entries = [vec!["SPECIFICATION Whole: it is Spec".to_owned()], entries].concat();
+    let approval = json!({"verdict": "approved", "issues": [], "accepted_cfg": entries}).to_string();
+    pass(MODULE, &sections(definitions, "", WITNESSES, &cfg))
+        .answer("review", 0, 1, "draft", &approval)
+        .having_read_all()
+}
+
+#[test]
+fn what_a_specification_assumes_is_accepted_by_name() {
+    for (assumed, line) in [
+        ("\\A x \\in 0..Max : []<>(n = x) \\/ <>(n = Max)", "Whole assumes \\A x \\in 0 .. Max"),
+        ("[](n < 5)", "Whole assumes [] ( n < 5 )"),
+        ("WF_vars(n' = n /\\ pc' = \"Add\")", "Whole assumes WF_vars ( n ' = n"),
+    ] {
+        refused(&with_specification(&assuming(assumed), &[]), &[], "generate_invariants", line);
+    }
+    let line = "Whole assumes [](n < 5)";
+    ran(&with_specification(&assuming("[](n < 5)"), &[line]), &[], 0).ended("approved");
+    // Fairness of what Next does assumes nothing.
+    ran(&with_specification(&assuming("WF_vars(Next) /\\ SF_vars(Add)"), &[]), &[], 0).ended("approved");
+    // The embedded checker does not decide whether such a behaviour exists.
+    let script = with_specification(&assuming("[](n < 5)"), &[line]);
+    refused(&script, CHECKERS[1], "generate_invariants", "the last check came to no verdict");
+}
+
+#[test]
+fn a_specification_without_a_behaviour_is_violated() {
+    for assumed in ["[]<>FALSE", "<>(n > Max)", "[](n = 0) /\\ <>(n = Max)"] {
+        let script = with_specification(&assuming(assumed), &["Whole assumes []<>FALSE", "Whole assumes <>(n > Max)"]);
+        let run = refused(&script, &[], "formalize", "found a violation");
+        let check = &run.events("check_finished")[0]["data"]["outcome"];
+        assert_eq!(check["violated"], json!({"kind": "no_behaviour", "name": null}), "{assumed}");
+    }
+    let script = with_specification(&assuming("WF_vars(n' = 7 /\\ pc' = pc)"), &[]);
+    refused(&script, &[], "formalize", "found a violation");
+    // The embedded checker does not decide it.
+    refused(&script, CHECKERS[1], "generate_invariants", "the last check came to no verdict");
+    // In a repair.
+    let cfg = CFG.replace("SPECIFICATION Spec", "SPECIFICATION Whole");
+    let script = repaired_by(&sections(&assuming("[]<>FALSE"), "", WITNESSES, &cfg));
+    refused(&script, &[], "formalize", "found a violation");
+}

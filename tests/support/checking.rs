@@ -91,8 +91,17 @@ pub fn shape(value: &Value) {
     let has_reason = verdict == "invalid" || verdict == "inconclusive" || (verdict == "holds" && missed);
     assert_eq!(value["reason"].is_string(), has_reason, "{value}");
     if value["violated"].is_object() {
-        let kinds =
-            ["invariant", "property", "action_property", "deadlock", "assumption", "assertion", "evaluation", "parse"];
+        let kinds = [
+            "invariant",
+            "property",
+            "action_property",
+            "deadlock",
+            "no_behaviour",
+            "assumption",
+            "assertion",
+            "evaluation",
+            "parse",
+        ];
         assert!(kinds.contains(&value["violated"]["kind"].as_str().unwrap_or_default()), "{value}");
         assert!(value["violated"].get("name").is_some(), "{value}");
     }

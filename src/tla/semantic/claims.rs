@@ -2,8 +2,9 @@
 
 use crate::tla::Cfg;
 
-use super::graph::{ACTION, CONSTANT};
+use super::graph::{ACTION, CONSTANT, STATE};
 use super::model::{Connective, Expansion, Model};
+use super::subaction::NextState;
 
 /// What a verdict on a configuration does not cover.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +14,9 @@ pub struct Claims {
     /// Properties with a part outside every temporal operator, and the text of that part: it is checked in the initial
     /// states only.
     pub initial_parts: Vec<(String, String)>,
+    /// Conjuncts of the specification beside the initial predicate, `[][Next]_vars`, and fairness of what Next does:
+    /// behaviours that do not satisfy them are not looked at.
+    pub assumptions: Vec<String>,
 }
 
 /// Reads the claims of a configuration on the module `name`.
@@ -22,6 +26,9 @@ pub struct Claims {
 pub fn claims(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Result<Claims, String> {
     let model = Model::of(name, text, beside, cfg)?;
     let mut claims = Claims::default();
+    if let Some(specification) = &cfg.specification {
+        claims.assumptions = assumptions(&model, &model.definition(specification)?)?;
+    }
     for property in &cfg.properties {
         let formula = model.definition(property)?;
         if (CONSTANT + 1..=ACTION).contains(&model.level(&formula)?) {
@@ -33,6 +40,60 @@ pub fn claims(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) ->
         claims.initial_parts.extend(parts.into_iter().map(|part| (property.clone(), part)));
     }
     Ok(claims)
+}
+
+/// What a specification assumes, as texts.
+fn assumptions(model: &Model, specification: &Expansion) -> Result<Vec<String>, String> {
+    let mut conjuncts = Vec::new();
+    conjuncts_of(model, specification, &mut conjuncts)?;
+    let mut next = None;
+    let mut open = Vec::new();
+    for conjunct in conjuncts {
+        if model.level(&conjunct)? <= STATE {
+            continue;
+        }
+        match model.parts(&conjunct) {
+            Some((Connective::Always, operands)) if next.is_none() => match boxed(model, &operands)? {
+                Some(action) => next = Some(action),
+                None => open.push(conjunct),
+            },
+            _ => open.push(conjunct),
+        }
+    }
+    let mut assumptions = Vec::new();
+    for conjunct in open {
+        let fair = match &next {
+            Some(next) => NextState { model, next: next.clone() }.is_fairness(&conjunct)?,
+            None => false,
+        };
+        let text = model.text(conjunct.node);
+        if !fair && !assumptions.contains(&text) {
+            assumptions.push(text);
+        }
+    }
+    Ok(assumptions)
+}
+
+/// The action of `[A]_v`, the operand of `[]`.
+fn boxed(model: &Model, operands: &[Expansion]) -> Result<Option<Expansion>, String> {
+    let Some(operand) = operands.first() else { return Ok(None) };
+    Ok(match model.parts(&model.unfold(operand)?) {
+        Some((Connective::Square, action)) => action.into_iter().next(),
+        _ => None,
+    })
+}
+
+fn conjuncts_of(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansion>) -> Result<(), String> {
+    let formula = model.unfold(formula)?;
+    match model.parts(&formula) {
+        Some((Connective::And, operands)) => {
+            operands.iter().try_for_each(|operand| conjuncts_of(model, operand, conjuncts))
+        }
+        _ => {
+            conjuncts.push(formula);
+            Ok(())
+        }
+    }
 }
 
 /// The parts of a temporal formula that speak of a state or a step and stand outside every temporal operator.
@@ -56,5 +117,87 @@ fn initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) ->
             all.into_iter().try_for_each(|part| initial_parts(model, &part, parts))
         }
         Connective::Always | Connective::Square | Connective::Fairness => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(body: &str, cfg: &str) -> Claims {
+        let text = format!(
+            "---- MODULE M ----\nEXTENDS Naturals\nCONSTANT P\nVARIABLES x, pc\nvars == <<x, pc>>\nProcSet == P \\cup {{0}}\n\
+             Init == x = 0 /\\ pc = [p \\in ProcSet |-> 0]\na(self) == x' = self /\\ pc' = pc\nb(self) == x' = 0 /\\ pc' = pc\n\
+             p(self) == a(self) \\/ b(self)\nq == x' = 3 /\\ pc' = pc\nIdle == UNCHANGED vars\n\
+             Next == q \\/ Idle \\/ (\\E self \\in ProcSet : b(self)) \\/ (\\E self \\in P : p(self))\n\
+             Plain == Init /\\ [][Next]_vars\n{body}\n===="
+        );
+        claims("M", &text, &[], &Cfg::parse(cfg).expect("a configuration")).expect("a module")
+    }
+
+    #[test]
+    fn fairness_of_what_next_does_assumes_nothing() {
+        for fair in [
+            "WF_vars(Next)",
+            "WF_vars(q) /\\ SF_vars(Next)",
+            "\\A self \\in P : WF_vars(p(self))",
+            "\\A i \\in P : /\\ WF_vars(pc[i] # 1 /\\ p(i))\n             /\\ SF_vars(a(i))",
+            "\\A self \\in P : WF_vars(b(self)) /\\ WF_vars(p(self))",
+            "WF_vars(b(0))",
+            "WF_vars(\\E self \\in P : a(self) \\/ b(self))",
+            "LET Fair(n) == SF_vars(p(n)) IN \\A self \\in P : Fair(self)",
+            "TRUE",
+        ] {
+            let found = read(&format!("Spec == /\\ Plain\n        /\\ {fair}"), "SPECIFICATION Spec");
+            assert_eq!(found.assumptions, [""; 0], "{fair}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_an_assumption() {
+        for (conjunct, told) in [
+            ("[]<>(x = 0)", "[] <> ( x = 0 )"),
+            ("[](x < 3)", "[] ( x < 3 )"),
+            ("(x = 0 ~> x = 1)", "x = 0 ~> x = 1"),
+            ("WF_vars(x' = 9)", "WF_vars ( x ' = 9 )"),
+            ("WF_vars(a(7))", "WF_vars ( a ( 7 ) )"),
+            ("WF_vars(q \\/ x' = 9)", "WF_vars ( q \\/ x ' = 9 )"),
+            ("\\A self \\in ProcSet : WF_vars(a(self))", "\\A self \\in ProcSet : WF_vars ( a ( self ) )"),
+            ("\\A y \\in P : []<>(x = y)", "\\A y \\in P : [] <> ( x = y )"),
+            ("(WF_vars(q) \\/ <>(x = 0))", "WF_vars ( q ) \\/ <> ( x = 0 )"),
+            ("[][x' > x]_vars", "[] [ x ' > x ] _vars"),
+        ] {
+            let found = read(&format!("More == {conjunct}\nSpec == Plain /\\ More"), "SPECIFICATION Spec");
+            assert_eq!(found.assumptions.len(), 1, "{conjunct}");
+            assert_eq!(found.assumptions[0].replace(' ', ""), told.replace(' ', ""));
+        }
+    }
+
+    #[test]
+    fn what_stands_outside_temporal_operators_is_judged_in_the_initial_states() {
+        let cfg = "SPECIFICATION Plain PROPERTY Prop";
+        for state in ["x = 0", "~(x = 1)", "\\A y \\in P : x # y", "x = 0 /\\ pc = pc", "x' = x", "ENABLED q"] {
+            assert_eq!(read(&format!("Inner == {state}\nProp == LET Q == Inner IN Q"), cfg).initial_only, ["Prop"]);
+        }
+        for temporal in
+            ["[](x = 0)", "x = 0 ~> x = 1", "[][q]_vars", "\\A y \\in P : <>(x = y)", "WF_vars(q)", "Plain => TRUE"]
+        {
+            let found = read(&format!("Prop == {temporal}"), cfg);
+            assert_eq!(found.initial_only, [""; 0], "{temporal}");
+        }
+        for (mixed, part) in [
+            ("x = 0 /\\ []<>(x = 1)", "x = 0"),
+            ("[]<>(x = 1) \\/ ~(x = 0)", "~ ( x = 0 )"),
+            ("x = 0 => <>(x = 1)", "x = 0"),
+        ] {
+            let found = read(&format!("Prop == {mixed}"), cfg);
+            assert_eq!(found.initial_parts, [("Prop".to_owned(), part.to_owned())], "{mixed}");
+        }
+    }
+
+    #[test]
+    fn the_configuration_can_replace_what_a_property_says() {
+        let cfg = "SPECIFICATION Plain PROPERTY Prop CONSTANT Prop <- Start";
+        assert_eq!(read("Prop == [](x = 0)\nStart == x = 0", cfg).initial_only, ["Prop"]);
     }
 }

@@ -29,6 +29,7 @@ mod resolve_proof;
 mod resolver;
 mod smallest;
 mod standard;
+mod subaction;
 mod token;
 mod tree;
 mod types;

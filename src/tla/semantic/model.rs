@@ -105,7 +105,7 @@ impl Model {
     }
 
     /// Counts a step of the walk.
-    fn step(&self, depth: u32) -> Result<(), String> {
+    pub(super) fn step(&self, depth: u32) -> Result<(), String> {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > MOST_STEPS || depth > DEEPEST {
             return Err("it unfolds to too much to be read".to_owned());

@@ -1,0 +1,265 @@
+//! Whether each step of an action is a step of the next-state relation, as far as the definitions show: the relation is a
+//! disjunction, and one of its choices is that very action. Fairness of such an action excludes no finite behaviour.
+//! Lamport, "Specifying Systems", section 8.9.2.
+
+use super::builtin::Row;
+use super::graph::{Application, CONSTANT, Node, SymbolId, SymbolKind};
+use super::model::{Connective, Expansion, Model};
+
+/// Variables that quantifiers bind on the way to an expression, with their sets.
+type Bound = Vec<(SymbolId, Expansion)>;
+
+/// The next-state relation of a specification.
+pub(super) struct NextState<'a> {
+    pub(super) model: &'a Model,
+    pub(super) next: Expansion,
+}
+
+impl NextState<'_> {
+    /// Whether a formula is a conjunction of `WF` and `SF` of choices of the next-state relation, under quantifiers over
+    /// constant sets.
+    pub(super) fn is_fairness(&self, formula: &Expansion) -> Result<bool, String> {
+        self.is_fairness_below(formula, &Bound::new())
+    }
+
+    fn is_fairness_below(&self, formula: &Expansion, bound: &Bound) -> Result<bool, String> {
+        let formula = self.model.unfold(formula)?;
+        let Some((connective, operands)) = self.model.parts(&formula) else { return Ok(false) };
+        let mut bound = bound.clone();
+        match connective {
+            Connective::And => {}
+            Connective::All => {
+                for range in self.model.ranges(&formula) {
+                    if self.model.level(&range)? != CONSTANT {
+                        return Ok(false);
+                    }
+                }
+                let Some(more) = self.bound_by(&formula) else { return Ok(false) };
+                bound.extend(more);
+            }
+            Connective::Fairness => return operands.first().map_or(Ok(false), |action| self.is_choice(action, &bound)),
+            _ => return Ok(false),
+        }
+        for operand in &operands {
+            if !self.is_fairness_below(operand, &bound)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The variables that a quantifier binds; `None` where it is not clear which is of which set.
+    fn bound_by(&self, at: &Expansion) -> Option<Bound> {
+        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
+        let ranges = self.model.ranges(at);
+        let range = |index: usize| if ranges.len() == 1 { ranges.first() } else { ranges.get(index) };
+        let known = ranges.len() == 1 || ranges.len() == application.bound.len();
+        let pairs = application.bound.iter().enumerate().map(|(index, id)| Some((*id, range(index)?.clone())));
+        if known { pairs.collect() } else { None }
+    }
+
+    /// Whether an action is a choice of the next-state relation, or implies one.
+    fn is_choice(&self, action: &Expansion, bound: &Bound) -> Result<bool, String> {
+        let mut at = action.clone();
+        let mut depth = 0;
+        loop {
+            self.model.step(depth)?;
+            if self.offers(&self.next, &Bound::new(), (&at, bound), 0)? {
+                return Ok(true);
+            }
+            match self.model.unfold_once(&at) {
+                Some(next) => at = next,
+                None => break,
+            }
+            depth += 1;
+        }
+        let Some((connective, operands)) = self.model.parts(&at) else { return Ok(false) };
+        let mut bound = bound.clone();
+        if connective == Connective::Some {
+            let Some(more) = self.bound_by(&at) else { return Ok(false) };
+            bound.extend(more);
+        }
+        let mut choices = operands.iter().map(|operand| self.is_choice(operand, &bound));
+        match connective {
+            Connective::And => choices.try_fold(false, |any, one| Ok(any || one?)),
+            Connective::Or | Connective::Some => choices.try_fold(true, |all, one| Ok(all && one?)),
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether the relation, or one of its choices, is that action.
+    fn offers(
+        &self,
+        relation: &Expansion,
+        own: &Bound,
+        action: (&Expansion, &Bound),
+        depth: u32,
+    ) -> Result<bool, String> {
+        self.model.step(depth)?;
+        let matching = Matching { model: self.model, own, bound: action.1 };
+        if matching.same(relation, action.0, &mut Vec::new(), 0)? {
+            return Ok(true);
+        }
+        if let Some(next) = self.model.unfold_once(relation) {
+            return self.offers(&next, own, action, depth + 1);
+        }
+        let mut own = own.clone();
+        match self.model.parts(relation) {
+            Some((Connective::Or, operands)) => {
+                for operand in &operands {
+                    if self.offers(operand, &own, action, depth + 1)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Some((Connective::Some, operands)) => {
+                let Some(more) = self.bound_by(relation) else { return Ok(false) };
+                own.extend(more);
+                operands.first().map_or(Ok(false), |body| self.offers(body, &own, action, depth + 1))
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Compares a choice of the relation with an action.
+struct Matching<'a> {
+    model: &'a Model,
+    /// Variables of the relation: each may stand for any element of its set.
+    own: &'a Bound,
+    /// Variables of the action: each stands for every element of its set.
+    bound: &'a Bound,
+}
+
+fn set_of(bound: &Bound, symbol: SymbolId) -> Option<&Expansion> {
+    bound.iter().rev().find(|(known, _)| *known == symbol).map(|(_, set)| set)
+}
+
+impl Matching<'_> {
+    /// `chosen` is what each variable of the relation stands for.
+    fn same(
+        &self,
+        relation: &Expansion,
+        action: &Expansion,
+        chosen: &mut Vec<(SymbolId, Expansion)>,
+        depth: u32,
+    ) -> Result<bool, String> {
+        self.model.step(depth)?;
+        let (relation, action) = (self.value(relation), self.value(action));
+        let graph = &self.model.graph;
+        if let Some((symbol, set)) = self.variable(&relation, self.own) {
+            if let Some((_, before)) = chosen.iter().find(|(known, _)| *known == symbol) {
+                return Matching { own: &Bound::new(), ..*self }.same(&before.clone(), &action, chosen, depth + 1);
+            }
+            let fits = match self.variable(&action, self.bound) {
+                Some((_, range)) => self.contains(&set, &range, depth + 1)?,
+                None => self.has_element(&set, &action, depth + 1)?,
+            };
+            chosen.push((symbol, action));
+            return Ok(fits);
+        }
+        match (graph.node(relation.node), graph.node(action.node)) {
+            (Node::Literal, Node::Literal) => Ok(self.model.text(relation.node) == self.model.text(action.node)),
+            (Node::Operator(one), Node::Operator(other)) => Ok(one == other),
+            (Node::Apply(one), Node::Apply(other)) => self.same_call((one, &relation), (other, &action), chosen, depth),
+            _ => Ok(false),
+        }
+    }
+
+    fn same_call(
+        &self,
+        (one, relation): (&Application, &Expansion),
+        (other, action): (&Application, &Expansion),
+        chosen: &mut Vec<(SymbolId, Expansion)>,
+        depth: u32,
+    ) -> Result<bool, String> {
+        let alike = one.operator == other.operator
+            && one.operands.len() == other.operands.len()
+            && one.ranges.len() == other.ranges.len()
+            && one.bound == other.bound;
+        if !alike {
+            return Ok(false);
+        }
+        let operands = one.operands.iter().flatten().chain(&one.ranges);
+        for (a, b) in operands.zip(other.operands.iter().flatten().chain(&other.ranges)) {
+            let a = Expansion { node: *a, scope: relation.scope.clone() };
+            let b = Expansion { node: *b, scope: action.scope.clone() };
+            if !self.same(&a, &b, chosen, depth + 1)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a parameter stands for.
+    fn value(&self, at: &Expansion) -> Expansion {
+        let mut at = at.clone();
+        while let Node::Apply(application) = self.model.graph.node(at.node)
+            && let Some(value) = at.scope.value(application.operator)
+            && !matches!(self.model.graph.node(value.node), Node::Operator(_))
+        {
+            at = value.clone();
+        }
+        at
+    }
+
+    fn variable(&self, at: &Expansion, bound: &Bound) -> Option<(SymbolId, Expansion)> {
+        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
+        Some((application.operator, set_of(bound, application.operator)?.clone()))
+    }
+
+    /// Whether a set contains another: they are the same, or it is a union with it.
+    fn contains(&self, set: &Expansion, part: &Expansion, depth: u32) -> Result<bool, String> {
+        self.model.step(depth)?;
+        let nothing = Bound::new();
+        let plain = Matching { model: self.model, own: &nothing, bound: &nothing };
+        if plain.same(set, part, &mut Vec::new(), depth + 1)? {
+            return Ok(true);
+        }
+        if let Some(next) = self.model.unfold_once(part) {
+            return self.contains(set, &next, depth + 1);
+        }
+        for side in self.united(&self.model.unfold(set)?) {
+            if self.contains(&side, part, depth + 1)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a set, written out, has that element.
+    fn has_element(&self, set: &Expansion, element: &Expansion, depth: u32) -> Result<bool, String> {
+        self.model.step(depth)?;
+        let set = self.model.unfold(set)?;
+        let nothing = Bound::new();
+        let plain = Matching { model: self.model, own: &nothing, bound: &nothing };
+        if let Node::Apply(application) = self.model.graph.node(set.node)
+            && application.operator == Row::Set.symbol()
+        {
+            for node in application.operands.iter().flatten() {
+                let member = Expansion { node: *node, scope: set.scope.clone() };
+                if plain.same(&member, element, &mut Vec::new(), depth + 1)? {
+                    return Ok(true);
+                }
+            }
+        }
+        for side in self.united(&set) {
+            if self.has_element(&side, element, depth + 1)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The sides of a union.
+    fn united(&self, set: &Expansion) -> Vec<Expansion> {
+        let Node::Apply(application) = self.model.graph.node(set.node) else { return Vec::new() };
+        let operator = self.model.graph.symbol(application.operator);
+        if !matches!(operator.kind, SymbolKind::BuiltIn(_)) || &*operator.name != "\\cup" {
+            return Vec::new();
+        }
+        let side = |node: &_| Expansion { node: *node, scope: set.scope.clone() };
+        application.operands.iter().flatten().map(side).collect()
+    }
+}
