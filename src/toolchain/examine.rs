@@ -1,6 +1,8 @@
 //! A specification from its text to its verdict: translated in a copy, parsed, its configuration held against it, and
 //! checked. What is rejected on the way is an outcome as well, and says where.
 
+use std::time::Instant;
+
 use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint};
 
 use super::{CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation, bounds};
@@ -35,6 +37,20 @@ pub struct Examined {
 
 /// Translates, parses and checks.
 pub async fn examine(
+    tools: &dyn Toolchain,
+    spec: SpecText,
+    cfg_text: String,
+    cx: &ToolContext<'_>,
+) -> Result<Examined, ToolError> {
+    let began = Instant::now();
+    let mut examined = examine_now(tools, spec, cfg_text, cx).await?;
+    if examined.ended_at == EndedAt::Check {
+        examined.checked.outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
+    }
+    Ok(examined)
+}
+
+async fn examine_now(
     tools: &dyn Toolchain,
     mut spec: SpecText,
     cfg_text: String,

@@ -6,3 +6,4 @@ mod errors;
 mod files;
 #[path = "../support/mod.rs"]
 mod support;
+mod times;
