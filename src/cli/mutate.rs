@@ -41,6 +41,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
         list(&args, &chosen, &file, &text);
         return Ok(Exit::Ok);
     }
+    let began = Instant::now();
     let settings = settings(args.tools.layer())?;
     let Tools { toolchain, defects, .. } = quick_toolchain(&settings, Path::new(DEFECTS))?;
     let limits = limits(&settings);
@@ -62,8 +63,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let limits = limits_of_one(&limits, deadline);
     let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
+    let waited = began.elapsed();
     let mut whole = mutation_json(&json_of(&baseline), &judgements, &subject.cfg);
     whole["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
+    whole["run"]["waited_seconds"] = json!(waited.as_secs_f64());
     results.finish(&whole, &judgements).fails(Exit::Usage)?;
     if let Some(path) = &args.stryker {
         let text = format!("{:#}\n", stryker(&subject, &judgements));
@@ -72,7 +75,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
     match args.format {
-        Format::Text => result(&mutation_text(&subject, &baseline, &judgements, made)),
+        Format::Text => result(&mutation_text(&subject, &baseline, &judgements, made, waited)),
         Format::Json => json_line(&whole),
     }
     advice(&format!("results: {}", args.out.display()));

@@ -1,5 +1,7 @@
 //! One specification against one case.
 
+use std::time::Instant;
+
 use super::case::Case;
 use super::kills::{Court, missed};
 use super::outcome::{Evaluation, Tools};
@@ -26,6 +28,7 @@ pub struct Bench<'a> {
 
 /// Evaluates a specification.
 pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<Evaluation, ToolError> {
+    let began = Instant::now();
     let mut limits = bench.limits.clone();
     if let Some(time) = case.checklist.tlc_constraints.time() {
         limits.check = limits.check.min(time);
@@ -54,6 +57,7 @@ pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<E
         stale_answers: specs.told.as_ref().map(|told| told.stale),
         checker: bench.tools.checker(),
         tools: Tools::of(bench.tools.checker(), looked.version, looked.second),
+        seconds: began.elapsed().as_secs_f64(),
         remarks,
     })
 }

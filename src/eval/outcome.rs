@@ -96,7 +96,7 @@ pub struct Tier2 {
     pub generated: Option<u64>,
     /// Depth of the state graph.
     pub depth: Option<u64>,
-    /// Wall time of the check in seconds.
+    /// Wall time in seconds that was waited for the check: translation, parsing, all runs of the checker.
     pub seconds: f64,
     /// Invariants that the configuration lists.
     pub invariants: usize,
@@ -269,6 +269,8 @@ pub struct Evaluation {
     pub checker: Checker,
     /// All tools of the first tier.
     pub tools: Tools,
+    /// Wall time in seconds of the whole evaluation.
+    pub seconds: f64,
     /// What a person should know of the case.
     pub remarks: Vec<String>,
 }

@@ -61,7 +61,7 @@ pub(super) async fn look(
         distinct: statistics.distinct,
         generated: statistics.generated,
         depth: statistics.depth,
-        seconds: statistics.seconds,
+        seconds: statistics.shown_seconds(),
         invariants: read.as_ref().map_or(0, |(_, cfg)| cfg.invariants.len()),
         properties: read.as_ref().map_or(0, |(_, cfg)| cfg.properties.len()),
         revisions: specs.told.as_ref().map(|told| told.revisions),

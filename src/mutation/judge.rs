@@ -63,6 +63,7 @@ impl Subject {
         cfg_text: String,
         cx: &ToolContext<'_>,
     ) -> Result<(Self, CheckOutcome), BaselineError> {
+        let began = Instant::now();
         let bad = |reason: String| BaselineError::Bad { reason, outcome: None };
         let cfg = Cfg::parse(&cfg_text).map_err(|d| bad(format!("the configuration cannot be read: {d}")))?;
         let source = spec.text.clone();
@@ -72,7 +73,8 @@ impl Subject {
         };
         let module = Module::parse(&spec.text).map_err(|e| bad(e.to_string()))?;
         let request = CheckRequest { spec, cfg_text, cfg };
-        let Checked { outcome, .. } = tools.check(&request, cx).await?;
+        let Checked { mut outcome, .. } = tools.check(&request, cx).await?;
+        outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
         let CheckRequest { spec, cfg_text, cfg } = request;
         if let Some(reason) = unfit(&outcome, &cfg) {
             return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)) });

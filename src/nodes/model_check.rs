@@ -1,6 +1,7 @@
 //! The model checker.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use serde::Deserialize;
 
@@ -47,12 +48,14 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
     let limits = desk.limits_of(attempt, Station::GenerateInvariants);
     let cx = ToolContext { limits: &limits, ..desk.tools() };
+    let began = Instant::now();
     let mut checked = desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
     let probed = desk.toolchain.probe(&request, &checked.outcome, &cx).await.map_err(|e| tool_trouble(&e))?;
     if let Some(probed) = probed {
         checked.outcome.probes = Some(probed.probes);
         checked.output.push_str(&probed.output);
     }
+    checked.outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
     let output = attempt.keep(&checked.output)?;
     let record = CheckRecord {
         outcome: checked.outcome,

@@ -74,6 +74,8 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         None => writeln!(out, "Case {case}: no overall score (there are no known bugs)"),
     };
     let _ = writeln!(out, "Tools: {}", tools(evaluation));
+    let (all, own) = (evaluation.seconds, tier2.seconds);
+    let _ = writeln!(out, "Time: {all:.1} s, of which {own:.1} s for the specification itself");
     if let Some(outcome) = evaluation.outcome {
         let stale = match evaluation.stale_answers {
             Some(0) | None => String::new(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -25,8 +26,14 @@ fn meaning(outcome: Outcome) -> &'static str {
 }
 
 /// The report: counts, what killed, and what each survivor means. `judgements` in the order of the source; `made` is the
-/// number of mutants from which they were selected.
-pub fn mutation_text(subject: &Subject, baseline: &CheckOutcome, judgements: &[Judgement], made: usize) -> String {
+/// number of mutants from which they were selected, and `waited` the time that the user waited for all of it.
+pub fn mutation_text(
+    subject: &Subject,
+    baseline: &CheckOutcome,
+    judgements: &[Judgement],
+    made: usize,
+    waited: Duration,
+) -> String {
     let summary = Summary::of(judgements, &subject.cfg);
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -55,6 +62,8 @@ pub fn mutation_text(subject: &Subject, baseline: &CheckOutcome, judgements: &[J
             }
         );
     }
+    let (all, own) = (waited.as_secs_f64(), baseline.statistics.shown_seconds());
+    let _ = writeln!(out, "Time: {all:.1} s, of which {own:.1} s for the specification itself");
     let _ = writeln!(out, "Bounds: {}", bounds_sentence(&baseline.bounds));
     let _ = writeln!(out, "Judged by: {}", judges(baseline, judgements));
     out.push_str(&killers(&summary, judgements));

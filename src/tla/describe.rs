@@ -167,7 +167,7 @@ fn place(diagnostic: &Diagnostic) -> String {
 /// What the checker counted, as one sentence.
 pub fn statistics_sentence(statistics: &Statistics) -> String {
     if statistics.generated.is_none() && statistics.distinct.is_none() {
-        return format!("no counts of states were given, {:.1} s", statistics.seconds);
+        return format!("no counts of states were given, {:.1} s", statistics.shown_seconds());
     }
     let count = |n: Option<u64>| n.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string());
     let mut text = format!("{} states generated, {} distinct", count(statistics.generated), count(statistics.distinct));
@@ -181,7 +181,7 @@ pub fn statistics_sentence(statistics: &Statistics) -> String {
         }
         None => {}
     }
-    let _ = write!(text, ", {:.1} s", statistics.seconds);
+    let _ = write!(text, ", {:.1} s", statistics.shown_seconds());
     text
 }
 

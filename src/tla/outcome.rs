@@ -129,6 +129,17 @@ pub struct Statistics {
     pub initial: Option<u64>,
     /// Wall time of the main run in seconds.
     pub seconds: f64,
+    /// Wall time in seconds that the user waited for the whole check: every start of a tool, translation and parsing,
+    /// witnesses, traces and probes. Absent if only the main run was timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_seconds: Option<f64>,
+}
+
+impl Statistics {
+    /// The time to show, in seconds.
+    pub fn shown_seconds(&self) -> f64 {
+        self.waited_seconds.unwrap_or(self.seconds)
+    }
 }
 
 /// The bounds that every positive verdict names.

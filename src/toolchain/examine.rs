@@ -1,6 +1,8 @@
 //! A specification from its text to its verdict: translated in a copy, parsed, its configuration held against it, and
 //! checked. What is rejected on the way is an outcome as well, and says where.
 
+use std::time::Instant;
+
 use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint};
 
 use super::positions::{Positions, same_lines, translations};
@@ -51,8 +53,12 @@ pub async fn examine(
     algorithm: Algorithm,
     cx: &ToolContext<'_>,
 ) -> Result<Examined, ToolError> {
+    let began = Instant::now();
     let (name, original) = (spec.name.clone(), spec.text.clone());
     let mut examined = look(tools, spec, cfg_text, algorithm, cx).await?;
+    if examined.ended_at == EndedAt::Check {
+        examined.checked.outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
+    }
     let Some(positions) = Positions::of(&name, &original, &examined.spec.text) else { return Ok(examined) };
     let checked = &mut examined.checked;
     for outcome in std::iter::once(&mut checked.outcome).chain(checked.second.as_deref_mut()) {

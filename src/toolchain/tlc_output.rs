@@ -571,6 +571,7 @@ mod tests {
             left_on_queue: Some(0),
             initial: Some(1),
             seconds: 0.0,
+            waited_seconds: None,
         };
         assert_eq!(out.statistics, expected);
         let coverage: Vec<_> =

@@ -7,3 +7,4 @@ mod files;
 mod positions;
 #[path = "../support/mod.rs"]
 mod support;
+mod times;
