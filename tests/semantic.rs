@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use tlaforge::tla::semantic::{Analysis, analyze};
+use tlaforge::tla::Cfg;
+use tlaforge::tla::semantic::{Analysis, analyze, symmetry_fault};
 
 const CASES: &str = include_str!("semantic/cases.txt");
 
@@ -507,4 +508,54 @@ fn a_folder_of_modules_is_compared_with_sany() {
         }
     }
     println!("{}\n{}", all.table(), all.differ);
+}
+
+/// Why the symmetry of a module with two sets of model values is not shown to be sound.
+fn symmetry_fault_of(body: &str, cfg: &str) -> Option<String> {
+    let text = format!(
+        "---- MODULE M ----\nEXTENDS Naturals, Sequences, FiniteSets, TLC\nCONSTANTS P, V, Other\nVARIABLES x, y\n\
+         Perms == Permutations(P) \\cup Permutations(V)\nInit == x = [p \\in P |-> 0] /\\ y \\in V\nInv == TRUE\n{body}\n===="
+    );
+    let values = if cfg.contains("P =") { "" } else { "P = {p1, p2}" };
+    let other = if cfg.contains("Other") { "" } else { "Other = 3" };
+    let cfg =
+        format!("INIT Init\nNEXT Next\nINVARIANT Inv\nSYMMETRY Perms\nCONSTANTS V = {{a, b}} {values} {other} {cfg}\n");
+    symmetry_fault("M", &text, &[], &Cfg::parse(&cfg).expect("a configuration"))
+}
+
+#[test]
+fn symmetry_is_sound_where_members_are_treated_alike() {
+    for next in [
+        "\\E p \\in P : x' = [x EXCEPT ![p] = @ + 1] /\\ y' \\in V",
+        "x' = x /\\ y' = y /\\ Cardinality({p \\in P : x[p] > 0}) < Len(Append(<<>>, Head(<<y>>)))",
+        "LET none == CHOOSE n : n \\notin Nat IN x' = x /\\ y' = none",
+        "LET Least(n) == CHOOSE m \\in 1..Other : \\A k \\in 1..Other : m <= k IN x' = x /\\ y' = Least(3)",
+        "x' = (x @@ (y :> 1)) /\\ UNCHANGED y /\\ Assert(TRUE, y)",
+    ] {
+        assert_eq!(symmetry_fault_of(&format!("Next == {next}"), ""), None, "{next}");
+    }
+}
+
+#[test]
+fn symmetry_is_not_sound_where_a_member_can_be_told_apart() {
+    let plain = "Next == UNCHANGED <<x, y>>";
+    for (body, cfg, why) in [
+        ("Next == y' = (CHOOSE v \\in V : TRUE) /\\ x' = x", "", "may pick a member"),
+        ("Any1(S) == CHOOSE s \\in S : TRUE\nNext == y' = Any1(V) /\\ x' = x", "", "`CHOOSE s \\in S : TRUE`"),
+        ("Next == y' = (CHOOSE v : v = y) /\\ x' = x", "", "may pick a member"),
+        ("F == CHOOSE f \\in [1..2 -> P] : TRUE\nNext == y' = F[1] /\\ x' = x", "", "may pick a member"),
+        ("Next == y' = ToString(y) /\\ x' = x", "", "`ToString` of module TLC"),
+        ("T == INSTANCE TLC\nNext == y' = T!RandomElement(V) /\\ x' = x", "", "`RandomElement` of module TLC"),
+        ("Inv2 == y = (CHOOSE v \\in V : TRUE)\nNext == UNCHANGED <<x, y>>", "INVARIANT Inv2", "may pick a member"),
+        ("One == CHOOSE v \\in V : TRUE\nNext == y' = Other /\\ x' = x", "Other <- One", "may pick a member"),
+        (plain, "Other = p1", "names p1, a member of P"),
+        (plain, "Other = {a}", "names a, a member of V"),
+        (plain, "P = {1, 2}", "P is no set of model values"),
+        (plain, "P = {\"p\", \"q\"}", "P is no set of model values"),
+        (plain, "VIEW Inv", "VIEW Inv"),
+        ("Mine == {[p \\in P |-> p]}\nNext == UNCHANGED <<x, y>>", "SYMMETRY Mine", "no union of `Permutations`"),
+    ] {
+        let found = symmetry_fault_of(body, cfg);
+        assert!(found.as_deref().is_some_and(|found| found.contains(why)), "{body} {cfg}: {found:?}");
+    }
 }

@@ -1,9 +1,11 @@
 //! One check: the runs of its plan, in order, and the outcome that they add up to. A verdict comes only from what a run
 //! showed; an end that shows nothing is an error or inconclusive, never a verdict.
 
+use std::borrow::Cow;
+
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::tla::semantic::claims;
+use crate::tla::semantic::{claims, symmetry_fault};
 use crate::tla::{
     Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
@@ -22,9 +24,10 @@ pub(crate) async fn check(
     if let Some(rejected) = refused(explorer, request, cx) {
         return Ok(rejected);
     }
+    let mut warnings = Vec::new();
+    let request = &*with_sound_symmetry(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
-    let mut warnings = Vec::new();
     let (at_once, mut safety) = match explorer.at_once(request, cx).await? {
         Some(AtOnce { safety, temporal, output }) => {
             session.output.push_str(&output);
@@ -74,9 +77,10 @@ pub(crate) async fn decide(
     if let Some(rejected) = refused(explorer, request, cx) {
         return Ok(rejected);
     }
+    let mut warnings = Vec::new();
+    let request = &*with_sound_symmetry(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
-    let mut warnings = Vec::new();
     let one_run = cfg.properties.is_empty() || (cfg.symmetry.is_empty() && cfg.view.is_none());
     let plan = if one_run { plan::whole(cfg) } else { plan::safety(cfg) };
     let mut safety = session.run(&RunPlan { coverage: false, order: Order::Fixed, ..plan }).await?;
@@ -98,6 +102,20 @@ pub(crate) async fn decide(
     };
     let outcome = finish(explorer, request, bounds_of(request), safety, temporal, Vec::new(), warnings);
     Ok(Checked { outcome, output: session.output, second: None })
+}
+
+/// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound one misses states.
+pub(super) fn with_sound_symmetry<'a>(request: &'a CheckRequest, warnings: &mut Vec<String>) -> Cow<'a, CheckRequest> {
+    let CheckRequest { spec, cfg, .. } = request;
+    let Some(why) = symmetry_fault(&spec.name, &spec.text, &spec.beside, cfg) else { return Cow::Borrowed(request) };
+    warnings.push(format!(
+        "it was checked without SYMMETRY {}, which is not shown to be sound: {why}",
+        cfg.symmetry.join(", ")
+    ));
+    let mut request = request.clone();
+    request.cfg.symmetry.clear();
+    request.cfg_text = request.cfg.render();
+    Cow::Owned(request)
 }
 
 /// What is not handed to any checker.

@@ -8,6 +8,7 @@ use crate::tla::{
     unprobed,
 };
 
+use super::check::with_sound_symmetry;
 use super::explorer::{Explorer, Run};
 use super::plan::{self, RunPlan};
 use super::{CheckRequest, Limits, Probed, ToolContext, ToolError};
@@ -24,6 +25,7 @@ pub(crate) async fn probe(
     if violated.property().is_none_or(|name| name == "TypeOK") {
         return Ok(None);
     }
+    let request = &*with_sound_symmetry(request, &mut Vec::new());
     let mut prober = Prober { explorer, request, cx, violated, left: cx.limits.check, output: String::new() };
     let weak_fairness = if trace.lasso.is_some() { Some(prober.under_fairness().await?) } else { None };
     let mut larger = Vec::new();

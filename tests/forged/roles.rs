@@ -134,6 +134,46 @@ fn assuming(assumed: &str) -> String {
     format!("{INVARIANTS}{spec}")
 }
 
+/// The counter with an owner: who is not the boss overshoots. The boss is any of them, as CHOOSE will have it.
+fn bossed(boss: &str) -> String {
+    let constants = format!("CONSTANTS Max, Clients, NoOne\nBoss == {boss}\nPerms == Permutations(Clients)\n");
+    let text = MODULE.replace("CONSTANT Max\n", &constants).replace("Naturals", "Naturals, TLC");
+    let text = text.replace("n = 0;", "n = 0, holder = NoOne;");
+    let text = text.replace("  Add:\n", "  Pick:\n    with c \\in Clients do holder := c; end with;\n  Add:\n");
+    text.replace("    end while;\n", "    end while;\n    if holder # Boss then n := Max + 1; end if;\n")
+}
+
+/// Its properties, with what the configuration has beside its constants.
+fn with_clients(cfg: &str) -> String {
+    let more = format!("CONSTANTS Max = 2\n Clients = {{c1, c2}}\n NoOne = NoOne\n{cfg}\n");
+    let cfg = CFG.replace("CONSTANT Max = 2\n", &more);
+    sections(&INVARIANTS.replace(" /\\ pc \\in {\"Add\", \"Done\"}", ""), "", WITNESSES, &cfg)
+}
+
+#[test]
+fn symmetry_that_is_not_sound_is_left_out() {
+    for checker in CHECKERS {
+        let chosen = bossed("CHOOSE x \\in Clients : TRUE");
+        let run = refused(&pass(&chosen, &with_clients("SYMMETRY Perms")), checker, "formalize", "found a violation");
+        let check = &run.events("check_finished")[0]["data"]["outcome"];
+        assert!(check["warnings"].to_string().contains("without SYMMETRY Perms, which is not shown to be sound"));
+        assert_eq!(check["bounds"]["symmetry"], json!([]));
+        // Behind a name and a parameter, in a repair.
+        let hidden = bossed("LET Pick(S) == CHOOSE x \\in S : TRUE IN Pick(Clients)");
+        let script = pass(&hidden, &with_clients(""))
+            .answer("review", 0, 1, "draft", &issue("major", "cfg_mismatch", "another configuration"))
+            .having_read_all()
+            .answer("generate_invariants", 1, 1, "repair", &with_clients("SYMMETRY Perms"))
+            .answer("review", 1, 1, "draft", &review("approved"))
+            .having_read_all();
+        refused(&script, checker, "formalize", "found a violation");
+        // Its member is named by the configuration.
+        let named = bossed("TheBoss").replace("NoOne\nBoss", "NoOne, TheBoss\nBoss");
+        let answer = with_clients("SYMMETRY Perms").replace("NoOne = NoOne", "NoOne = NoOne\n TheBoss = c1");
+        refused(&pass(&named, &answer), checker, "formalize", "found a violation");
+    }
+}
+
 /// Answers with another specification than `Spec`, which the review accepts, and what else it accepts.
 fn with_specification(definitions: &str, accepted: &[&str]) -> Script {
     let cfg = CFG.replace("SPECIFICATION Spec", "SPECIFICATION Whole");

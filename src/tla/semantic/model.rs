@@ -11,7 +11,7 @@ use crate::tla::lexer::normalise;
 
 use super::analysis::{Loaded, Resolved, resolved};
 use super::builtin::{BUILT_INS, Row};
-use super::graph::{Application, CONSTANT, Graph, Level, ModuleId, Node, NodeId, STATE, SymbolId, SymbolKind};
+use super::graph::{Application, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
 use super::tree::{Expr, Form, Module, Unit, for_each_part};
 
 /// A specification is given up after this many unfolded expressions.
@@ -111,6 +111,34 @@ impl Model {
             return Err("it unfolds to too much to be read".to_owned());
         }
         Ok(())
+    }
+
+    /// What the configuration puts in the place of an operator: another, or `None` for a value.
+    pub(super) fn replacement(&self, symbol: SymbolId) -> Option<Option<SymbolId>> {
+        self.replaced.get(&symbol).copied()
+    }
+
+    /// The standard module in whose text a place is.
+    pub(super) fn standard_module(&self, place: Place) -> Option<&str> {
+        self.modules.get(place.file as usize).filter(|module| module.standard).map(|module| module.name.as_str())
+    }
+
+    /// The operators that an expression applies itself, and the expressions directly within it.
+    pub(super) fn uses(&self, node: NodeId) -> (Vec<SymbolId>, Vec<NodeId>) {
+        match self.graph.node(node) {
+            Node::Literal => (Vec::new(), Vec::new()),
+            Node::Apply(application) => {
+                let parts = application.operands.iter().flatten().chain(&application.ranges).copied();
+                (vec![application.operator], parts.collect())
+            }
+            Node::At(parts) | Node::Sequent { parts, .. } => (Vec::new(), parts.clone()),
+            Node::Let { body, .. } => (Vec::new(), vec![*body]),
+            Node::Substituted { body, by } => {
+                let values = self.graph.substitutions[*by as usize].pairs.iter().map(|(_, value)| *value);
+                (Vec::new(), std::iter::once(*body).chain(values).collect())
+            }
+            Node::Operator(symbol) => (vec![*symbol], Vec::new()),
+        }
     }
 
     /// One definition, parameter, instance or LET unfolded; `None` for what is applied there is built in, declared, bound

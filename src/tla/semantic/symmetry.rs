@@ -1,0 +1,202 @@
+//! Whether SYMMETRY is sound: permuting the members of its sets must change no behaviour and no property. Sets of model
+//! values are interchangeable unless something picks one of them or names one. The check is by syntax: it can refuse
+//! sound uses, and never accepts an unsound one. Lamport, "Specifying Systems", section 14.3.4.
+
+use std::collections::BTreeSet;
+
+use crate::tla::Cfg;
+
+use super::builtin::Row;
+use super::graph::{Node, NodeId, SymbolId, SymbolKind};
+use super::model::{Expansion, Model};
+
+/// Standard modules whose operators treat all values alike.
+const FAIR_MODULES: [&str; 6] = ["Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags"];
+/// Operators of TLC that do.
+const FAIR_OPERATORS: [&str; 7] = ["Print", "PrintT", "Assert", ":>", "@@", "Permutations", "TLCEval"];
+
+/// Why the SYMMETRY of a configuration is not shown to be sound; `None` if it is, or if there is none.
+pub fn symmetry_fault(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Option<String> {
+    if cfg.symmetry.is_empty() {
+        return None;
+    }
+    let model = match Model::of(name, text, beside, cfg) {
+        Ok(model) => model,
+        Err(why) => return Some(why),
+    };
+    let mut check = Soundness { model: &model, cfg, sets: BTreeSet::new(), seen: BTreeSet::new() };
+    check.run().err()
+}
+
+struct Soundness<'a> {
+    model: &'a Model,
+    cfg: &'a Cfg,
+    /// The constants whose members are permuted.
+    sets: BTreeSet<SymbolId>,
+    seen: BTreeSet<SymbolId>,
+}
+
+impl Soundness<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        if let Some(view) = &self.cfg.view {
+            return Err(format!("it is used together with VIEW {view}"));
+        }
+        for name in &self.cfg.symmetry {
+            let sets = self.model.definition(name)?;
+            self.permuted(&sets, 0)?;
+        }
+        self.members()?;
+        let listed = self.cfg.listed().into_iter().filter(|(role, _)| *role != "SYMMETRY").map(|(_, name)| name);
+        let substituted = self.cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
+        for name in listed.chain(substituted) {
+            let symbol = self.model.symbol(name).ok_or_else(|| format!("`{name}` is not defined"))?;
+            self.reach(symbol)?;
+        }
+        Ok(())
+    }
+
+    /// Takes `Permutations(C)` and unions of such apart.
+    fn permuted(&mut self, at: &Expansion, depth: u32) -> Result<(), String> {
+        self.model.step(depth)?;
+        let graph = &self.model.graph;
+        if let Node::Apply(application) = graph.node(at.node) {
+            let operands = application.operands.iter().flatten();
+            let mut operands = operands.map(|node| Expansion { node: *node, scope: at.scope.clone() });
+            match self.standard(application.operator) {
+                Some(("TLC", operator)) if operator == "Permutations" => {
+                    let set = operands.next().map(|set| self.model.unfold(&set)).transpose()?;
+                    let constant = set.as_ref().and_then(|set| self.constant(set));
+                    let constant = constant.ok_or("it permutes something else than a constant of the configuration")?;
+                    self.sets.insert(constant);
+                    return Ok(());
+                }
+                _ if &*graph.symbol(application.operator).name == "\\cup" => {
+                    return operands.try_for_each(|side| self.permuted(&side, depth + 1));
+                }
+                _ => {}
+            }
+        }
+        match self.model.unfold_once(at) {
+            Some(next) => self.permuted(&next, depth + 1),
+            None => Err("it is no union of `Permutations` of constants".to_owned()),
+        }
+    }
+
+    fn constant(&self, at: &Expansion) -> Option<SymbolId> {
+        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
+        (self.model.graph.symbol(application.operator).kind == SymbolKind::Constant).then_some(application.operator)
+    }
+
+    /// The members of the sets are model values, and nothing else in the configuration names them.
+    fn members(&self) -> Result<(), String> {
+        for set in &self.sets {
+            let name = &*self.model.graph.symbol(*set).name;
+            let value = self.cfg.constants.get(name).map(String::as_str).unwrap_or_default();
+            let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+            let members: Vec<&str> = inner.unwrap_or_default().split(',').map(str::trim).collect();
+            let is_name = |member: &&str| {
+                member.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                    && member.chars().any(|c| c.is_ascii_alphabetic())
+                    && !matches!(*member, "TRUE" | "FALSE")
+            };
+            if inner.is_none() || !members.iter().all(|member| is_name(member)) {
+                return Err(format!("{name} is no set of model values"));
+            }
+            let others = self.cfg.constants.iter().filter(|(other, _)| *other != name);
+            for (other, value) in others {
+                let mut words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                if let Some(member) = words.find(|word| members.contains(word)) {
+                    return Err(format!("`{other} = {value}` in the configuration names {member}, a member of {name}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The standard module that defines an operator, and its name there.
+    fn standard(&self, symbol: SymbolId) -> Option<(&str, &str)> {
+        let graph = &self.model.graph;
+        let mut body = graph.symbol(symbol).body?;
+        while let Node::Substituted { body: inner, .. } = graph.node(body) {
+            body = *inner;
+        }
+        let module = self.model.standard_module(graph.place(body))?;
+        let name = &*graph.symbol(symbol).name;
+        // `T!Permutations` of an instance.
+        let name = name.rsplit_once('!').map_or(name, |(_, name)| name);
+        Some((module, name))
+    }
+
+    /// Everything that a definition uses.
+    fn reach(&mut self, symbol: SymbolId) -> Result<(), String> {
+        if !self.seen.insert(symbol) {
+            return Ok(());
+        }
+        match self.model.replacement(symbol) {
+            Some(Some(by)) => return self.reach(by),
+            Some(None) => return Ok(()),
+            None => {}
+        }
+        if let Some((module, name)) = self.standard(symbol) {
+            let fair = FAIR_MODULES.contains(&module) || (module == "TLC" && FAIR_OPERATORS.contains(&name));
+            return if fair { Ok(()) } else { Err(format!("`{name}` of module {module} may tell members apart")) };
+        }
+        match self.model.graph.symbol(symbol).body {
+            Some(body) => self.walk(body),
+            None => Ok(()),
+        }
+    }
+
+    fn walk(&mut self, node: NodeId) -> Result<(), String> {
+        self.model.step(0)?;
+        let graph = &self.model.graph;
+        if let Node::Apply(application) = graph.node(node)
+            && application.operator == Row::Choose.symbol()
+            && self.depends(node, &mut Vec::new(), &mut BTreeSet::new())
+        {
+            return Err(format!("`{}` may pick a member", self.model.text(node)));
+        }
+        let (operators, parts) = self.model.uses(node);
+        operators.into_iter().try_for_each(|operator| self.reach(operator))?;
+        parts.into_iter().try_for_each(|part| self.walk(part))
+    }
+
+    /// Whether the value of an expression may depend on the permuted sets: it uses one of them, a variable, a parameter, or
+    /// a constant of another module.
+    fn depends(&self, node: NodeId, bound: &mut Vec<SymbolId>, seen: &mut BTreeSet<SymbolId>) -> bool {
+        let graph = &self.model.graph;
+        let known = bound.len();
+        match graph.node(node) {
+            Node::Apply(application) => bound.extend(&application.bound),
+            Node::Substituted { .. } => return true,
+            _ => {}
+        }
+        let (operators, parts) = self.model.uses(node);
+        let found = operators.into_iter().any(|operator| self.operator_depends(operator, bound, seen))
+            || parts.into_iter().any(|part| self.depends(part, bound, seen));
+        bound.truncate(known);
+        found
+    }
+
+    fn operator_depends(&self, operator: SymbolId, bound: &mut Vec<SymbolId>, seen: &mut BTreeSet<SymbolId>) -> bool {
+        let symbol = self.model.graph.symbol(operator);
+        match self.model.replacement(operator) {
+            Some(Some(by)) => return self.operator_depends(by, bound, seen),
+            Some(None) => return self.sets.contains(&operator),
+            None => {}
+        }
+        match symbol.kind {
+            SymbolKind::BuiltIn(_) => false,
+            SymbolKind::Parameter => !bound.contains(&operator),
+            SymbolKind::Operator if self.standard(operator).is_some() || !seen.insert(operator) => false,
+            SymbolKind::Operator => {
+                let known = bound.len();
+                bound.extend(&symbol.parameters);
+                let found = symbol.body.is_none_or(|body| self.depends(body, bound, seen));
+                bound.truncate(known);
+                found
+            }
+            _ => true,
+        }
+    }
+}
