@@ -8,6 +8,7 @@ pub mod config;
 pub mod eval;
 pub mod exit;
 pub mod experiment;
+pub mod files;
 pub mod journal;
 pub mod llm;
 pub mod monitor;

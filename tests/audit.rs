@@ -289,14 +289,17 @@ fn bad_logs_policies_and_formulas_are_named_with_their_place() {
         .expect(0)
         .says(&["line 2: time goes backwards"]);
     bench.write("empty.jsonl", "");
-    bench.run(&["audit", "empty.jsonl", "--formula", "G a"]).expect(0).says(&["empty.jsonl: the log has no record"]);
+    bench
+        .run(&["audit", "empty.jsonl", "--formula", "G a"])
+        .expect(3)
+        .says(&["empty.jsonl: no verdict: the log has no record"]);
     bench.write("empty.json", "[]");
-    bench.run(&["audit", "empty.json", "--formula", "G a"]).expect(0).says(&["empty.json: the log has no record"]);
+    bench.run(&["audit", "empty.json", "--formula", "G a"]).expect(3).says(&["empty.json: no verdict"]);
     bench.write("past.jsonl", "{\"a\":true}\n{\"a\":false}\n");
     let past = bench.run(&["audit", "past.jsonl", "--formula", "G (!a -> !Y a)"]).expect(1);
     let past = past.prints(&["    note: it may have been decided earlier"]);
     assert!(!past.stdout.contains("because it may"), "{}", past.stdout);
-    bench.run(&["audit", "empty.jsonl", "--formula", "F a"]).expect(1).prints(&["the trace is empty"]);
+    bench.run(&["audit", "empty.jsonl", "--formula", "F a"]).expect(3);
 }
 
 #[test]
@@ -334,11 +337,14 @@ fn a_formula_is_tried_on_a_trace_and_drawn() {
 fn what_a_rule_asks_for_and_no_record_has_is_told() {
     let bench = Bench::without_tools();
     bench.write("log.jsonl", "{\"type\":\"summary\"}\n{\"who\":\"x\"}\n");
-    bench.run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm"]).expect(0).says(&["no record has a `tool_call`"]);
+    bench.run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm"]).expect(0).prints(&[
+        "    warning: no record has a `tool_call` (looked for at tool_call, tools",
+        "Every rule holds, but 1 of 1 rule asked for what no record has.",
+    ]);
     bench.write("messages.jsonl", "{\"role\":\"user\",\"content\":\"hi\"}\n");
     let other =
-        bench.run(&["audit", "messages.jsonl", "--shape", "agentlog", "--formula", "G !tool_call:rm"]).expect(0);
-    other.says(&["none of 1 records is a state of the shape `agentlog`"]);
+        bench.run(&["audit", "messages.jsonl", "--shape", "agentlog", "--formula", "G !tool_call:rm"]).expect(3);
+    other.says(&["1 record, and none of them is a state of the shape `agentlog`", "`openai`: --shape openai"]);
     let session = "{\"type\":\"summary\"}\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"rm\"}]}}\n";
     bench.write("session.jsonl", session);
     bench.run(&["audit", "session.jsonl", "--formula", "G !tool_call:rm"]).expect(1);
@@ -416,9 +422,168 @@ fn a_rule_that_reads_a_field_of_a_call_takes_the_call_from_no_other() {
     bench.write("log.jsonl", format!("{call}\n{list}\n"));
     let forbidden = ["audit", "log.jsonl", "--formula", "G !tool_call:bash"];
     bench.run(&forbidden).expect(1);
-    for more in ["G (tool_call.name != \"zzz\")", "G !(tool_calls.name = \"zzz\")"] {
+    for more in ["G (tool_call.name != \"zzz\")", "G !any(tool_calls.name, = \"zzz\")"] {
         let done = bench.run(&[&forbidden[..], &["--formula", more]].concat()).expect(1);
         done.prints(&["formula-1: VIOLATED", "decided at state 0"]);
     }
     bench.run(&["audit", "log.jsonl", "--formula", "F (tool_call.name = \"bash\" & tool_call:bash)"]).expect(0);
+}
+
+const CLAUDE_CALLS: &str = r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I clean up."},{"type":"tool_use","id":"1","name":"Bash","input":{"command":"rm -rf /"}},{"type":"tool_use","id":"2","name":"Bash","input":{"command":"ls"}}],"stop_reason":"tool_use"}}
+"#;
+
+const OPENAI_CALLS: &str = r#"[{"role":"assistant","content":"I clean up.","tool_calls":[{"id":"1","type":"function","function":{"name":"Bash","arguments":"{\"command\":\"rm -rf /\"}"}},{"id":"2","type":"function","function":{"name":"Bash","arguments":"{\"command\":\"ls\"}"}}]}]
+"#;
+
+#[test]
+fn each_parallel_call_is_a_state_and_no_call_hides_another() {
+    let bench = Bench::without_tools();
+    bench.write("claude.jsonl", CLAUDE_CALLS);
+    bench.write("openai.json", OPENAI_CALLS);
+    for log in ["claude.jsonl", "openai.json"] {
+        for formula in [
+            r#"G !(tool_call:Bash & contains(tool.input.command, "rm -rf"))"#,
+            r#"G !(tool_call:Bash & any(tool.input.command, contains "rm -rf"))"#,
+        ] {
+            let value = object(&bench, &["audit", log, "--formula", formula], 1);
+            assert_eq!((&value["states"], &value["rules"][0]["culprit"]), (&json!(2), &json!(0)), "{log}: {value}");
+        }
+        bench.run(&["audit", log, "--formula", r#"F (tool.name = "Bash" & tool.input.command = "ls")"#]).expect(0);
+        let once = "[[rule]]\nid = \"once\"\nkind = \"must_call_once\"\nparams = { tool = \"Bash\" }\n";
+        bench.write("once.toml", once);
+        bench.run(&["audit", log, "--policy", "once.toml"]).expect(1).prints(&["once: VIOLATED"]);
+    }
+    let of_claude = r#"G !contains(message.content.input.command, "rm -rf")"#;
+    let spelling = r#"any(message.content.input.command, contains "rm -rf")"#;
+    bench.run(&["audit", "claude.jsonl", "--formula", of_claude]).expect(2).says(&[
+        "line 1: the path `message.content.input.command` crosses a list",
+        spelling,
+        "every(",
+        "tool.input",
+    ]);
+    bench.run(&["audit", "claude.jsonl", "--formula", &format!("G !{spelling}")]).expect(1);
+    let of_openai = r#"G !contains(tool_calls.function.arguments, "rm -rf")"#;
+    let spelling = r#"any(tool_calls.function.arguments, contains "rm -rf")"#;
+    bench.run(&["audit", "openai.json", "--formula", of_openai]).expect(2).says(&["message 1: the path", spelling]);
+    bench.run(&["audit", "openai.json", "--formula", &format!("G !{spelling}")]).expect(1);
+}
+
+#[test]
+fn a_growing_log_is_read_call_by_call_too() {
+    let bench = Bench::without_tools();
+    let follow = |formula: &str| {
+        let mut command = bench.command(&["audit", "-", "--follow", "--formula", formula]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(CLAUDE_CALLS.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let done = follow(r#"G !(tool.input.command = "ls")"#);
+    assert!(String::from_utf8_lossy(&done.stdout).contains("violated at state 1 (line 1)"), "{done:?}");
+    let done = follow(r#"G !contains(message.content.input.command, "rm -rf")"#);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("crosses a list"), "{done:?}");
+}
+
+/// The part of a page between two marks.
+fn between<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
+    page.split_once(from).and_then(|(_, rest)| rest.split_once(to)).expect("the page has both marks").0
+}
+
+#[test]
+fn the_first_audit_of_the_documents_prints_what_they_show() {
+    let bench = Bench::without_tools();
+    let read = |path: &str| std::fs::read_to_string(support::project().join(path)).unwrap();
+    let page = read("docs/formulas.md");
+    bench.write("session.jsonl", format!("{}\n", between(&page, "```json\n", "\n```")));
+    let formula = between(&page, "audit session.jsonl --formula '", "'\n");
+    let done = bench.run(&["audit", "session.jsonl", "--formula", formula]).expect(1);
+    assert_eq!(done.stdout, between(&page, &format!("{formula}'\n"), "```"));
+    let page = read("README.md");
+    assert_eq!(between(&page, "audit session.jsonl --formula '", "'\n"), formula);
+    done.prints(&[&format!("formula: VIOLATED{}", between(&page, "formula: VIOLATED", "```"))]);
+}
+
+#[test]
+fn a_log_of_another_shape_gives_no_verdict_and_the_shape_that_fits_is_named() {
+    let bench = Bench::without_tools();
+    bench.write("claude.jsonl", CLAUDE_CALLS);
+    bench.write("openai.json", OPENAI_CALLS);
+    bench.write("messages.jsonl", OPENAI_CALLS.trim().trim_start_matches('[').trim_end_matches(']'));
+    bench.write(
+        "agent.jsonl",
+        "{\"kind\":\"chat_response\",\"payload\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"Bash\"}]}}\n",
+    );
+    bench.write("plain.jsonl", "{\"step\":1,\"tool\":\"Bash\"}\n{\"step\":2,\"tool\":\"ls\"}\n");
+    let logs = [
+        ("claude.jsonl", "claude"),
+        ("openai.json", "openai"),
+        ("messages.jsonl", "openai"),
+        ("agent.jsonl", "agentlog"),
+        ("plain.jsonl", "jsonl"),
+    ];
+    for (log, fits) in logs {
+        let audit = |shape: &str| bench.run(&["audit", log, "--shape", shape, "--formula", "G !tool_call:Bash"]);
+        audit(fits).expect(1);
+        for shape in ["journal", "jsonl", "claude", "openai", "agentlog"] {
+            // JSON lines have messages of this shape where that shape has them.
+            let reads_it_too = matches!((log, shape), ("messages.jsonl", "jsonl"));
+            if shape != fits && !reads_it_too {
+                let done = audit(shape).expect(3).says(&["no verdict", &format!("--shape {fits}")]);
+                assert!(done.stdout.is_empty(), "{log} as {shape}: {}", done.stdout);
+            }
+        }
+    }
+    // Where no shape would find a call, the log has none.
+    bench.write("quiet.jsonl", "{\"step\":1}\n");
+    bench
+        .run(&["audit", "quiet.jsonl", "--formula", "G !tool_call:Bash"])
+        .expect(0)
+        .prints(&["warning: no record has a"]);
+    // A causal rule of an empty log is no error of the rule.
+    bench.write("empty.jsonl", "\n");
+    bench.write("rules.toml", "[[rule]]\nid = \"a\"\nowner = \"dev\"\nformula = 'x'\n[log]\nlifeline = \"who\"\n");
+    bench.run(&["audit", "empty.jsonl", "--policy", "rules.toml"]).expect(3).says(&["no verdict"]);
+    bench.run(&["audit", "empty.jsonl", "--policy", "rules.toml", "--junit", "out.xml"]).expect(3);
+    assert!(!bench.path("out.xml").exists());
+}
+
+#[test]
+fn a_growing_log_without_states_gives_no_verdict_either() {
+    let bench = Bench::without_tools();
+    let follow = |log: &str, args: &[&str]| {
+        let mut command = bench.command(&[&["audit", "-", "--follow"], args].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let said = |done: &std::process::Output| String::from_utf8_lossy(&done.stderr).into_owned();
+    let done = follow("", &["--formula", "G !bad"]);
+    assert!(done.status.code() == Some(3) && said(&done).contains("no verdict: the log has no record"), "{done:?}");
+    let done = follow(CLAUDE_CALLS, &["--formula", "G !tool_call:Bash", "--shape", "agentlog"]);
+    assert!(done.status.code() == Some(3) && said(&done).contains("--shape claude"), "{done:?}");
+    let done = follow("{\"a\":1}\n", &["--formula", "G !bad"]);
+    assert_eq!(done.status.code(), Some(0));
+    assert!(
+        String::from_utf8_lossy(&done.stdout).contains("formula: warning: no record has a field `bad`"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn a_field_that_no_record_has_is_a_warning_in_the_verdict() {
+    let bench = Bench::without_tools();
+    bench.write("log.jsonl", "{\"status\":\"ok\"}\n");
+    bench.write(
+        "rules.toml",
+        "[[rule]]\nid = \"misspelt\"\nformula = 'G every(stauts, = \"ok\")'\n[[rule]]\nid = \"fine\"\nformula = 'G status = \"ok\"'\n",
+    );
+    bench.run(&["audit", "log.jsonl", "--policy", "rules.toml", "--junit", "out.xml"]).expect(0).prints(&[
+        "misspelt: satisfied so far\n    G every(stauts, = \"ok\")\n    warning: no record has a field `stauts`",
+        "Every rule holds, but 1 of 2 rules asked for what no record has.",
+    ]);
+    assert!(bench.read("out.xml").contains("<system-err>no record has a field `stauts`"));
+    let value = object(&bench, &["audit", "log.jsonl", "--policy", "rules.toml"], 0);
+    let warned = value["rules"][0]["warnings"][0].as_str().unwrap();
+    assert!(warned.contains("`stauts`"), "{value}");
+    assert_eq!((&value["rules"][1]["warnings"], &value["warnings"]), (&json!([]), &json!([warned])));
 }

@@ -5,10 +5,11 @@
 use std::path::{Path, PathBuf};
 
 /// Each module's floor, as in `docs/architecture.md`.
-const FLOORS: [(&str, u8); 20] = [
+const FLOORS: [(&str, u8); 21] = [
     ("temporal", 0),
     ("tla", 0),
     ("exit", 0),
+    ("files", 0),
     ("process", 1),
     ("config", 1),
     ("journal", 1),

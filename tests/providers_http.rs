@@ -219,6 +219,10 @@ fn broken_answers(api: Api) -> Vec<Scenario> {
     let some = |s: Scenario| if api == Api::Messages { s.usage(101) } else { s };
     let broken_event = |kind: &str| json!({"type": kind, "message": format!("no: {KEY}")});
     let reads = || Reply::reads(&["a.md"]);
+    let alive = |text| {
+        some(new("only keep-alives after some events", Kind::Idle, Reply::text("half").alive_after(3, text)).idle(400))
+            .says("no content came from")
+    };
     vec![
         some(new("cut stream", Kind::CutStream, Reply::text("half an answer").cut_after(3))),
         some(new("stream that ends too early", Kind::CutStream, Reply::text("half an answer").short_after(3))),
@@ -270,6 +274,14 @@ fn broken_answers(api: Api) -> Vec<Scenario> {
         new("closed at once", Kind::CutStream, Reply::close()).unnamed(),
         new("no answer at all", Kind::Idle, Reply::nothing()).unnamed().idle(400),
         some(new("nothing more after some events", Kind::Idle, Reply::text("half").stall_after(3)).idle(400)),
+        alive(": still here\n\n"),
+        alive("event: ping\ndata: {\"type\": \"ping\"}\n\n"),
+        alive(
+            "data: {\"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\", \"content\": \"\"}, \"finish_reason\": null}]}\n\n",
+        ),
+        alive(
+            "event: content_block_delta\ndata: {\"type\": \"content_block_delta\", \"index\": 0, \"delta\": {\"type\": \"text_delta\", \"text\": \"\"}}\n\n",
+        ),
     ]
 }
 

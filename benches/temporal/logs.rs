@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
-use tlaforge::monitor::log::{Manner, Mapping, Plan, Shape, scan_lines};
+use tlaforge::monitor::log::{Manner, Mapping, Plan, Shape, States, scan_lines};
 use tlaforge::monitor::trac::Reset;
 use tlaforge::monitor::{Auditor, Policy};
 use tlaforge::temporal::{Formulas, Labels, eval_all_positions};
@@ -140,8 +140,9 @@ fn prepared(log: &Path) -> (f64, usize) {
     let formula = formulas.parse(FORMULA).unwrap();
     let plan = Plan::new(&Mapping::default().over(Shape::Agentlog), &formulas, &[formula], &[]);
     let mut labels = Labels::new(&formulas, &[formula]);
-    let fold = |part: &mut Option<Labels>, step: &_, _| {
-        part.get_or_insert_with(|| Labels::new(&formulas, &[formula])).push(&formulas, step);
+    let fold = |part: &mut Option<Labels>, states: &States, _| {
+        let labels = part.get_or_insert_with(|| Labels::new(&formulas, &[formula]));
+        states.each().iter().for_each(|step| labels.push(&formulas, step));
     };
     let take = |part: Option<Labels>| part.iter().for_each(|part| labels.append(part));
     scan_lines(&mut File::open(log).unwrap(), &plan, manner(1), fold, take).unwrap();

@@ -95,7 +95,7 @@ pub(super) struct ForgeArgs {
     /// Tokens that one answer may take.
     #[arg(long, value_name = "N")]
     pub max_output: Option<NonZeroU32>,
-    /// Seconds of silence after which a call to a server counts as failed [default: 120].
+    /// Seconds without content after which a call to a server counts as failed; keep-alives do not count [default: 120].
     #[arg(long, value_name = "SECONDS")]
     pub idle_timeout: Option<NonZeroU64>,
     /// Where the server of `openai` or `anthropic` is [env: `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`].
@@ -294,6 +294,9 @@ pub(super) struct CheckArgs {
     /// The configuration [default: the .cfg of the same name beside the module].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Check the file as it is, with the translation that it holds, instead of translating its algorithm anew.
+    #[arg(long)]
+    pub keep_translation: bool,
     #[command(flatten)]
     pub tools: ToolArgs,
     /// How the outcome is printed.
@@ -407,7 +410,8 @@ pub(super) struct EvalArgs {
     /// Cases (of one case: mutants) at a time [default: one for each processor].
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// The score, from 0 to 1, below which the status is 1; of a suite, the mean of its scores.
+    /// The score, from 0 to 1, below which the command fails; of a suite, the mean of its scores. A specification that
+    /// no known bug applies to has no score and fails too.
     #[arg(long, value_name = "SCORE")]
     pub fail_under: Option<f64>,
     /// Results of before: the status is 1 where anything has dropped, and what has is named.
@@ -433,7 +437,8 @@ pub(super) struct AuditArgs {
     /// A file of rules; `default` is the policy that every run is under (`tlaforge policy show`).
     #[arg(long, value_name = "FILE|default", required_unless_present = "formula")]
     pub policy: Option<PathBuf>,
-    /// One formula, as a rule of its own; with --policy, besides the file's rules.
+    /// One formula, as a rule of its own; with --policy, besides the file's rules. Each tool call is a state with
+    /// `tool.name` and `tool.input.…`; a path that crosses a list is read by `any(PATH, TEST)` or `every(PATH, TEST)`.
     #[arg(long, value_name = "FORMULA")]
     pub formula: Vec<String>,
     /// What the log is [default: told from its first record].
@@ -467,7 +472,7 @@ pub(super) struct AuditArgs {
 pub(super) enum ShapeChoice {
     /// A run's journal.
     Journal,
-    /// JSON lines, each record one state.
+    /// JSON lines, each record one state, or one for each of several tool calls.
     Jsonl,
     /// What Claude Code prints with --output-format stream-json.
     Claude,

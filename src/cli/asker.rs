@@ -14,6 +14,7 @@ use super::surroundings::cancel_on_signals;
 use super::trust::{begin_recording, make_absolute, may_record};
 use crate::config::{Layer, Settings};
 use crate::exit::Exit;
+use crate::files;
 use crate::journal::write_atomically;
 use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Recording, Request, Used};
 use crate::process::Cancel;
@@ -128,9 +129,9 @@ impl Asker {
         self.used = used;
         let answer = answer.map_err(|e| failed(&e))?;
         let estimated = self.caller.estimate(&request, &answer);
-        self.used.cost_usd += answer.cost_usd.or(estimated.and_then(|e| e.cost_usd)).unwrap_or(0.0);
-        let usage = answer.usage.or(estimated.map(|e| e.usage));
-        self.used.tokens = self.used.tokens.saturating_add(usage.map_or(0, |usage| usage.total()));
+        self.used.cost_usd += answer.cost_usd.unwrap_or(0.0) + estimated.and_then(|e| e.cost_usd).unwrap_or(0.0);
+        let usage = answer.usage.unwrap_or_default().plus(estimated.map(|e| e.usage).unwrap_or_default());
+        self.used.tokens = self.used.tokens.saturating_add(usage.total());
         self.keep(&request, &answer)?;
         Ok(answer)
     }
@@ -143,7 +144,7 @@ impl Asker {
     fn free(&self, request: &Request) -> u64 {
         let is_others = |seq: u64| {
             let folder = self.folder(seq, request);
-            match std::fs::read_to_string(folder.join("request.md")) {
+            match files::read_text(&folder.join("request.md"), files::LARGE) {
                 Ok(text) => !text.contains(request.prompt.trim()),
                 Err(_) => folder.join("answer.md").exists(),
             }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::args::{AuditArgs, Format, ShapeChoice};
+use super::audit_fit::ReadLog;
 use super::failure::{Fails, Failure};
 use super::formula::around;
 use super::labels::{Whole, label};
@@ -17,8 +19,9 @@ use super::progress::{advice, json_line, result};
 use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
-use crate::journal::{ArtifactStore, write_atomically};
-use crate::monitor::log::{Manner, Mapping, Shape, shape_of};
+use crate::files;
+use crate::journal::{ArtifactStore, Chain, check_lines, write_atomically};
+use crate::monitor::log::{LogError, Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
     AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
@@ -66,12 +69,28 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{log}: the default policy speaks of a run's journal"))
             .hint("give a run folder, or a policy of your own"));
     }
+    if shape == Shape::Journal {
+        check_sums(&args.log)?;
+    }
+    let said = mapping.clone();
     let auditor = auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
+    let beginning = log.beginning.clone();
+    let read = |audited: Option<&Audited>| ReadLog {
+        path: &args.log,
+        shape,
+        said: &said,
+        beginning: &beginning,
+        records: audited.map_or(0, |audited| audited.found.records),
+        states: audited.map_or(0, |audited| audited.found.places.states()),
+        told: audited.map(|audited| audited.found.told().collect()).unwrap_or_default(),
+        asked: auditor.asked_kinds(),
+    };
     let manner = Manner {
         skip_invalid: args.skip_invalid,
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
     let reset = if args.reset { Reset::AfterVerdict } else { Reset::Never };
+    let log_is_list = log.is_array();
     let is_list = shape == Shape::Openai && log.is_list();
     let audited = if !labels.is_empty() {
         // It is read twice: for what is to be judged, and with the labels.
@@ -81,7 +100,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         let judged = judged.map_err(|e| failure(&e))?;
         let whole = Whole { path: &args.log, bytes: &bytes, is_list };
         let (known, labelling) = label(&args.labels, &whole, &judged, &labels).await?;
-        let auditor = auditor.with_labels(known);
+        let auditor = auditor.clone().with_labels(known);
         let audited = if is_list { auditor.list(&bytes, reset) } else { auditor.lines(&mut lines(), manner, reset) };
         audited.map(|audited| Audited { labelling: Some(labelling), ..audited })
     } else if is_list {
@@ -89,7 +108,16 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     } else {
         auditor.lines(&mut log.input(), manner, reset)
     };
-    let audited = audited.map_err(|e| failure(&e))?;
+    let audited = match audited {
+        Ok(audited) => audited,
+        Err(error) => {
+            let other = if is_list || log_is_list { read(None).unreadable(&error.to_string()) } else { None };
+            return Err(other.unwrap_or_else(|| failure(&error)));
+        }
+    };
+    if let Some(no_verdict) = read(Some(&audited)).no_verdict() {
+        return Err(no_verdict);
+    }
     let again = if is_default(args) { computed_again(args)? } else { Again::default() };
     if let Some(path) = &args.junit {
         write_atomically(
@@ -140,6 +168,12 @@ fn auditor(
     Ok(auditor.with_texts(kept_texts(store)))
 }
 
+/// Checks the checksums of a run's journal. What comes through a pipe is read only once, and is not checked.
+fn check_sums(log: &Path) -> Result<(), Failure> {
+    let journal = if log.is_dir() { log.join("journal.jsonl") } else { log.to_owned() };
+    if journal.is_file() { check_lines(&journal).fails(Exit::Usage) } else { Ok(()) }
+}
+
 fn is_default(args: &AuditArgs) -> bool {
     args.policy.as_deref().and_then(Path::to_str) == Some(DEFAULT)
 }
@@ -148,12 +182,12 @@ fn is_default(args: &AuditArgs) -> bool {
 /// by it; where no decision tells what it rests on, nothing can be said.
 fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, again: &Again) -> Result<(), Failure> {
     let log = args.log.display().to_string();
-    let missing = |warning: &&String| warning.starts_with("no record has a field");
-    if audited.warnings.iter().filter(missing).any(|warning| warning.contains("`on.at`")) {
+    let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
+    if missing.any(|warning| warning.starts_with("no record has a field `on.at`")) {
         return Err(Failure::usage(format!("{log}: its decisions do not tell what they rest on"))
             .hint("no decision was made yet, or an earlier tlaforge wrote it"));
     }
-    for warning in audited.warnings.iter().filter(|warning| !missing(warning)) {
+    for warning in &audited.warnings {
         advice(&format!("warning: {log}: {warning}"));
     }
     for what in &again.open {
@@ -218,21 +252,31 @@ async fn follow(
     // The shape is told from the first record, which may not be there yet.
     let mut first = lines.next(&cancel).await?;
     let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, shape_of));
+    let said = mapping.clone();
+    let mut beginning = Vec::new();
     if let Some(text) = &first
         && (text.trim_ascii_start().starts_with(b"[") || (shape == Shape::Openai && !is_message(text)))
     {
         return Err(Failure::usage("a list of messages is one value, which cannot be followed")
             .hint("--follow takes a log with a record a line"));
     }
-    if first.is_none() {
-        advice(&format!("warning: {}: the log has no record", args.log.display()));
-    }
     let auditor = auditor(&args.log, formulas, rules, mapping, shape, &Propositions::default())?;
     let auditor = Arc::new(auditor);
     let mut follower = Follower::new(auditor.clone()).map_err(|e| failure(&e))?;
     // What the end of a run breaks is told behind it.
     let mut ended = false;
+    let mut chain = Chain::default();
+    let mut records = 0;
     while let Some(text) = first.take() {
+        if shape == Shape::Journal {
+            let damaged =
+                |what| Failure::usage(format!("{}, line {}, is damaged ({what})", args.log.display(), lines.line));
+            chain.check(&text).map_err(damaged)?;
+        }
+        if beginning.len() < 64 << 10 {
+            beginning.extend_from_slice(&text);
+        }
+        records += 1;
         match follower.record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
             Err(AuditError::Log(why)) if args.skip_invalid => advice(&format!("warning: {why}; left out")),
@@ -244,6 +288,25 @@ async fn follow(
             break;
         }
         first = lines.next(&cancel).await?;
+    }
+    let read = ReadLog {
+        path: &args.log,
+        shape,
+        said: &said,
+        beginning: &beginning,
+        records,
+        states: follower.states(),
+        told: follower.found().told().collect(),
+        asked: auditor.asked_kinds(),
+    };
+    if let Some(no_verdict) = read.no_verdict() {
+        return Err(no_verdict);
+    }
+    for (rule, warning) in follower.unseen().iter().flat_map(|(rule, all)| all.iter().map(move |one| (rule, one))) {
+        match args.format {
+            Format::Text => result(&format!("{rule}: warning: {warning}\n")),
+            Format::Json => json_line(&json!({"rule": rule, "warning": warning})),
+        }
     }
     let severe = |id: &str| auditor.rules().iter().any(|rule| rule.id == id && rule.severity == Severity::Error);
     let mut broken = follower.failed().iter().any(|id| severe(id));
@@ -332,6 +395,9 @@ fn told(format: Format, fallen: &Fallen) {
 fn failure(error: &AuditError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
+        AuditError::Log(LogError::List { .. }) => {
+            failure.hint("docs/formulas.md says what any, every and the fields of tool calls are")
+        }
         AuditError::Log(_) => failure.hint("--skip-invalid leaves out lines that are no records"),
         AuditError::Rule { why: Refused::Operator { reading: "progression", .. }, .. } => {
             failure.hint("--reset and --follow watch step by step, which takes only operators of the future")
@@ -364,7 +430,7 @@ fn rules(args: &AuditArgs, formulas: &mut Formulas) -> Result<Asked, Failure> {
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{}: {e}", path.display()));
         let text = match path.to_str() {
             Some(DEFAULT) => default_policy(),
-            _ => std::fs::read_to_string(path).map_err(|e| cannot(&e))?,
+            _ => super::own_policy::read(path).map_err(|e| cannot(&e))?,
         };
         refuse_secrets(&path.display().to_string(), &text)?;
         let policy = Policy::read(&text, formulas).map_err(|e| cannot(&e).hint("docs/formulas.md has an example"))?;
@@ -436,7 +502,10 @@ fn opened(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
         return Ok(Box::new(std::io::stdin()));
     }
     let path: PathBuf = if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() };
-    match File::open(&path) {
+    // A shell hands over the output of a command as a named pipe: `audit <(command)`.
+    let is_pipe = std::fs::metadata(&path).is_ok_and(|meta| meta.file_type().is_fifo());
+    let from_shell = is_pipe && (path.starts_with("/dev") || path.starts_with("/proc"));
+    match if from_shell { File::open(&path) } else { files::open(&path) } {
         Ok(file) => Ok(Box::new(file)),
         Err(e) => Err(Failure::usage(format!("cannot read {}: {e}", path.display()))
             .hint("give a run folder, a file of JSON lines, or - for stdin")),
@@ -460,10 +529,19 @@ impl Log {
         Ok(Self { beginning, rest })
     }
 
+    /// Whether it is a list.
+    fn is_array(&self) -> bool {
+        self.text().starts_with(b"[")
+    }
+
+    fn text(&self) -> &[u8] {
+        self.beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.beginning).trim_ascii_start()
+    }
+
     /// Whether it is one JSON value rather than a line for each record.
     fn is_list(&self) -> bool {
-        let text = self.beginning.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.beginning).trim_ascii_start();
-        text.starts_with(b"[") || !text.split(|b| *b == b'\n').next().is_some_and(is_message)
+        let text = self.text();
+        self.is_array() || !text.split(|b| *b == b'\n').next().is_some_and(is_message)
     }
 
     fn input(self) -> impl Read + Send {
@@ -472,7 +550,15 @@ impl Log {
 
     fn whole(self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
-        self.input().read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
+        let mut input = self.input().take(files::LOG + 1);
+        input.read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
+        if bytes.len() as u64 > files::LOG {
+            return Err(Failure::usage(format!(
+                "the log is larger than {} MiB and is one JSON value",
+                files::LOG >> 20
+            ))
+            .hint("write one record a line (JSON lines): such a log may have any size"));
+        }
         Ok(bytes)
     }
 }

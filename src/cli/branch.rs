@@ -7,6 +7,7 @@ use super::failure::Failure;
 use super::forge::run_failure;
 use super::surroundings::tool_failure;
 use crate::exit::Exit;
+use crate::files;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{Desk, covers};
 use crate::pipeline::{
@@ -141,7 +142,7 @@ fn take_edits(run: &Run, parent: &Revision, artifacts: &mut BTreeMap<String, Sha
     let mut edited = Vec::new();
     for name in [file::INFORMAL, file::MODULE, file::CFG] {
         let path = dir.join(name);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match files::read_text_within(run.root(), &path, files::MEDIUM) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
             Err(e) => return Err(Failure::usage(format!("cannot read {}: {e}", path.display()))),

@@ -10,11 +10,12 @@ use super::forge::settings;
 use super::progress::{Display, json_line, result};
 use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, tool_failure, toolchain};
 use crate::exit::Exit;
+use crate::files;
 use crate::tla::{
     Bounds, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA, has_no_behaviour,
     outcome_text, unreached,
 };
-use crate::toolchain::{Checked, SpecText, ToolContext, beside, examine, second_opinion};
+use crate::toolchain::{Algorithm, Checked, SpecText, ToolContext, beside, examine, second_opinion};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -30,13 +31,14 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
 
+    let algorithm = if args.keep_translation { Algorithm::KeptAsItIs } else { Algorithm::Translated };
     display.begins(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
     let checked = match misnamed(&args.spec, &spec) {
         Some(diagnostic) => {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
             Ok(Checked { outcome, output: String::new(), second: None })
         }
-        None => examine(&*toolchain, spec, cfg_text, &cx).await.map(|examined| examined.checked),
+        None => examine(&*toolchain, spec, cfg_text, algorithm, &cx).await.map(|examined| examined.checked),
     };
     display.finish();
     let Checked { outcome, second, .. } = checked.map_err(|e| tool_failure(&e))?;
@@ -76,7 +78,7 @@ fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
     let (before, rest) = spec.text.lines().nth(line)?.split_once("MODULE")?;
     let column = before.chars().count() + "MODULE".len() + rest.len() - rest.trim_start().len() + 1;
     (stem != spec.name).then(|| Diagnostic {
-        stage: Stage::Parse,
+        stage: Stage::Lint,
         line: line + 1,
         column,
         message: format!("the module is named {} and its file {stem}.tla: they must be the same", spec.name),
@@ -84,7 +86,7 @@ fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
 }
 
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
+    files::read_text(path, files::MEDIUM).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
 }
 
 /// The object that others build on (design, section 9).

@@ -108,6 +108,7 @@ fn exit(evaluation: &Evaluation, fail_under: Option<f64>) -> Exit {
     let tier1 = &evaluation.tier1;
     let below = fail_under.is_some_and(|least| evaluation.score.is_none_or(|score| score < least));
     match () {
+        () if tier1.passed() && !below && evaluation.inapplicable() => Exit::Undecided,
         () if tier1.passed() && !below => Exit::Ok,
         () if tier1.undecided() => Exit::Undecided,
         () => Exit::Negative,

@@ -19,6 +19,7 @@ use crate::eval::{
     Case, CaseError, Comparison, Evaluation, Row, Specs, compare, load_suite, mean, read_results, results,
 };
 use crate::exit::Exit;
+use crate::files;
 use crate::llm::Recording;
 use crate::nodes::Crew;
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
@@ -105,7 +106,11 @@ impl Suite<'_> {
             Err(error) => Err(case_failure(&error)),
         };
         match done {
-            Ok(outcome) => (Entry { case: name, outcome }, Exit::Ok),
+            Ok(outcome) => {
+                let inapplicable = matches!(&outcome, Outcome::Evaluated(evaluation) if evaluation.inapplicable());
+                let exit = if inapplicable { Exit::Undecided } else { Exit::Ok };
+                (Entry { case: name, outcome }, exit)
+            }
             Err(Failure { exit, message, hints }) => {
                 (Entry { case: name, outcome: Outcome::Failed { what: message, remedies: hints } }, exit)
             }
@@ -184,7 +189,7 @@ fn evaluations(entries: &[Entry]) -> impl Iterator<Item = &Evaluation> {
 
 fn read(path: &Path) -> Result<Vec<Row>, Failure> {
     let hint = "--compare takes a file that --results wrote";
-    let text = std::fs::read_to_string(path)
+    let text = files::read_text(path, files::MEDIUM)
         .map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())).hint(hint))?;
     read_results(&text).map_err(|e| Failure::usage(format!("{}: {e}", path.display())).hint(hint))
 }

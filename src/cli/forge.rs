@@ -1,7 +1,7 @@
 //! What `run`, `demo` and `resume` share: a desk, a run, a display, and an end with its status.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::args::Format;
@@ -9,7 +9,7 @@ use super::failure::{Fails, Failure};
 use super::progress::{Display, result};
 use super::provider::{caller, refuse_secrets};
 use super::surroundings::{Defects, Tools, clock, crash_point, env, limits, quicker, toolchain};
-use super::trust::{may_record, trust_file};
+use super::trust::{folder_here, may_record, trust_file};
 use crate::config::{CheckerChoice, FILE_NAME, Layer, Settings};
 use crate::exit::Exit;
 use crate::journal::{JournalError, LockError, Sha, StoreError};
@@ -79,7 +79,7 @@ pub(super) async fn desk(
     let caller = caller(settings, answers, out, &cancel).await?;
     let prompts_dir = match &settings.given.prompts {
         Some(dir) => Some(dir.clone()),
-        None => Some(PathBuf::from("prompts")).filter(|p| p.is_dir()),
+        None => folder_here("prompts")?,
     };
     let prompts = PromptLibrary::load(prompts_dir.as_deref()).fails(Exit::Usage)?;
     for template in prompts.templates() {

@@ -15,6 +15,7 @@ use super::progress::advice;
 use super::provider::{CHOICES, refuse_secrets};
 use crate::config::Settings;
 use crate::exit::Exit;
+use crate::files;
 use crate::llm::Request;
 use crate::monitor::labels::Labels;
 use crate::monitor::{
@@ -262,7 +263,7 @@ impl Reference {
 
     fn lines(file: &Path, judged: &Judged) -> Result<Vec<(String, Option<Value>)>, Failure> {
         let shown = file.display();
-        let text = std::fs::read_to_string(file)
+        let text = files::read_text(file, files::LARGE)
             .map_err(|e| Failure::usage(format!("cannot read the reference {shown}: {e}")).hint(FORM))?;
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let read = |(number, line): (usize, &str)| {

@@ -4,6 +4,7 @@
 mod args;
 mod asker;
 mod audit;
+mod audit_fit;
 mod branch;
 mod check;
 mod defects;

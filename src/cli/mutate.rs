@@ -62,7 +62,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let limits = limits_of_one(&limits, deadline);
     let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
-    let mut whole = mutation_json(&json_of(&baseline), &judgements);
+    let mut whole = mutation_json(&json_of(&baseline), &judgements, &subject.cfg);
     whole["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
     results.finish(&whole, &judgements).fails(Exit::Usage)?;
     if let Some(path) = &args.stryker {
@@ -72,14 +72,14 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
     match args.format {
-        Format::Text => result(&mutation_text(&subject, &baseline, &judgements)),
+        Format::Text => result(&mutation_text(&subject, &baseline, &judgements, made)),
         Format::Json => json_line(&whole),
     }
     advice(&format!("results: {}", args.out.display()));
     if defects.any() {
         return Ok(Exit::Defect);
     }
-    Ok(verdict(&args, &Summary::of(&judgements)))
+    Ok(verdict(&args, &Summary::of(&judgements, &subject.cfg)))
 }
 
 /// Why there may be fewer mutants than one expects.
@@ -117,6 +117,7 @@ async fn run_json(
     let checkers = tools.info(cx).await.map(|info| info.version).unwrap_or_default();
     json!({
         "mutants": made,
+        "selected": judgements.len(),
         "operators": operators,
         "seed": args.seed.unwrap_or(0),
         "sample": args.sample,

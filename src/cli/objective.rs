@@ -7,6 +7,7 @@ use super::failure::{Fails, Failure};
 use super::provider::{refuse_secrets, unpriced};
 use crate::config::Settings;
 use crate::exit::Exit;
+use crate::files;
 use crate::llm::{Recorded, Recording};
 use crate::monitor::{ConfigError, Format, GoalError, RunObjective};
 use crate::pipeline::{METRICS, Metric, RunView, known_metrics};
@@ -20,7 +21,7 @@ pub(super) fn read(path: Option<&Path>) -> Result<Option<RunObjective>, Failure>
         Failure::usage(format!("the objective {shown} is neither .toml nor .json"))
             .hint("--objective takes a file whose name ends in one of them")
     })?;
-    let text = std::fs::read_to_string(path).map_err(|e| {
+    let text = files::read_text(path, files::SMALL).map_err(|e| {
         Failure::usage(format!("cannot read the objective {shown}: {e}"))
             .hint("--objective takes a TOML or JSON file: see docs/objectives.md")
     })?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::failure::Failure;
 use super::forge::run_failure;
 use super::provider::refuse_secrets;
+use crate::files;
 use crate::pipeline::{AdmissionError, Admitted, Idle, Run, Stored, admit};
 
 /// A policy that can govern a run.
@@ -38,15 +39,9 @@ impl OwnPolicy {
 /// No policy of rules is larger, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// The text of a regular file: what stands behind another name may never end.
+/// Reads a policy file.
 pub(super) fn read(path: &Path) -> std::io::Result<String> {
-    let meta = std::fs::metadata(path)?;
-    let other = |what: &str| Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, what));
-    match (meta.is_file(), meta.len()) {
-        (false, _) => other("not a regular file"),
-        (true, len) if len > LARGEST => other("larger than a policy can be (1 MiB)"),
-        (true, _) => std::fs::read_to_string(path),
-    }
+    files::read_text(path, LARGEST)
 }
 
 fn advice(error: &AdmissionError) -> &'static str {

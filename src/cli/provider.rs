@@ -7,7 +7,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::failure::{Fails, Failure};
 use super::forge::Answers;
@@ -245,6 +245,7 @@ fn http(settings: &Settings, url: String, key: Option<Secret>) -> HttpSettings {
     if let Some(seconds) = settings.given.idle_timeout {
         http.idle_timeout = Duration::from_secs(seconds.get());
     }
+    http.now = Some(SystemTime::now);
     http
 }
 

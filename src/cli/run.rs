@@ -13,10 +13,11 @@ use super::own_policy::OwnPolicy;
 use super::progress::Display;
 use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
-use super::trust::{begin_recording, make_absolute};
+use super::trust::{begin_recording, folder_here, make_absolute};
 use crate::config::{Layer, Settings};
 use crate::eval::Checklist;
 use crate::exit::Exit;
+use crate::files;
 use crate::journal::RunLock;
 use crate::monitor::RunObjective;
 use crate::pipeline::{self, Idle, Interface, Outcome, Rules, Run, RunView};
@@ -45,7 +46,12 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Failure> {
         (Some(docs), _) => (docs.clone(), Interface::default(), None),
         (None, Some(case)) => {
             let checklist = Checklist::read(case).map_err(|e| Failure::usage(e.to_string()).hint(e.remedy.clone()))?;
-            (case.join("docs"), checklist.interface, checklist.concern)
+            let docs = case.join("docs");
+            if docs.exists() && !files::is_within(case, Path::new("docs")) {
+                return Err(Failure::usage(format!("{} is a link that leads out of the case", docs.display()))
+                    .hint("give the documents themselves: tlaforge run DOCS"));
+            }
+            (docs, checklist.interface, checklist.concern)
         }
         (None, None) => return Err(Failure::usage("nothing to read: give a document or a folder")),
     };
@@ -196,7 +202,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
     let events = crate::journal::read(&out.join("journal.jsonl")).fails(Exit::Usage)?;
     if events.is_empty() {
         // Killed within its first line: nothing was begun.
-        return Ok(());
+        return refuse_strangers(out);
     }
     let view = RunView::of(&events).fails(Exit::Usage)?;
     Err(occupied(out, &view))
@@ -208,8 +214,22 @@ fn is_folder_of(out: &Path, docs: &Path) -> bool {
     out == docs || (docs.is_file() && docs.parent() == Some(&out))
 }
 
-/// A run clears its `workspace/`: what stands there and is not of a run is somebody's.
+/// Refuses a folder that holds files of the user's own under the names that a run uses. A run clears its `workspace/`, and
+/// a `Spec.tla` that is not the run's would look approved in the end.
 fn refuse_strangers(out: &Path) -> Result<(), Failure> {
+    // Stored artifacts alone are left by a run that was killed before its first event.
+    let is_there =
+        |name: &&str| std::fs::symlink_metadata(out.join(name)).is_ok_and(|meta| meta.is_dir() || meta.len() > 0);
+    let own: Vec<&str> = pipeline::file::VISIBLE.into_iter().filter(is_there).collect();
+    if !own.is_empty() {
+        let (shown, them) = (out.display(), if own.len() == 1 { "it" } else { "them" });
+        return Err(Failure::usage(format!(
+            "{shown} holds {}, which no run of tlaforge put there, and a run would write {them}",
+            own.join(", ")
+        ))
+        .hint("forge into a folder of its own: --out DIR")
+        .hint(format!("or move {them} away first")));
+    }
     for name in ["workspace", "history", "handoff", "candidates"] {
         let dir = out.join(name);
         if dir.is_file() {
@@ -248,7 +268,7 @@ fn occupied(out: &Path, view: &RunView) -> Failure {
 fn exemplars(settings: &Settings) -> Result<Vec<(String, String)>, Failure> {
     let dir = match &settings.given.exemplars {
         Some(dir) => Some(dir.clone()),
-        None => Some(PathBuf::from("exemplars")).filter(|p| p.is_dir()),
+        None => folder_here("exemplars")?,
     };
     let Some(dir) = dir else {
         return Ok(EXEMPLARS.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect());

@@ -21,8 +21,7 @@ pub(super) async fn translate(args: TranslateArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("--compat chooses whose translation the embedded translator follows")
             .hint("with --translator java, the jar is the choice: --tla-tools JAR"));
     }
-    let text = std::fs::read_to_string(&args.spec)
-        .map_err(|e| Failure::usage(format!("cannot read {}: {e}", args.spec.display())))?;
+    let text = super::check::read(&args.spec)?;
     let (made, warnings) = match args.translator {
         TranslatorChoice::Embedded => embedded(&text, args.compat),
         TranslatorChoice::Java => (java(&args, text.clone()).await?, Vec::new()),

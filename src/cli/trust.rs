@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::failure::Failure;
 use super::provider::set;
 use crate::config::{FILE_NAME, Layer, Settings};
+use crate::files;
 use crate::llm::{Recording, host_elsewhere};
 
 /// A settings file of the working folder, beside the flags of the command.
@@ -29,6 +30,21 @@ pub(super) fn trust_file(file: &Layer, flags: &Layer, provider: &str) -> Result<
     if let (Some(path), None) = (&file.record, &flags.record) {
         let hint = "where answers are recorded is taken from the command line only: --record FILE; take the line out of the file";
         return refused(format!("a file to write: {}", shown(path)), hint);
+    }
+    for (what, flag, path, given) in [
+        ("a folder of exemplars", "--exemplars DIR", &file.exemplars, &flags.exemplars),
+        ("a folder of prompts", "--prompts DIR", &file.prompts, &flags.prompts),
+        ("a recording", "--recording FILE", &file.recording, &flags.recording),
+        ("a price table", "--prices FILE", &file.prices, &flags.prices),
+    ] {
+        if let (Some(path), None) = (path, given)
+            && !files::is_within(Path::new("."), path)
+        {
+            return refused(
+                format!("{what} outside of this folder: {}", shown(path)),
+                &format!("a file outside is read only if the command line names it: {flag}"),
+            );
+        }
     }
     let key = match provider {
         "anthropic" => "ANTHROPIC_API_KEY",
@@ -99,7 +115,7 @@ const BEGUN: &str = "\n";
 
 fn is_recording(path: &Path) -> bool {
     let is_file = std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
-    is_file && (std::fs::read_to_string(path).is_ok_and(|text| text == BEGUN) || Recording::load(path).is_ok())
+    is_file && (files::read_text(path, files::LOG).is_ok_and(|text| text == BEGUN) || Recording::load(path).is_ok())
 }
 
 /// Begins a recording where there is nothing, so that the run that began it is known to, when it goes on.
@@ -107,6 +123,17 @@ pub(super) fn begin_recording(path: &Path) -> Result<(), Failure> {
     let begun = std::fs::metadata(path).is_ok_and(|meta| meta.len() > 0);
     let failed = |e| Failure::usage(format!("cannot write the recording {}: {e}", path.display()));
     if begun { Ok(()) } else { std::fs::write(path, BEGUN).map_err(failed) }
+}
+
+/// The folder `name` of the working folder, which is used if no flag or setting names another one. A link out of the
+/// working folder is refused: what it leads to would go to a model.
+pub(super) fn folder_here(name: &str) -> Result<Option<PathBuf>, Failure> {
+    let path = Path::new(name);
+    if path.is_dir() && !files::is_within(Path::new("."), path) {
+        return Err(Failure::usage(format!("the folder {name} here is a link that leads out of this folder"))
+            .hint(format!("name the folder itself if its files may go to the model: --{name} DIR")));
+    }
+    Ok(path.is_dir().then(|| path.to_owned()))
 }
 
 /// A word of a command line.

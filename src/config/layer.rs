@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
+
 /// The user's file, looked for in the working folder.
 pub const FILE_NAME: &str = "tlaforge.toml";
 
@@ -206,7 +208,7 @@ impl Layer {
     /// Reads `tlaforge.toml` in `dir`; an empty layer where there is none.
     pub fn from_file(dir: &Path) -> Result<Self, ConfigError> {
         let path = dir.join(FILE_NAME);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match files::read_text(&path, files::SMALL) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(source) => return Err(ConfigError::Io { path, source }),

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pipeline::Interface;
+use crate::files;
+use crate::pipeline::{Interface, Name};
 use crate::tla::{Cfg, DEADLOCK, Diagnostic, Module, check_cfg_names};
 use crate::toolchain::{SpecText, beside};
 
@@ -146,7 +147,7 @@ impl Checklist {
     /// The checklist of a case.
     pub fn read(root: &Path) -> Result<Self, CaseError> {
         let path = root.join("checklist.json");
-        let text = std::fs::read_to_string(&path).map_err(|e| {
+        let text = files::read_text_within(root, &path, files::SMALL).map_err(|e| {
             wrong(
                 &path,
                 format!("cannot be read: {e}"),
@@ -231,6 +232,20 @@ impl Case {
         Ok(Self { name, root: root.to_owned(), checklist, bugs, references, recording })
     }
 
+    /// What to do if no property could be carried over to any known bug.
+    pub fn names_to_use(&self) -> String {
+        let interface = &self.checklist.interface;
+        let names = interface.constants.iter().chain(&interface.variables).map(Name::name);
+        let names: Vec<&str> = names.collect();
+        let names = if names.is_empty() { "it lists none".to_owned() } else { names.join(", ") };
+        format!(
+            "no property could be carried over to any known bug, so they say nothing about this specification: evaluate \
+             it against a case of its own protocol, or write its properties with the names of the case's interface: \
+             {names} (tlaforge run --case {} asks for them)",
+            self.root.display()
+        )
+    }
+
     /// What a person should know of the case, none of which keeps it from running.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -253,7 +268,7 @@ impl Case {
 }
 
 fn target(root: &Path, file: &Path, shared: Option<&Path>) -> Result<Target, CaseError> {
-    let text = std::fs::read_to_string(file)
+    let text = files::read_text(file, files::MEDIUM)
         .map_err(|e| wrong(file, format!("cannot be read: {e}"), "make it a readable text file"))?;
     let module = Module::parse(&text).map_err(|e| wrong(file, e.to_string(), "write a TLA+ module into it"))?;
     let own = file.with_extension("cfg");
@@ -266,7 +281,7 @@ fn target(root: &Path, file: &Path, shared: Option<&Path>) -> Result<Target, Cas
 
 /// A configuration without its properties, which are never used.
 fn configuration(path: &Path, module: &Module) -> Result<Cfg, CaseError> {
-    let text = std::fs::read_to_string(path)
+    let text = files::read_text(path, files::MEDIUM)
         .map_err(|e| wrong(path, format!("cannot be read: {e}"), "make it a readable text file"))?;
     let remedy = || format!("correct it: it configures module {}", module.name);
     let cfg = Cfg::parse(&text).map_err(|d| wrong(path, d.to_string(), remedy()))?;

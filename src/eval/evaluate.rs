@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::kills::{Court, missed};
-use super::outcome::Evaluation;
+use super::outcome::{Evaluation, Tools};
 use super::specs::Specs;
 use super::tiers::look;
 use crate::process::Cancel;
@@ -39,8 +39,12 @@ pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<E
         None => missed(case, "the generated module is rejected, so that nothing can be carried over"),
     };
     let (tier1, tier2) = (looked.tier1, looked.tier2);
+    let mut remarks = case.remarks();
+    if tier3.inapplicable {
+        remarks.push(case.names_to_use());
+    }
     Ok(Evaluation {
-        schema: 1,
+        schema: 2,
         case: case.name.clone(),
         score: Evaluation::score_of(&tier1, &tier2, tier3.rate),
         tier1,
@@ -49,6 +53,7 @@ pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<E
         outcome: specs.told.as_ref().and_then(|told| told.outcome),
         stale_answers: specs.told.as_ref().map(|told| told.stale),
         checker: bench.tools.checker(),
-        remarks: case.remarks(),
+        tools: Tools::of(bench.tools.checker(), looked.version, looked.second),
+        remarks,
     })
 }

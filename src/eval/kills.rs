@@ -1,5 +1,8 @@
 //! The third tier: each known bug under the generated properties, and nothing else.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::carry::Carrier;
@@ -7,7 +10,7 @@ use super::case::{Bug, Case, Target};
 use super::outcome::{Fate, Mutant, NotApplicable, Tier3, Unknown, Wrong};
 use super::tiers::{beyond, is_property};
 use crate::pipeline::Name;
-use crate::tla::{Cfg, CheckOutcome, DEADLOCK, Module, Trace, Verdict, ViolationKind};
+use crate::tla::{Cfg, CheckOutcome, Checker, DEADLOCK, Module, Trace, Verdict, ViolationKind};
 use crate::toolchain::{
     BoxFuture, CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
 };
@@ -24,6 +27,8 @@ enum Verdicts {
 /// A target under all properties.
 struct Judged {
     verdicts: Vec<(String, Verdicts)>,
+    /// The checkers that ran on it.
+    checkers: BTreeSet<Checker>,
     remark: Option<String>,
 }
 
@@ -127,6 +132,7 @@ impl Court<'_> {
             by_named: is_named.then(|| killed_by.contains(&bug.should_violate)),
             killed_by,
             inconclusive,
+            checkers: judged.checkers.clone(),
             remark: judged.remark.clone(),
         }
     }
@@ -141,14 +147,20 @@ impl Court<'_> {
     ) -> Result<Judged, ToolError> {
         let all = |why: &str| {
             let unknown = |name: &String| (name.clone(), Verdicts::Unknown(why.to_owned()));
-            Ok(Judged { verdicts: properties.iter().map(unknown).collect(), remark: Some(why.to_owned()) })
+            let verdicts = properties.iter().map(unknown).collect();
+            Ok(Judged { verdicts, checkers: BTreeSet::new(), remark: Some(why.to_owned()) })
         };
         let mut spec = target.spec.clone();
-        match self.tools.translate(&spec, self.cx).await? {
-            Translation::NoAlgorithm => {}
-            Translation::Translated(text) => spec.text = text,
-            Translation::Rejected(diagnostics) => {
+        match self.tools.translate(&spec, self.cx).await {
+            Ok(Translation::NoAlgorithm) => {}
+            Ok(Translation::Translated(text)) => spec.text = text,
+            Ok(Translation::Rejected(diagnostics)) => {
                 return all(&format!("{}: {}", target.file, first(&diagnostics)));
+            }
+            Err(error) => {
+                if let Err(why) = undecided(error)? {
+                    return all(&format!("{}: {why}", target.file));
+                }
             }
         }
         // What does not parse by itself is told once, and not for each property.
@@ -170,7 +182,8 @@ impl Court<'_> {
         let carrier = Carrier::new(self.module, &module, &beside, &agreed);
         let cfg = target.cfg.clone().unwrap_or_else(|| self.borrowed(&module));
         let states_fairness = states_fairness(&module, &cfg);
-        let trial = Trial { court: self, carrier, spec, cfg, excused: !fair && !states_fairness };
+        let excused = !fair && !states_fairness;
+        let trial = Trial { court: self, carrier, spec, cfg, excused, checkers: Mutex::default() };
         trial.judge(properties, deadlocks).await
     }
 
@@ -208,6 +221,8 @@ struct Trial<'a> {
     cfg: Cfg,
     /// It states no fairness, and is not meant to break liveness: a behaviour that stops says nothing of its bug.
     excused: bool,
+    /// The checkers that ran on it.
+    checkers: Mutex<BTreeSet<Checker>>,
 }
 
 impl Trial<'_> {
@@ -252,7 +267,8 @@ impl Trial<'_> {
         }
         let place = |name: &str| properties.iter().position(|p| p == name).unwrap_or(properties.len());
         verdicts.sort_by_key(|(name, _)| place(name));
-        Ok(Judged { verdicts, remark })
+        let checkers = self.checkers.lock().map(|seen| seen.clone()).unwrap_or_default();
+        Ok(Judged { verdicts, checkers, remark })
     }
 
     /// The module with these properties, parsed and checked. What keeps it from being checked is no verdict.
@@ -281,7 +297,13 @@ impl Trial<'_> {
         }
         let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
         match self.court.tools.check(&request, cx).await {
-            Ok(checked) => Ok(Ok(checked.outcome)),
+            Ok(checked) => {
+                if let Ok(mut seen) = self.checkers.lock() {
+                    seen.insert(checked.outcome.checker);
+                    seen.extend(checked.second.map(|second| second.checker));
+                }
+                Ok(Ok(checked.outcome))
+            }
             Err(error) => undecided(error),
         }
     }
@@ -324,10 +346,8 @@ fn of_deadlock(outcome: Result<CheckOutcome, String>) -> Verdicts {
 /// A tool that broke on one module has decided nothing about it; one that is not there decides nothing at all.
 fn undecided(error: ToolError) -> Result<Result<CheckOutcome, String>, ToolError> {
     match error {
-        ToolError::Broke { .. } | ToolError::Deadline { .. } | ToolError::NotAnalysed { .. } => {
-            Ok(Err(line(&error.to_string())))
-        }
-        other => Err(other),
+        ended if ended.ends_the_work() => Err(ended),
+        error => Ok(Err(line(&error.to_string()))),
     }
 }
 
@@ -374,7 +394,13 @@ fn tier(mutants: Vec<Mutant>, wrong: Vec<Wrong>, untried: Vec<Unknown>, not_appl
     let detected = mutants.iter().filter(|mutant| mutant.outcome == Fate::Killed).count();
     let by_types_alone = mutants.iter().filter(|mutant| mutant.by_types_alone).count();
     let total = mutants.len();
-    Tier3 { detected, by_types_alone, total, rate: rate(detected, total), mutants, wrong, untried, not_applicable }
+    let mut judged_by = BTreeMap::new();
+    for checker in mutants.iter().flat_map(|mutant| &mutant.checkers) {
+        *judged_by.entry(*checker).or_default() += 1;
+    }
+    let inapplicable = total > 0 && mutants.iter().all(|mutant| mutant.outcome == Fate::NotApplicable);
+    let rate = rate(detected, total).filter(|_| !inapplicable);
+    Tier3 { detected, by_types_alone, total, inapplicable, rate, judged_by, mutants, wrong, untried, not_applicable }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a handful of mutants")]
@@ -393,7 +419,9 @@ pub(super) fn missed(case: &Case, why: &str) -> Tier3 {
         by_types_alone: false,
         by_named: None,
         inconclusive: Vec::new(),
+        checkers: BTreeSet::new(),
         remark: Some(why.to_owned()),
     };
-    tier(case.bugs.iter().map(mutant).collect(), Vec::new(), Vec::new(), Vec::new())
+    let tier = tier(case.bugs.iter().map(mutant).collect(), Vec::new(), Vec::new(), Vec::new());
+    Tier3 { inapplicable: false, rate: rate(0, tier.total), ..tier }
 }

@@ -13,8 +13,8 @@ pub use carry::{Carrier, Put};
 pub use case::{Bug, Case, CaseError, Checklist, Constraints, Expected, Target, Wanted, load_suite};
 pub use evaluate::{Bench, evaluate};
 pub use outcome::{
-    Criterion, Evaluation, Fate, Mutant, NotApplicable, Status, TARGET_STATES, Tier1, Tier2, Tier3, Unknown, WEIGHTS,
-    Wrong,
+    Criterion, Evaluation, Fate, Mutant, NotApplicable, Status, TARGET_STATES, Tier1, Tier2, Tier3, Tools, Unknown,
+    WEIGHTS, Wrong,
 };
 pub use specs::{Specs, SpecsError, Told};
 pub use suite::{Comparison, Row, compare, mean, read_results, results};

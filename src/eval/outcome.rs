@@ -1,5 +1,7 @@
 //! What an evaluation came to, and its score. The fields are those of `eval_report.json`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
 use crate::tla::Checker;
@@ -52,11 +54,11 @@ impl Criterion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tier1 {
     /// The module parses.
-    pub sany: Criterion,
+    pub parse: Criterion,
     /// Its algorithm is translated.
     pub pluscal: Criterion,
     /// The check ran to its end: no deadlock, no failed assertion, nothing left to explore.
-    pub tlc: Criterion,
+    pub check: Criterion,
     /// `TypeOK` holds.
     pub type_ok: Criterion,
     /// All declared invariants and properties hold.
@@ -66,25 +68,19 @@ pub struct Tier1 {
 }
 
 impl Tier1 {
-    /// The criteria, with their names.
-    pub fn criteria(&self) -> [(&'static str, &Criterion); 5] {
-        [
-            ("SANY parses", &self.sany),
-            ("PlusCal translates", &self.pluscal),
-            ("TLC completes", &self.tlc),
-            ("TypeOK holds", &self.type_ok),
-            ("invariants hold", &self.invariants),
-        ]
+    /// The criteria in the order of a report. Names of tools: [`Evaluation::criteria`].
+    fn all(&self) -> [&Criterion; 5] {
+        [&self.parse, &self.pluscal, &self.check, &self.type_ok, &self.invariants]
     }
 
     /// Whether all of them are met, by a specification that says something.
     pub fn passed(&self) -> bool {
-        self.vacuous.is_empty() && self.criteria().iter().all(|(_, criterion)| criterion.is_met())
+        self.vacuous.is_empty() && self.all().iter().all(|criterion| criterion.is_met())
     }
 
     /// Whether nothing speaks against it, and something is not known.
     pub fn undecided(&self) -> bool {
-        let is = |status| self.criteria().iter().any(|(_, criterion)| criterion.status == status);
+        let is = |status| self.all().iter().any(|criterion| criterion.status == status);
         self.vacuous.is_empty() && !is(Status::Failed) && is(Status::Undecided)
     }
 }
@@ -176,6 +172,8 @@ pub struct Mutant {
     pub by_named: Option<bool>,
     /// What is not known.
     pub inconclusive: Vec<Unknown>,
+    /// The checkers that decided something about it.
+    pub checkers: BTreeSet<Checker>,
     /// What else a person should know of it.
     pub remark: Option<String>,
 }
@@ -209,8 +207,12 @@ pub struct Tier3 {
     pub by_types_alone: usize,
     /// Known bugs.
     pub total: usize,
-    /// The detection rate; absent without known bugs.
+    /// Whether there are known bugs, and no property could be carried over to any of them.
+    pub inapplicable: bool,
+    /// The detection rate; absent without known bugs, and if no property could be carried over to any.
     pub rate: Option<f64>,
+    /// How many known bugs each checker judged.
+    pub judged_by: BTreeMap<Checker, usize>,
     /// Each known bug.
     pub mutants: Vec<Mutant>,
     /// Properties that a reference violates.
@@ -221,6 +223,29 @@ pub struct Tier3 {
     pub not_applicable: Vec<NotApplicable>,
 }
 
+/// The tools that were asked about the specification itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tools {
+    /// What translates its algorithm.
+    pub translator: &'static str,
+    /// What parses it.
+    pub parser: &'static str,
+    /// What explores its states.
+    pub checker: &'static str,
+    /// The version of the checker in its own words; empty if the specification was rejected before it ran.
+    pub version: String,
+    /// The checker that ran beside it, with `--checker both`.
+    pub second: Option<Checker>,
+}
+
+impl Tools {
+    /// The tools that belong to a checker.
+    pub fn of(checker: Checker, version: String, second: Option<Checker>) -> Self {
+        let (translator, parser) = (checker.translator(), checker.parser());
+        Self { translator, parser, checker: checker.name(), version, second }
+    }
+}
+
 /// An evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
@@ -228,7 +253,7 @@ pub struct Evaluation {
     pub schema: u32,
     /// The case.
     pub case: String,
-    /// From 0 to 1; absent without known bugs.
+    /// From 0 to 1; absent without a detection rate, unless the specification says nothing.
     pub score: Option<f64>,
     /// The first tier.
     pub tier1: Tier1,
@@ -242,12 +267,32 @@ pub struct Evaluation {
     pub stale_answers: Option<u32>,
     /// What decided the first tier.
     pub checker: Checker,
+    /// All tools of the first tier.
+    pub tools: Tools,
     /// What a person should know of the case.
     pub remarks: Vec<String>,
 }
 
 impl Evaluation {
-    /// The weighted score: 0 where the specification says nothing, none where there is no known bug.
+    /// Whether there is no score because no known bug says anything about this specification.
+    pub fn inapplicable(&self) -> bool {
+        self.score.is_none() && self.tier3.inapplicable
+    }
+
+    /// The criteria of the first tier, each with a name that says which tool decides it.
+    pub fn criteria(&self) -> [(String, &Criterion); 5] {
+        let [parse, pluscal, check, type_ok, invariants] = self.tier1.all();
+        let bare = |name: &'static str| name.trim_start_matches("the ");
+        [
+            (format!("{} accepts", bare(self.checker.parser())), parse),
+            ("PlusCal translates".to_owned(), pluscal),
+            (format!("{} completes", bare(self.checker.name())), check),
+            ("TypeOK holds".to_owned(), type_ok),
+            ("invariants hold".to_owned(), invariants),
+        ]
+    }
+
+    /// The weighted score: 0 if the specification says nothing, none without a detection rate.
     pub fn score_of(tier1: &Tier1, tier2: &Tier2, rate: Option<f64>) -> Option<f64> {
         if !tier1.vacuous.is_empty() {
             return Some(0.0);

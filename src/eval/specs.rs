@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::files;
 use crate::journal;
 use crate::pipeline::{Outcome, RunView, file};
 use crate::tla::Module;
@@ -48,7 +49,7 @@ impl Specs {
     pub fn load(root: &Path) -> Result<Self, SpecsError> {
         let read = |name: &str| {
             let file = root.join(name);
-            std::fs::read_to_string(&file).map_err(|e| SpecsError {
+            files::read_text(&file, files::MEDIUM).map_err(|e| SpecsError {
                 what: format!("cannot be read: {e}"),
                 file,
                 remedy: "give a run folder, or a folder with Spec.tla and Spec.cfg",

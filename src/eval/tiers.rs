@@ -4,13 +4,18 @@ use super::case::Case;
 use super::outcome::{Criterion, Status, Tier1, Tier2};
 use super::specs::Specs;
 use crate::pipeline::Outcome;
-use crate::tla::{Cfg, CheckOutcome, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under};
-use crate::toolchain::{CheckRequest, EndedAt, Examined, ToolContext, ToolError, Toolchain, examine};
+use crate::tla::{
+    Cfg, CheckOutcome, Checker, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under,
+};
+use crate::toolchain::{Algorithm, CheckRequest, EndedAt, Examined, ToolContext, ToolError, Toolchain, examine};
 
 /// The first two tiers, and the specification as the tools read it.
 pub(super) struct Looked {
     pub(super) tier1: Tier1,
     pub(super) tier2: Tier2,
+    /// The checker's version, and the checker that ran beside it.
+    pub(super) version: String,
+    pub(super) second: Option<Checker>,
     /// The module with its translation, and its configuration, where both can be read.
     pub(super) read: Option<(Module, Cfg)>,
 }
@@ -22,7 +27,7 @@ pub(super) async fn look(
     tools: &dyn Toolchain,
     cx: &ToolContext<'_>,
 ) -> Result<Looked, ToolError> {
-    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), cx).await?;
+    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), Algorithm::Translated, cx).await?;
     let outcome = &examined.checked.outcome;
     let cfg = Cfg::parse(&specs.cfg_text).ok();
     let module = Module::parse(&examined.spec.text).ok();
@@ -65,7 +70,8 @@ pub(super) async fn look(
     };
     // What the tools reject is carried over to nothing.
     let read = read.filter(|_| examined.ended_at >= EndedAt::Names);
-    Ok(Looked { tier1, tier2, read })
+    let (version, second) = (outcome.version.clone(), examined.checked.second.as_ref().map(|second| second.checker));
+    Ok(Looked { tier1, tier2, version, second, read })
 }
 
 fn criteria(examined: &Examined, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
@@ -89,32 +95,32 @@ fn criteria(examined: &Examined, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
         Criterion::because(Status::NotApplicable, "there is no algorithm")
     };
     let mut tier1 = Tier1 {
-        sany: Criterion::passed(),
+        parse: Criterion::passed(),
         pluscal,
-        tlc: Criterion::passed(),
+        check: Criterion::passed(),
         type_ok: Criterion::passed(),
         invariants: Criterion::passed(),
         vacuous: Vec::new(),
     };
     let stopped = match examined.ended_at {
         EndedAt::Configuration => {
-            (tier1.sany, tier1.pluscal) = (not_tried("the configuration"), not_tried("the configuration"));
-            tier1.tlc = rejected.clone();
+            (tier1.parse, tier1.pluscal) = (not_tried("the configuration"), not_tried("the configuration"));
+            tier1.check = rejected.clone();
             "the configuration cannot be read"
         }
         EndedAt::Translation => {
             tier1.pluscal = rejected.clone();
-            tier1.sany = not_tried("the algorithm is rejected");
-            tier1.tlc = not_tried("the algorithm is rejected");
+            tier1.parse = not_tried("the algorithm is rejected");
+            tier1.check = not_tried("the algorithm is rejected");
             "the algorithm is rejected"
         }
         EndedAt::Parse => {
-            tier1.sany = rejected.clone();
-            tier1.tlc = not_tried("the module is rejected");
+            tier1.parse = rejected.clone();
+            tier1.check = not_tried("the module is rejected");
             "the module is rejected"
         }
         EndedAt::Names => {
-            tier1.tlc = rejected.clone();
+            tier1.check = rejected.clone();
             "the configuration does not fit the module"
         }
         EndedAt::Check => "",
@@ -123,7 +129,7 @@ fn criteria(examined: &Examined, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
         (tier1.type_ok, tier1.invariants) = (not_tried(stopped), not_tried(stopped));
         return tier1;
     }
-    tier1.tlc = completed(outcome, case, rejected);
+    tier1.check = completed(outcome, case, rejected);
     let types: Vec<&str> = cfg.map(|cfg| type_invariants(cfg, case)).unwrap_or_default();
     let violated = match &outcome.verdict {
         Verdict::Violated { violated } => violated.property(),

@@ -225,10 +225,8 @@ impl Asker {
         let answer = match answer {
             Ok(answer) => {
                 let estimated = self.caller.estimate(&request, &answer);
-                self.count(
-                    answer.usage.map(|usage| usage.total()).or(estimated.map(|e| e.usage.total())).unwrap_or(0),
-                    answer.cost_usd.or(estimated.and_then(|e| e.cost_usd)),
-                );
+                self.count(answer.usage.map_or(0, |usage| usage.total()), answer.cost_usd);
+                self.count(estimated.map_or(0, |e| e.usage.total()), estimated.and_then(|e| e.cost_usd));
                 answer
             }
             Err(LlmError::Failed(failure)) if is_of_the_question(failure.kind) => nothing(&failure),
@@ -279,6 +277,7 @@ fn nothing(failure: &CallFailure) -> Answer {
         reads: Vec::new(),
         refused_reads: Vec::new(),
         usage: failure.usage,
+        estimated: None,
         cost_usd: None,
         model: None,
         stale: false,

@@ -1,10 +1,11 @@
 //! The answers of an experiment, in the format of a recording: each is appended and durable before anyone reads it, so
 //! that an experiment that was ended goes on where it was.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::{File, TryLockError};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::files;
 use crate::llm::{Recorded, Recording, RecordingError};
 
 /// What a recording is before its first answer; `run --record` begins its own the same way.
@@ -53,15 +54,13 @@ impl Ledger {
     /// Opens a file, or begins it, and hands over what it holds. A last line that was never finished is cut off.
     pub fn open(path: &Path) -> Result<(Self, Vec<Recorded>), LedgerError> {
         let io = |what| move |source| LedgerError::Io { what, path: path.to_owned(), source };
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = open.map_err(io("open"))?;
+        let mut file = files::open_own(path).map_err(io("open"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(LedgerError::Taken(path.to_owned())),
             Err(TryLockError::Error(source)) => return Err(io("lock")(source)),
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io("read"))?;
+        let bytes = files::read_file(&mut file, files::LOG).map_err(io("read"))?;
         if bytes.is_empty() {
             file.write_all(BEGUN.as_bytes()).and_then(|()| file.sync_all()).map_err(io("begin"))?;
             return Ok((Self { path: path.to_owned(), file }, Vec::new()));
@@ -123,6 +122,7 @@ mod tests {
             stop_reason: None,
             provider: "handoff".into(),
             late: false,
+            check_timed_out: false,
             answer: "yes\nno".into(),
         }
     }

@@ -1,12 +1,14 @@
 //! One process at a time in a run folder: an advisory lock of the operating system, which a killed process cannot leave
 //! behind.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+
+use crate::files;
 
 /// Why the folder is not ours.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +49,8 @@ const LEFT_BEHIND: Duration = Duration::from_secs(2);
 /// Held as long as the value lives.
 #[derive(Debug)]
 pub struct RunLock {
-    _file: File,
+    path: PathBuf,
+    file: File,
 }
 
 impl RunLock {
@@ -55,8 +58,7 @@ impl RunLock {
     pub fn take(folder: &Path, started: &str) -> Result<Self, LockError> {
         let path = folder.join("run.lock");
         let io = |source| LockError::Io { path: path.clone(), source };
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        let mut file = files::open_own(&path).map_err(io)?;
         let begun = Instant::now();
         loop {
             match file.try_lock() {
@@ -75,13 +77,19 @@ impl RunLock {
         }
         let owner = Owner { pid: std::process::id(), host: this_host(), started: started.to_owned() };
         let text = serde_json::to_string(&owner).expect("plain strings and numbers");
-        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(io)?;
-        Ok(Self { _file: file })
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(&io)?;
+        Ok(Self { path, file })
+    }
+
+    /// Checks that the lock file is still there: after its removal another process can take a lock of its own.
+    pub fn check(&self) -> Result<(), LockError> {
+        files::check_in_place(&self.file, &self.path)
+            .map_err(|source| LockError::Io { path: self.path.clone(), source })
     }
 
     /// Who holds the lock of `folder`, without a wish to have it. Nothing is written.
     pub fn holder(folder: &Path) -> Option<LockError> {
-        let mut file = File::open(folder.join("run.lock")).ok()?;
+        let mut file = files::open(&folder.join("run.lock")).ok()?;
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| held(folder, &mut file))
     }
 }
@@ -102,7 +110,7 @@ fn this_host() -> String {
 
 fn held(folder: &Path, file: &mut File) -> LockError {
     let mut text = String::new();
-    let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+    let _ = file.rewind().and_then(|()| file.take(4096).read_to_string(&mut text));
     let unknown = || "unknown".to_owned();
     let owner = serde_json::from_str(&text).unwrap_or(Owner { pid: 0, host: unknown(), started: unknown() });
     LockError::Held { folder: folder.to_owned(), pid: owner.pid, host: owner.host, started: owner.started }

@@ -1,12 +1,14 @@
 //! The append-only log. A record is durable before [`Journal::append`] returns; what is torn at the end was never acted
 //! on and is cut off when the log is opened again.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::checksum::{Chain, FORMAT, is_whole_but_for_its_end};
 use super::clocks::Clocks;
 use super::event::{Clock, Event, Record};
+use crate::files;
 
 /// Journals from this size on are read on all cores.
 const SHARED_BYTES: usize = 256 << 10;
@@ -65,6 +67,7 @@ pub struct Journal {
     events: Vec<Event>,
     clock: Clock,
     clocks: Clocks,
+    chain: Chain,
     crash: Option<Crash>,
     /// Called with each durable event.
     observer: Option<Observer>,
@@ -82,14 +85,12 @@ impl Journal {
     pub fn open(path: &Path, clock: Clock) -> Result<(Self, Recovery), JournalError> {
         let io = |what| move |source| JournalError::Io { what, path: path.to_owned(), source };
         let is_new = !path.exists();
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io("open"))?;
+        let mut file = files::open_own(path).map_err(io("open"))?;
         if is_new && let Some(parent) = path.parent() {
             File::open(parent).and_then(|d| d.sync_all()).map_err(io("sync the folder of"))?;
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io("read"))?;
-        let (events, whole) = parse(path, &bytes)?;
+        let bytes = files::read_file(&mut file, files::LOG).map_err(io("read"))?;
+        let (events, whole, chain) = parse(path, &bytes)?;
         let clocks = Clocks::of(&events).map_err(|at| JournalError::Damaged {
             path: path.to_owned(),
             line: at + 1,
@@ -107,6 +108,7 @@ impl Journal {
             events,
             clock,
             clocks,
+            chain,
             crash: None,
             observer: None,
             damaged_tail: false,
@@ -156,9 +158,11 @@ impl Journal {
         let Draft { clocks, events: mut fresh, .. } = draft;
         let count = fresh.len();
         let mut bytes = Vec::new();
+        let mut chain = self.chain.clone();
         for (i, event) in fresh.iter_mut().enumerate() {
             event.more = u32::try_from(count - 1 - i).unwrap_or(u32::MAX);
-            let line = serde_json::to_vec(event).expect("an event has string keys only");
+            let mut line = serde_json::to_vec(event).expect("an event has string keys only");
+            chain.seal(&mut line);
             self.crash_before(event, &bytes, &line);
             bytes.extend_from_slice(&line);
             bytes.push(b'\n');
@@ -170,6 +174,7 @@ impl Journal {
             }
         }
         self.clocks = clocks;
+        self.chain = chain;
         self.events.extend(fresh);
         if let Some(observer) = &self.observer {
             self.events[from..].iter().for_each(observer);
@@ -183,6 +188,7 @@ impl Journal {
         if self.damaged_tail {
             return Err(io(&self.path, std::io::Error::other("an earlier write failed; start again with `resume`")));
         }
+        files::check_in_place(&self.file, &self.path).map_err(|e| io(&self.path, e))?;
         let before = self.file.stream_position().map_err(|e| io(&self.path, e))?;
         if let Err(source) = self.file.write_all(bytes).and_then(|()| self.file.sync_data()) {
             self.damaged_tail = true;
@@ -227,7 +233,7 @@ impl Draft {
         for record in records {
             let vc = Some(self.clocks.tick(&record));
             self.events.push(Event {
-                v: 1,
+                v: FORMAT,
                 seq: self.first + self.events.len() as u64,
                 at: self.at.clone(),
                 lifeline: record.lifeline,
@@ -262,15 +268,18 @@ pub fn read(path: &Path) -> Result<Vec<Event>, JournalError> {
 
 /// The same, and how many whole lines of a group stand behind them that was not written to its end.
 pub fn read_with_rest(path: &Path) -> Result<(Vec<Event>, usize), JournalError> {
-    let bytes =
-        std::fs::read(path).map_err(|source| JournalError::Io { what: "read", path: path.to_owned(), source })?;
-    let (events, end) = parse(path, &bytes)?;
+    let bytes = files::read(path, files::LOG).map_err(|source| JournalError::Io {
+        what: "read",
+        path: path.to_owned(),
+        source,
+    })?;
+    let (events, end, _) = parse(path, &bytes)?;
     let rest = bytes[end..].split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count();
     Ok((events, rest))
 }
 
-/// The events, and how many bytes they take; what follows is torn.
-fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize), JournalError> {
+/// The events, how many bytes they take, and the digest of their lines; what follows is torn.
+fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize, Chain), JournalError> {
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let lines: Vec<&[u8]> = bytes[..whole].split_inclusive(|&b| b == b'\n').collect();
     let mut events = if whole < SHARED_BYTES { parse_lines(path, &lines, 0)? } else { parse_shared(path, &lines)? };
@@ -289,7 +298,24 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize), JournalError>
         events.pop();
     }
     let group_ends = lines[..events.len()].iter().map(|line| line.len()).sum();
-    Ok((events, group_ends))
+    let chain = check(path, &lines, events.len(), &bytes[whole..])?;
+    Ok((events, group_ends, chain))
+}
+
+/// Checks the checksums of all lines. Returns the digest of the first `kept` of them.
+fn check(path: &Path, lines: &[&[u8]], kept: usize, tail: &[u8]) -> Result<Chain, JournalError> {
+    let damaged = |line, what: &str| JournalError::Damaged { path: path.to_owned(), line, what: what.to_owned() };
+    let (mut chain, mut of_kept) = (Chain::default(), Chain::default());
+    for (number, line) in (1..).zip(lines) {
+        chain.check(line).map_err(|what| damaged(number, what))?;
+        if number == kept {
+            of_kept = chain.clone();
+        }
+    }
+    if is_whole_but_for_its_end(&chain, tail) {
+        return Err(damaged(lines.len() + 1, "its end of line was altered"));
+    }
+    Ok(of_kept)
 }
 
 /// Reading the lines of a long journal is what resuming a run costs, and no line needs another.
@@ -316,8 +342,9 @@ fn parse_lines(path: &Path, lines: &[&[u8]], before: usize) -> Result<Vec<Event>
     for (number, line) in (before + 1..).zip(lines) {
         let damaged = |what: String| JournalError::Damaged { path: path.to_owned(), line: number, what };
         let event: Event = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
-        if event.v != 1 {
-            return Err(damaged(format!("format version {} is not 1: a newer tlaforge wrote it", event.v)));
+        if !(1..=FORMAT).contains(&event.v) {
+            let what = format!("format version {} is not among 1 to {FORMAT}: a newer tlaforge wrote it", event.v);
+            return Err(damaged(what));
         }
         if event.seq != number as u64 {
             return Err(damaged(format!("event {} stands where {number} belongs", event.seq)));
@@ -387,7 +414,7 @@ mod tests {
             (format!("{}\n{{broken\n{}\n", lines[0], lines[2]), 2),
             (format!("{}\n{}\n", lines[0], lines[2]), 2),
             (format!("{}\n\n", lines[0]), 2),
-            (lines[0].replace("\"v\":1", "\"v\":7") + "\n", 1),
+            (lines[0].replace("\"v\":2", "\"v\":7") + "\n", 1),
         ] {
             std::fs::write(&path, &text).unwrap();
             let Err(JournalError::Damaged { line: at, .. }) = Journal::open(&path, clock()) else { panic!("{text}") };
@@ -429,7 +456,8 @@ mod tests {
         let (mut journal, _) = Journal::open(&path, clock()).unwrap();
         journal.append(vec![record(1)]).unwrap();
         // /dev/full accepts no byte: the nearest thing to a full disk that needs no file system of its own.
-        journal.file = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        journal.file = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        journal.path = "/dev/full".into();
         assert!(matches!(journal.append(vec![record(2)]), Err(JournalError::Io { .. })));
         assert_eq!(journal.events().len(), 1);
         assert_eq!(read(&path).unwrap().len(), 1);
@@ -475,7 +503,7 @@ mod tests {
         drop(journal);
         let mut events = read(&path).unwrap();
         let line = |event: &mut Event| {
-            event.vc = None;
+            (event.v, event.vc) = (1, None);
             serde_json::to_string(event).unwrap() + "\n"
         };
         std::fs::write(&path, events.iter_mut().map(line).collect::<String>()).unwrap();

@@ -2,12 +2,14 @@
 //!
 //! It knows no node names, no verdicts and no models: names and data are the caller's.
 
+mod checksum;
 mod clocks;
 mod event;
 mod lock;
 mod log;
 mod store;
 
+pub use checksum::{Chain, check_lines};
 pub use event::{Clock, Event, Kind, Past, Record, is_apart};
 pub use lock::{LockError, RunLock};
 pub use log::{Crash, Draft, Journal, JournalError, Observer, Recovery, read, read_with_rest};

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::files;
+
 /// The name of an artifact: 64 lower-case hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -103,8 +105,11 @@ impl ArtifactStore {
     /// Reads an artifact and checks its content against its name.
     pub fn get(&self, sha: &Sha) -> Result<Vec<u8>, StoreError> {
         let path = self.path(sha);
-        let bytes =
-            std::fs::read(&path).map_err(|source| StoreError::Io { what: "read", path: path.clone(), source })?;
+        let bytes = files::read(&path, files::LARGE).map_err(|source| StoreError::Io {
+            what: "read",
+            path: path.clone(),
+            source,
+        })?;
         if Sha::of(&bytes) == *sha { Ok(bytes) } else { Err(StoreError::Altered { path }) }
     }
 

@@ -70,6 +70,7 @@ impl Anthropic {
             reads,
             refused_reads: refused_reads.iter().map(|path| self.http.scrub(path)).collect(),
             usage: tally.usage,
+            estimated: tally.estimated(),
             cost_usd: None,
             model: tally.model.map(|m| self.http.scrub(&m)).or_else(|| Some(model_of(request).to_owned())),
             stale: false,
@@ -167,8 +168,8 @@ impl Anthropic {
         let mut events = posted.inspect_err(|failure| tally.end(None, tokens, 0, Some(failure)))?;
         let mut turn = Turn { request_id: events.request_id.clone(), ..Turn::default() };
         let read = read_turn(&mut events, &mut turn).await;
-        tally.add(turn.usage, turn.model.as_ref());
-        tally.end(turn.usage, tokens, turn.text().len(), read.as_ref().err());
+        tally.add(turn.usage(), turn.model.as_ref());
+        tally.end(turn.usage(), tokens, turn.text().len(), read.as_ref().err());
         read?;
         // Only where another turn follows: an answer that is complete is not kept waiting, nor lost to a signal.
         if !turn.calls().is_empty() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::contract::Usage;
 use super::failure::CallFailure;
@@ -15,7 +15,7 @@ pub(super) struct Turn {
     pub blocks: BTreeMap<u64, Block>,
     pub stop: Option<String>,
     pub stop_details: Option<String>,
-    pub usage: Option<Usage>,
+    pub counts: Map<String, Value>,
     pub model: Option<String>,
     pub request_id: Option<String>,
 }
@@ -82,22 +82,21 @@ impl Turn {
         json!({"role": "assistant", "content": blocks})
     }
 
+    /// The numbers of later events are those of the whole turn so far; a number that is null or missing stays as it was.
     fn count(&mut self, usage: &Value) {
-        if !usage.is_object() {
-            return;
-        }
-        // The numbers of later events are those of the whole turn so far.
-        let counts = self.usage.get_or_insert_with(Usage::default);
-        for (name, count) in [
-            ("input_tokens", &mut counts.input),
-            ("output_tokens", &mut counts.output),
-            ("cache_read_input_tokens", &mut counts.cache_read),
-            ("cache_creation_input_tokens", &mut counts.cache_write),
-        ] {
-            if let Some(number) = usage[name].as_u64() {
-                *count = number;
-            }
-        }
+        let counts = usage.as_object().into_iter().flatten().filter(|(_, count)| !count.is_null());
+        self.counts.extend(counts.map(|(name, count)| (name.clone(), count.clone())));
+    }
+
+    /// Tokens of the turn, if the server counted them.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        let count = |name: &str| self.counts.get(name).unwrap_or(&Value::Null);
+        Usage::counted(
+            count("input_tokens"),
+            count("output_tokens"),
+            count("cache_read_input_tokens"),
+            count("cache_creation_input_tokens"),
+        )
     }
 
     fn delta(&mut self, index: u64, delta: &Value) {
@@ -154,6 +153,8 @@ pub(super) async fn read_turn(events: &mut Events<'_>, turn: &mut Turn) -> Resul
             }
             "content_block_delta" => turn.delta(index.unwrap_or(u64::MAX), &data["delta"]),
             "message_delta" => {
+                // The count of the output in `message_start` is that of the first token.
+                turn.counts.remove("output_tokens");
                 turn.count(&data["usage"]);
                 if let Some(stop) = data["delta"]["stop_reason"].as_str() {
                     turn.stop = Some(stop.to_owned());
@@ -231,9 +232,9 @@ mod tests {
     fn later_counts_replace_earlier_ones_and_what_they_do_not_name_stays() {
         let mut turn = Turn::default();
         turn.count(&Value::Null);
-        assert_eq!(turn.usage, None);
+        assert_eq!(turn.usage(), None);
         turn.count(&json!({"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 7, "output_tokens": 1}));
         turn.count(&json!({"output_tokens": 40, "input_tokens": null}));
-        assert_eq!(turn.usage, Some(Usage { input: 5, output: 40, cache_read: 100, cache_write: 7 }));
+        assert_eq!(turn.usage(), Some(Usage { input: 5, output: 40, cache_read: 100, cache_write: 7 }));
     }
 }

@@ -250,6 +250,11 @@ impl Caller {
         self.provider.comes_late(key)
     }
 
+    /// Whether the provider's recording says that the quick check of the answer did not end in time.
+    pub fn check_timed_out(&self, key: &RequestKey) -> bool {
+        self.provider.check_timed_out(key)
+    }
+
     /// Waits until there is a place for one more call, and room for it in the budget beside those under way. `used` tells
     /// what the run has used; what the others are expected to take is added to it.
     pub async fn place(
@@ -413,13 +418,15 @@ impl Caller {
         Some(self.prices.of(model?)?.of(usage?))
     }
 
-    /// What an answer took, as far as can be said where its provider does not count: what the request offers, read once,
-    /// and the answer. Against a budget it counts as used; without one nobody needs it.
+    /// An estimate of the tokens of an answer that its provider did not count, beside those in `usage`. If nothing is known
+    /// of the requests of the call, it is what the request offers, read once, and the answer. It counts as used against a
+    /// budget; without a budget there is no estimate.
     pub fn estimate(&self, request: &Request, answer: &Answer) -> Option<Estimate> {
-        if answer.usage.is_some() || self.budget == Budget::default() {
+        if self.budget == Budget::default() {
             return None;
         }
-        let usage = expected(request, answer.text.len() as u64 / BYTES_PER_TOKEN);
+        let whole = || answer.usage.is_none().then(|| expected(request, answer.text.len() as u64 / BYTES_PER_TOKEN));
+        let usage = answer.estimated.or_else(whole)?;
         Some(Estimate { usage, cost_usd: self.cost(request.choice.model.as_deref(), Some(&usage)) })
     }
 

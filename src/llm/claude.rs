@@ -265,6 +265,7 @@ impl ClaudeCode {
             text: finished.text,
             refused_reads: finished.refused,
             usage: finished.usage,
+            estimated: None,
             cost_usd: None,
             model: finished.model,
             stale: false,

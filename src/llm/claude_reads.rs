@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::contract::{FileRead, Offered};
+use crate::files;
 use crate::journal::Sha;
 
 /// One piece of a file that the program showed to the model.
@@ -75,7 +76,7 @@ pub(super) fn reads(shown: &[Shown], offered: &[Offered], workspace: &Path) -> V
 /// The name of the offered file counts only where every line that was shown is a line of that very file.
 fn read(path: &str, pieces: &[Option<&Piece>], offered: Option<&Offered>, workspace: &Path) -> FileRead {
     if let Some(offered) = offered
-        && let Ok(bytes) = std::fs::read(workspace.join(path))
+        && let Ok(bytes) = files::read(&workspace.join(path), files::LARGE)
         && Sha::of(&bytes) == offered.sha
     {
         let text = as_shown(&bytes);

@@ -42,7 +42,7 @@ pub(super) struct Transcript {
     model: Option<String>,
     request_ids: Vec<String>,
     /// Tokens that messages began with, by message: all that is known where there is no result.
-    begun: BTreeMap<String, Usage>,
+    begun: BTreeMap<String, Option<Usage>>,
     failed: Failed,
     result: Option<Value>,
 }
@@ -224,11 +224,9 @@ impl Transcript {
     pub(super) fn usage(&self) -> Option<Usage> {
         let counted = self.result.as_ref().map(|result| {
             let by_model = result["modelUsage"].as_object().into_iter().flat_map(|models| models.values());
-            let sum = by_model.map(model_usage).fold(Usage::default(), add);
-            if sum.total() > 0 { sum } else { api_usage(&result["usage"]) }
+            sum(by_model.map(model_usage)).or_else(|| api_usage(&result["usage"]))
         });
-        let usage = counted.unwrap_or_else(|| self.begun.values().copied().fold(Usage::default(), add));
-        (usage.total() > 0).then_some(usage)
+        counted.unwrap_or_else(|| sum(self.begun.values().copied()))
     }
 
     /// Whether the program gave its result.
@@ -327,33 +325,27 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn api_usage(usage: &Value) -> Usage {
-    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
-    Usage {
-        input: number("input_tokens"),
-        output: number("output_tokens"),
-        cache_read: number("cache_read_input_tokens"),
-        cache_write: number("cache_creation_input_tokens"),
-    }
+fn api_usage(usage: &Value) -> Option<Usage> {
+    Usage::counted(
+        &usage["input_tokens"],
+        &usage["output_tokens"],
+        &usage["cache_read_input_tokens"],
+        &usage["cache_creation_input_tokens"],
+    )
 }
 
-fn model_usage(usage: &Value) -> Usage {
-    let number = |name: &str| usage[name].as_u64().unwrap_or(0);
-    Usage {
-        input: number("inputTokens"),
-        output: number("outputTokens"),
-        cache_read: number("cacheReadInputTokens"),
-        cache_write: number("cacheCreationInputTokens"),
-    }
+fn model_usage(usage: &Value) -> Option<Usage> {
+    Usage::counted(
+        &usage["inputTokens"],
+        &usage["outputTokens"],
+        &usage["cacheReadInputTokens"],
+        &usage["cacheCreationInputTokens"],
+    )
 }
 
-fn add(a: Usage, b: Usage) -> Usage {
-    Usage {
-        input: a.input.saturating_add(b.input),
-        output: a.output.saturating_add(b.output),
-        cache_read: a.cache_read.saturating_add(b.cache_read),
-        cache_write: a.cache_write.saturating_add(b.cache_write),
-    }
+/// The sum, or `None` if there is nothing to add or a part was not counted.
+fn sum(parts: impl Iterator<Item = Option<Usage>>) -> Option<Usage> {
+    parts.reduce(|a, b| Some(a?.plus(b?))).flatten()
 }
 
 #[cfg(test)]

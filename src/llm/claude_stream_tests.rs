@@ -333,10 +333,11 @@ fn reads_of_several_files_at_once_come_in_any_order() {
 #[test]
 fn tokens_of_all_models_count_and_where_there_is_no_result_those_that_messages_began_with() {
     let mut end = ends("x");
-    end["modelUsage"] = json!({"a": {"inputTokens": 5, "outputTokens": 1}, "b": {"cacheReadInputTokens": 7}});
+    end["modelUsage"] =
+        json!({"a": {"inputTokens": 5, "outputTokens": 1}, "b": {"outputTokens": 2, "cacheReadInputTokens": 7}});
     end["usage"] = json!({"input_tokens": 1});
     let usage = play(&begun(&[says("x"), end]), false).unwrap().usage.unwrap();
-    assert_eq!(usage, Usage { input: 5, output: 1, cache_read: 7, cache_write: 0 });
+    assert_eq!(usage, Usage { input: 5, output: 3, cache_read: 7, cache_write: 0 });
     let mut one = says("x");
     one["message"]["usage"] = json!({"input_tokens": 9, "output_tokens": 1});
     let failure = play(&begun(&[one.clone(), one]), false).unwrap_err();

@@ -115,6 +115,19 @@ pub struct Usage {
 pub const LONGEST_ANSWER: u64 = 8 << 20;
 
 impl Usage {
+    /// The counts of a server. Returns `None` unless both sides of the request are counted: no request and no answer takes
+    /// zero tokens, so zero, like anything that is not a whole number, means that the server did not count. Budgets then
+    /// use an estimate.
+    pub(super) fn counted(input: &Value, output: &Value, cache_read: &Value, cache_write: &Value) -> Option<Usage> {
+        let cached = |count: &Value| if count.is_null() { Some(0) } else { count.as_u64() };
+        let (cache_read, cache_write) = (cached(cache_read)?, cached(cache_write)?);
+        // A prompt that comes from the cache as a whole has no other input.
+        let from_cache = cache_read > 0 || cache_write > 0;
+        let input = if from_cache { cached(input)? } else { input.as_u64().filter(|input| *input > 0)? };
+        let output = output.as_u64().filter(|output| *output > 0)?;
+        Some(Usage { input, output, cache_read, cache_write })
+    }
+
     /// All tokens together.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output).saturating_add(self.cache_read).saturating_add(self.cache_write)
@@ -143,6 +156,9 @@ pub struct Answer {
     pub refused_reads: Vec<String>,
     /// Tokens, where the provider counts them.
     pub usage: Option<Usage>,
+    /// An estimate of the tokens of those requests of the call that the provider did not count, beside `usage`. Only under
+    /// a budget.
+    pub estimated: Option<Usage>,
     /// US dollars, where they are known.
     pub cost_usd: Option<f64>,
     /// The model, where the provider names it.
@@ -228,6 +244,11 @@ pub trait Provider: Send + Sync {
 
     /// Whether the answer to this request is known to come when what it was asked for has been decided without it.
     fn comes_late(&self, _key: &RequestKey) -> bool {
+        false
+    }
+
+    /// Whether the quick check of the answer to this request is known not to have ended in time.
+    fn check_timed_out(&self, _key: &RequestKey) -> bool {
         false
     }
 

@@ -61,6 +61,10 @@ impl Provider for Guarded {
         self.inner.comes_late(key)
     }
 
+    fn check_timed_out(&self, key: &RequestKey) -> bool {
+        self.inner.check_timed_out(key)
+    }
+
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a> {
         Box::pin(async move { self.clean(self.inner.ask(request, cancel).await) })
     }

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use super::contract::{Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, Offered, Provider, Request};
 use super::reading::cover;
 use super::renames::Renames;
+use crate::files;
 use crate::journal::write_atomically;
 use crate::process::Cancel;
 
@@ -51,7 +52,7 @@ impl Handoff {
         let renames = Renames::of(&folder, ANSWER);
         let question = folder.join("request.md");
         let text = render(request, &folder)?;
-        if std::fs::read_to_string(&question).ok().as_deref() != Some(text.as_str()) {
+        if files::read_text(&question, files::LARGE).ok().as_deref() != Some(text.as_str()) {
             write_atomically(&question, text.as_bytes()).map_err(io("write the request in"))?;
         }
         let answer = wait_for(&folder.join(ANSWER), renames, cancel).await?;
@@ -60,6 +61,7 @@ impl Handoff {
             reads: reads(request, &folder),
             refused_reads: Vec::new(),
             usage: None,
+            estimated: None,
             cost_usd: None,
             model: None,
             stale: false,
@@ -106,7 +108,8 @@ fn render(request: &Request, folder: &Path) -> Result<String, LlmError> {
     );
     for offered in request.offered.iter().filter(|o| stands_inside(o)) {
         let path = request.workspace.join(&offered.path);
-        let content = std::fs::read_to_string(&path).map_err(|source| LlmError::Io { what: "read", path, source })?;
+        let content =
+            files::read_text(&path, files::LARGE).map_err(|source| LlmError::Io { what: "read", path, source })?;
         let fence = fence_for(&content);
         let (path, sha) = (&offered.path, &offered.sha);
         let _ = write!(
@@ -132,7 +135,7 @@ fn fence_for(content: &str) -> String {
 
 /// What stands inside the request has been read; of the rest, what the answerer lists.
 fn reads(request: &Request, folder: &Path) -> Vec<FileRead> {
-    let listed = std::fs::read_to_string(folder.join("files_read.txt")).unwrap_or_default();
+    let listed = files::read_text(&folder.join("files_read.txt"), files::SMALL).unwrap_or_default();
     let listed: Vec<&str> =
         listed.lines().map(|l| l.trim().trim_start_matches("- ").trim_matches('`')).filter(|l| !l.is_empty()).collect();
     let read = |o: &Offered| {
@@ -143,7 +146,7 @@ fn reads(request: &Request, folder: &Path) -> Vec<FileRead> {
         let lines: Vec<Option<&str>> = lines.collect();
         let whole = stands_inside(o) || lines.contains(&None) || {
             let ranges = lines.iter().flatten().flat_map(|l| l.split(',')).filter_map(range).collect();
-            let text = std::fs::read_to_string(request.workspace.join(&o.path));
+            let text = files::read_text(&request.workspace.join(&o.path), files::LARGE);
             text.is_ok_and(|text| cover(ranges, text.lines().count() as u64))
         };
         let named = stands_inside(o) || !lines.is_empty();
@@ -183,7 +186,7 @@ fn complete_answer(path: &Path, renamed: bool) -> Result<Option<String>, LlmErro
     }
     // The file may have grown since, so its size then is not what bounds the reading.
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(io)?;
+    let file = files::open(path).map_err(io)?;
     if file.take(LONGEST_ANSWER + 1).read_to_end(&mut bytes).map_err(io)? as u64 > LONGEST_ANSWER {
         return Err(LlmError::TooLong { path: path.to_owned() });
     }

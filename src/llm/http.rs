@@ -6,7 +6,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use eventsource_stream::{Event, EventStreamError, Eventsource};
 use futures_util::{Stream, StreamExt};
@@ -68,15 +68,17 @@ pub struct HttpSettings {
     pub key: Option<Secret>,
     /// How long connecting may take.
     pub connect_timeout: Duration,
-    /// How long nothing may come. A call as a whole has no limit here.
+    /// How long no content may come. A call as a whole has no limit here.
     pub idle_timeout: Duration,
+    /// Reads the clock, for a `Retry-After` with a date from a server that does not send its own time.
+    pub now: Option<fn() -> SystemTime>,
 }
 
 impl HttpSettings {
-    /// A server with the usual limits: 15 s to connect, 120 s without a byte.
+    /// A server with the usual limits: 15 s to connect, 120 s without content.
     pub fn new(base_url: impl Into<String>, key: Option<Secret>) -> Self {
         let (connect_timeout, idle_timeout) = (Duration::from_secs(15), Duration::from_secs(120));
-        Self { base_url: base_url.into(), key, connect_timeout, idle_timeout }
+        Self { base_url: base_url.into(), key, connect_timeout, idle_timeout, now: None }
     }
 }
 
@@ -89,6 +91,7 @@ pub(super) struct Http {
     key: Option<Secret>,
     idle: Duration,
     connect: Duration,
+    now: Option<fn() -> SystemTime>,
 }
 
 impl Http {
@@ -105,8 +108,8 @@ impl Http {
             builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|e| SetupError::Client { what: http_failure::chain(&e.without_url()) })?;
-        let HttpSettings { key, idle_timeout, connect_timeout, .. } = settings;
-        Ok(Self { client, url, models, key, idle: idle_timeout, connect: connect_timeout })
+        let HttpSettings { key, idle_timeout, connect_timeout, now, .. } = settings;
+        Ok(Self { client, url, models, key, idle: idle_timeout, connect: connect_timeout, now })
     }
 
     pub(super) fn key(&self) -> Option<&Secret> {
@@ -146,7 +149,7 @@ impl Http {
         let sent = self.client.post(self.url.clone()).headers(headers).json(body).send().await;
         let response = sent.map_err(|e| self.trouble(e))?;
         let status = response.status();
-        let mut envelope = Envelope::of(status.as_u16(), response.headers());
+        let mut envelope = Envelope::of(status.as_u16(), response.headers(), self.now);
         envelope.request_id = envelope.request_id.map(|id| self.scrub(&id));
         tally.name(envelope.request_id.as_ref());
         if !status.is_success() {
@@ -160,7 +163,12 @@ impl Http {
             return Err(self.clean(http_failure::of_other_content(&envelope, &self.scrub(&body))));
         }
         let request_id = envelope.request_id;
-        Ok(Events { http: self, inner: Box::pin(bounded(response).eventsource()), request_id })
+        Ok(Events {
+            http: self,
+            content_at: Instant::now(),
+            inner: Box::pin(bounded(response).eventsource()),
+            request_id,
+        })
     }
 
     /// Asks for the list of models: whether the server is there and takes the key. No model is asked.
@@ -170,7 +178,7 @@ impl Http {
         let trouble = |e| self.clean(http_failure::of_transport(e, &self.url, self.connect, self.connect));
         let response = sent.map_err(trouble)?;
         let status = response.status();
-        let envelope = Envelope::of(status.as_u16(), response.headers());
+        let envelope = Envelope::of(status.as_u16(), response.headers(), self.now);
         let body = self.error_body(response).await;
         if status.is_success() {
             // Of a long list the beginning is enough.
@@ -204,6 +212,8 @@ impl Http {
 /// A stream of events that is read to its last.
 pub(super) struct Events<'a> {
     http: &'a Http,
+    /// When the server last sent content. What only keeps the connection alive does not count.
+    content_at: Instant,
     inner: Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<Broken>>> + Send>>,
     /// The server's name of the request.
     pub request_id: Option<String>,
@@ -212,9 +222,18 @@ pub(super) struct Events<'a> {
 impl Events<'_> {
     /// The next event; `None` where the stream ends in good order.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, CallFailure> {
-        let failure = match self.inner.next().await {
+        let left = self.http.idle.saturating_sub(self.content_at.elapsed());
+        let Ok(next) = tokio::time::timeout(left, self.inner.next()).await else {
+            return Err(self.named(http_failure::of_silence(&self.http.url, self.http.idle)));
+        };
+        let failure = match next {
             None => return Ok(None),
-            Some(Ok(event)) => return Ok(Some(event)),
+            Some(Ok(event)) => {
+                if has_content(&event.data) {
+                    self.content_at = Instant::now();
+                }
+                return Ok(Some(event));
+            }
             Some(Err(EventStreamError::Transport(Broken::Transport(error)))) => self.http.trouble(error),
             Some(Err(EventStreamError::Transport(Broken::TooMuch(what)))) => {
                 CallFailure::new(FailureKind::Malformed, format!("the answer of the server has {what}"))
@@ -268,6 +287,34 @@ pub(super) async fn unless_cancelled<T>(call: impl Future<Output = T>, cancel: &
         () = cancel.cancelled() => {}
     }
     tokio::time::timeout(LAST_WORD, call).await.map_err(|_| LlmError::Cancelled)
+}
+
+/// Whether an event is more than a sign of life. Servers send pings, and chunks whose delta is empty.
+fn has_content(data: &str) -> bool {
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    let says_nothing = |delta: &Value| {
+        let fields = delta.as_object().into_iter().flatten();
+        fields.filter(|(name, _)| !["role", "type"].contains(&name.as_str())).all(|(_, value)| is_empty(value))
+    };
+    let Ok(event) = serde_json::from_str::<Value>(data) else { return !data.trim().is_empty() };
+    if event["type"] == "ping" {
+        return false;
+    }
+    if event["type"] == "content_block_delta" {
+        return !says_nothing(&event["delta"]);
+    }
+    match event["choices"].as_array() {
+        Some(choices) if is_empty(&event["usage"]) => {
+            choices.iter().any(|choice| !is_empty(&choice["finish_reason"]) || !says_nothing(&choice["delta"]))
+        }
+        _ => true,
+    }
 }
 
 /// Why a stream ends.
@@ -401,10 +448,15 @@ impl Tally {
         }
     }
 
+    /// An estimate of what the server did not count.
+    pub(super) fn estimated(&self) -> Option<Usage> {
+        Some(self.guessed).filter(|guessed| guessed.total() > 0)
+    }
+
     /// A failure with all tokens that the attempt took, and what the model tried to read outside the workspace.
     pub(super) fn charge(&self, failure: CallFailure, reading: Reading) -> CallFailure {
         let request_id = failure.request_id.clone().or_else(|| self.request_ids.last().cloned());
-        let estimated = Some(self.guessed).filter(|guessed| guessed.total() > 0).map(Box::new);
+        let estimated = self.estimated().map(Box::new);
         CallFailure { usage: self.usage, estimated, request_id, refused_reads: reading.finish().1, ..failure }
     }
 }

@@ -4,9 +4,12 @@
 
 use std::error::Error as _;
 use std::fmt::Write as _;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::fmt::rfc2822;
+use jiff::tz::TimeZone;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -31,21 +34,27 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    pub(super) fn of(status: u16, headers: &HeaderMap) -> Self {
+    pub(super) fn of(status: u16, headers: &HeaderMap, clock: Option<fn() -> SystemTime>) -> Self {
         let get = |name: &str| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
         let request_id = get("request-id").or_else(|| get("x-request-id")).filter(|id| !id.is_empty());
         Self {
             status,
             content_type: get("content-type").unwrap_or("").to_ascii_lowercase(),
             request_id: request_id.map(|id| id.chars().take(NAME_CHARS).collect()),
-            wait: wait(get("retry-after-ms"), get("retry-after"), get("date")),
+            wait: wait(get("retry-after-ms"), get("retry-after"), get("date"), clock),
             location: get("location").map(str::to_owned),
         }
     }
 }
 
-/// How long the server asks to wait. A time of day is read against the server's own clock.
-fn wait(millis: Option<&str>, after: Option<&str>, now: Option<&str>) -> Option<Duration> {
+/// How long the server asks to wait. A date is compared with the server's own clock, or with ours if it does not send its
+/// time.
+fn wait(
+    millis: Option<&str>,
+    after: Option<&str>,
+    date: Option<&str>,
+    clock: Option<fn() -> SystemTime>,
+) -> Option<Duration> {
     let number = |text: &str| text.parse::<f64>().ok().filter(|n| !n.is_nan());
     if let Some(millis) = millis.and_then(number) {
         return Duration::try_from_secs_f64(millis.max(0.0) / 1000.0).ok();
@@ -54,9 +63,17 @@ fn wait(millis: Option<&str>, after: Option<&str>, now: Option<&str>) -> Option<
     if let Some(seconds) = number(after) {
         return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
     }
-    let moment = |text: &str| rfc2822::parse(text).ok().map(|at| at.timestamp());
-    let seconds = moment(after)?.as_second() - moment(now?)?.as_second();
+    let ours = || clock.and_then(|now| Timestamp::try_from(now()).ok());
+    let now = date.and_then(moment).or_else(ours)?;
+    let seconds = moment(after)?.as_second() - now.as_second();
     Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+}
+
+/// The three forms of an HTTP date (RFC 9110, section 5.6.7); all of them are in UTC.
+fn moment(text: &str) -> Option<Timestamp> {
+    let old = |form: &str| DateTime::strptime(form, text).ok()?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
+    let today = rfc2822::parse(text).ok().map(|at| at.timestamp());
+    today.or_else(|| old("%A, %d-%b-%y %H:%M:%S GMT")).or_else(|| old("%a %b %e %H:%M:%S %Y"))
 }
 
 /// What an error body says, in whichever words.
@@ -244,6 +261,12 @@ fn kind_of(status: Option<u16>, said: &Said) -> FailureKind {
     }
 }
 
+/// The failure that a server's silence means: nothing comes, or only signs of life.
+pub(super) fn of_silence(url: &Url, idle: Duration) -> CallFailure {
+    let host = url.host_str().unwrap_or("the server");
+    CallFailure::new(FailureKind::Idle, format!("no content came from {host} for {} s", idle.as_secs_f64()))
+}
+
 /// The failure that a broken connection means.
 pub(super) fn of_transport(error: reqwest::Error, url: &Url, connect: Duration, idle: Duration) -> CallFailure {
     let error = error.without_url();
@@ -307,7 +330,7 @@ mod tests {
 
     fn failure(status: u16, body: &Value) -> CallFailure {
         let url = Url::parse("http://host/v1/messages").unwrap();
-        of_status(&Envelope::of(status, &HeaderMap::new()), &body.to_string(), &url)
+        of_status(&Envelope::of(status, &HeaderMap::new(), None), &body.to_string(), &url)
     }
 
     #[test]
@@ -409,6 +432,7 @@ mod tests {
     #[test]
     fn a_waiting_time_comes_in_seconds_in_milliseconds_or_as_a_time_of_day() {
         let now = Some("Fri, 20 Nov 2026 18:00:00 GMT");
+        let wait = |millis, after, date| super::wait(millis, after, date, None);
         let at = |seconds: f64| Some(Duration::from_secs_f64(seconds));
         assert_eq!(wait(None, Some("20"), None), at(20.0));
         assert_eq!(wait(None, Some("1.5"), None), at(1.5));
@@ -419,7 +443,12 @@ mod tests {
         for bad in ["soon", "", "inf", "NaN", "1e300"] {
             assert_eq!(wait(None, Some(bad), now), None, "{bad}");
         }
+        assert_eq!(wait(None, Some("Friday, 20-Nov-26 18:01:30 GMT"), now), at(90.0));
+        assert_eq!(wait(None, Some("Fri Nov 20 18:01:30 2026"), now), at(90.0));
         assert_eq!(wait(None, Some("Fri, 20 Nov 2026 18:01:30 GMT"), None), None);
+        let clock: fn() -> SystemTime = || SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_197_600);
+        let ours = |date| super::wait(None, Some("Fri, 20 Nov 2026 18:01:30 GMT"), date, Some(clock));
+        assert_eq!((ours(None), ours(Some("no date"))), (at(90.0), at(90.0)));
     }
 
     #[test]
@@ -428,7 +457,7 @@ mod tests {
         let message = failure(400, &json!({"error": {"message": long}})).message;
         assert!(message.chars().count() < KEPT_CHARS + 50 && !message.contains(['\n', '\u{1b}']), "{message}");
         let url = Url::parse("http://host/v1/messages").unwrap();
-        let page = of_status(&Envelope::of(502, &HeaderMap::new()), "<html>bad gateway</html>", &url);
+        let page = of_status(&Envelope::of(502, &HeaderMap::new(), None), "<html>bad gateway</html>", &url);
         assert_eq!(
             (page.kind, page.message.as_str()),
             (FailureKind::Server, "the server answered 502: (a page of HTML)")

@@ -86,6 +86,7 @@ impl OpenAi {
             reads,
             refused_reads: refused_reads.iter().map(|path| self.http.scrub(path)).collect(),
             usage: tally.usage,
+            estimated: tally.estimated(),
             cost_usd: None,
             model: tally.model.map(|m| self.http.scrub(&m)).or_else(|| request.choice.model.clone()),
             stale: false,

@@ -113,12 +113,13 @@ impl Turn {
     }
 
     fn count(&mut self, usage: &Value) {
-        let (Some(prompt), Some(output)) = (usage["prompt_tokens"].as_u64(), usage["completion_tokens"].as_u64())
+        let Some(all) =
+            Usage::counted(&usage["prompt_tokens"], &usage["completion_tokens"], &Value::Null, &Value::Null)
         else {
             return;
         };
-        let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0).min(prompt);
-        self.usage = Some(Usage { input: prompt - cached, output, cache_read: cached, cache_write: 0 });
+        let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0).min(all.input);
+        self.usage = Some(Usage { input: all.input - cached, cache_read: cached, ..all });
     }
 }
 

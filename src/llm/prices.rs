@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::contract::Usage;
+use crate::files;
 
 const BUILT_IN: &str = include_str!("prices.toml");
 
@@ -64,7 +65,7 @@ impl Prices {
         let built_in = read(BUILT_IN, Path::new("prices.toml (built in)"))?;
         let mut tables = vec![built_in];
         if let Some(path) = file {
-            let text = std::fs::read_to_string(path)
+            let text = files::read_text(path, files::SMALL)
                 .map_err(|e| PriceError { path: path.to_owned(), what: format!("cannot be read: {e}") })?;
             tables.insert(0, read(&text, path)?);
         }

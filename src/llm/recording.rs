@@ -1,12 +1,12 @@
 //! A recording: the answers of a run, one JSON object a line, in the order in which they came.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Answer, FileRead, LONGEST_ANSWER, Request, RequestKey, Usage};
+use crate::files;
 use crate::journal::Sha;
 
 /// The longest line: JSON writes a control character with six, and the other fields have room beside the answer.
@@ -47,6 +47,9 @@ pub struct Recorded {
     /// It came when the decision that it was asked for had been made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
+    /// The quick check of what it holds did not end in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub check_timed_out: bool,
     /// The answer.
     pub answer: String,
 }
@@ -66,6 +69,7 @@ impl Recorded {
             stop_reason: answer.stop_reason.clone(),
             provider: provider.to_owned(),
             late: false,
+            check_timed_out: false,
             answer: answer.text.clone(),
         }
     }
@@ -156,7 +160,7 @@ impl Recording {
     /// Reads a recording from a file.
     pub fn load(path: &Path) -> Result<Self, RecordingError> {
         let io = |source| RecordingError::Io { what: "read", path: path.to_owned(), source };
-        let file = File::open(path).map_err(io)?;
+        let file = files::open(path).map_err(io)?;
         Self::read(&path.display().to_string(), BufReader::new(file))
     }
 
@@ -190,6 +194,7 @@ mod tests {
             stop_reason: None,
             provider: "handoff".into(),
             late: false,
+            check_timed_out: false,
             answer,
         };
         let of = |length: u64| {

@@ -36,6 +36,7 @@ impl Replay {
             reads: found.reads.clone(),
             refused_reads: Vec::new(),
             usage: found.usage,
+            estimated: None,
             cost_usd: found.cost_usd,
             model: found.model.clone(),
             stale,
@@ -64,6 +65,10 @@ impl Provider for Replay {
 
     fn comes_late(&self, key: &RequestKey) -> bool {
         self.recording.answers.iter().any(|answer| answer.late && answer.key == *key)
+    }
+
+    fn check_timed_out(&self, key: &RequestKey) -> bool {
+        self.recording.answers.iter().any(|answer| answer.check_timed_out && answer.key == *key)
     }
 
     fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> Asking<'a> {
@@ -107,6 +112,7 @@ mod tests {
             stop_reason: None,
             provider: "handoff".into(),
             late: false,
+            check_timed_out: false,
             answer: text.into(),
         };
         let wording = request(key("formalize", 0, 1, "draft")).wording();

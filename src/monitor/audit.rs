@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::causal_audit::{CausalAudit, Misfit};
+use super::causal_audit::{self, CausalAudit, Misfit};
 use super::known_labels::KnownLabels;
 use super::labelling::Labelling;
-use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, Shape, Step, scan_lines, scan_list};
+use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, States, Step, scan_lines, scan_list};
 use super::policy::{PolicyRule, Scope};
 use super::propositions::MODEL;
 use super::trac::{Decision, Monitor, MonitorError, Reset};
@@ -69,6 +69,8 @@ pub struct RuleFinding {
     pub witness: Vec<String>,
     /// What has to be known of the rest.
     pub note: Option<String>,
+    /// What it asks for and no state of the log has.
+    pub warnings: Vec<String>,
     /// What would have to follow, in words, where the log ends before it.
     pub owed: Option<String>,
     /// The propositions that it rests on and a model labelled: a verdict that rests on any is untrusted.
@@ -81,14 +83,27 @@ pub const FAILING_SHOWN: usize = 100;
 /// What an audit found.
 #[derive(Debug, Clone)]
 pub struct Audited {
-    /// For each rule, in the policy's order.
+    /// For each rule, in the policy's order; none if the log has no state.
     pub findings: Vec<RuleFinding>,
     /// The log.
     pub found: Found,
-    /// What a person should know besides.
+    /// What a person should know of the log besides.
     pub warnings: Vec<String>,
     /// How the labels came about that a model gave, where rules speak of any.
     pub labelling: Option<Labelling>,
+}
+
+impl Audited {
+    /// What a person should know of the log and of what rules ask of it, each once.
+    pub fn all_warnings(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = self.warnings.iter().map(String::as_str).collect();
+        for warning in self.findings.iter().flat_map(|finding| &finding.warnings) {
+            if !all.contains(&warning.as_str()) {
+                all.push(warning);
+            }
+        }
+        all
+    }
 }
 
 /// Why an audit cannot be made.
@@ -159,6 +174,9 @@ impl Auditor {
             };
             for formula in std::iter::once(rule.formula).chain(also) {
                 formulas.readable(formula, reading).map_err(fails)?;
+                if reading == Reading::Causal {
+                    causal_audit::sees_events_whole(&formulas, formula, &rule.id, &mapping)?;
+                }
                 formulas.known_to(formula, &schema).map_err(fails)?;
                 wanted.push(formula);
             }
@@ -184,6 +202,12 @@ impl Auditor {
     #[must_use]
     pub fn with_texts(self, kept: KeptTexts) -> Self {
         Self { plan: self.plan.with_texts(kept), ..self }
+    }
+
+    /// The same for a run that goes on: a field that a list leads to is undefined, and does not end the run.
+    #[must_use]
+    pub fn tolerating_lists(self) -> Self {
+        Self { plan: self.plan.tolerating_lists(), ..self }
     }
 
     /// The same, with these labels of the steps.
@@ -216,7 +240,7 @@ impl Auditor {
     ) -> Result<Audited, AuditError> {
         let mut whole = Whole::new(self, reset)?;
         let events = whole.follows_events();
-        let fold = |part: &mut Part, step: &Step, line: u64| part.push(self, events, step, line);
+        let fold = |part: &mut Part, states: &States, line: u64| part.push_record(self, events, states, line);
         let mut failed = Ok(());
         let found = scan_lines(input, &self.plan, manner, fold, |part| {
             if failed.is_ok() {
@@ -232,7 +256,7 @@ impl Auditor {
         let mut whole = Whole::new(self, reset)?;
         let events = whole.follows_events();
         let mut part = Part::default();
-        let found = scan_list(text, &self.plan, |step, number| part.push(self, events, step, number))?;
+        let found = scan_list(text, &self.plan, |states, number| part.push_record(self, events, states, number))?;
         whole.append(self, part)?;
         whole.finish(self, found)
     }
@@ -262,6 +286,7 @@ impl Auditor {
             violations: u64::from(!check.holds()),
             witness,
             note: (!check.holds() && !check.decided_exactly).then(|| inexact.to_owned()),
+            warnings: Vec::new(),
             owed: if verdict == Verdict::PresumablyViolated { self.owed(rule.formula, labels) } else { None },
             untrusted: rule.rests_on(&self.formulas),
             rule: rule.clone(),
@@ -316,20 +341,45 @@ impl Auditor {
 #[derive(Default)]
 struct Part {
     labels: Option<Labels>,
-    /// States to be looked at one after the other, with their lines.
-    events: Vec<(Step, u64)>,
+    /// States to be looked at one after the other.
+    events: Vec<Watched>,
     first_time: Option<(String, u64)>,
     last_time: Option<String>,
     backwards: Option<u64>,
 }
 
+/// A state, and the event whose first state it is.
+struct Watched {
+    step: Step,
+    line: u64,
+    event: StateEvent,
+}
+
+/// The event that a state begins: causal rules see an event as one state, however many tools it calls.
+enum StateEvent {
+    This,
+    Whole(Box<Step>),
+    Earlier,
+}
+
 impl Part {
-    fn push(&mut self, auditor: &Auditor, events: bool, step: &Step, line: u64) {
+    fn push_record(&mut self, auditor: &Auditor, events: bool, states: &States, line: u64) {
+        for (number, step) in states.each().iter().enumerate() {
+            self.push(auditor, step, line);
+            if events {
+                let event = match number {
+                    0 if states.is_divided() => StateEvent::Whole(Box::new(states.whole().clone())),
+                    0 => StateEvent::This,
+                    _ => StateEvent::Earlier,
+                };
+                self.events.push(Watched { step: step.clone(), line, event });
+            }
+        }
+    }
+
+    fn push(&mut self, auditor: &Auditor, step: &Step, line: u64) {
         let labels = self.labels.get_or_insert_with(|| Labels::new(&auditor.formulas, &auditor.traced));
         labels.push(&auditor.formulas, step);
-        if events {
-            self.events.push((step.clone(), line));
-        }
         if let Some(time) = auditor.mapping.time.as_deref().and_then(|name| step.text_of(name)) {
             if self.last_time.as_deref().is_some_and(|before| earlier(&time, before)) {
                 self.backwards = self.backwards.or(Some(line));
@@ -404,9 +454,14 @@ impl Whole {
         }
         self.backwards = self.backwards.or(part.backwards);
         self.last_time = part.last_time.or(self.last_time.take());
-        for (state, (step, line)) in (self.states..).zip(&part.events) {
-            if let Some(causal) = &mut self.causal {
-                causal.event(&auditor.mapping, step, state, *line)?;
+        for (state, Watched { step, line, event }) in (self.states..).zip(&part.events) {
+            let event = match event {
+                StateEvent::This => Some(step),
+                StateEvent::Whole(whole) => Some(&**whole),
+                StateEvent::Earlier => None,
+            };
+            if let (Some(causal), Some(event)) = (&mut self.causal, event) {
+                causal.event(&auditor.mapping, event, state, *line)?;
             }
             if let Some(counted) = &mut self.counted {
                 counted.step(step, state);
@@ -420,12 +475,14 @@ impl Whole {
     }
 
     fn finish(mut self, auditor: &Auditor, found: Found) -> Result<Audited, AuditError> {
-        let mut causal = match self.causal.take() {
+        // Without a state there is nothing to judge.
+        let rules: &[PolicyRule] = if self.states > 0 { &auditor.rules } else { &[] };
+        let mut causal = match self.causal.take().filter(|_| self.states > 0) {
             Some(causal) => causal.findings(&auditor.formulas)?,
             None => HashMap::new(),
         };
         let mut findings = Vec::new();
-        for (number, rule) in auditor.rules.iter().enumerate() {
+        for (number, rule) in rules.iter().enumerate() {
             findings.push(match causal.remove(&number) {
                 Some(finding) => finding,
                 None => match &mut self.counted {
@@ -451,23 +508,9 @@ impl Whole {
             let place = if found.places.listed() { "message" } else { "line" };
             warnings.push(format!("{place} {line}: time goes backwards; the order of the {place}s is what counts"));
         }
-        if found.records == 0 {
-            warnings.push("the log has no record".into());
-        }
-        if self.states == 0 && found.records > 0 {
-            let shape = auditor.mapping.shape.map_or("?", Shape::name);
-            warnings.push(format!("none of {} records is a state of the shape `{shape}`", found.records));
-        }
-        for (kind, paths) in auditor.mapping.told() {
-            if self.states > 0 && !found.told().any(|told| told == kind) && auditor.asks_for(kind) {
-                let paths = paths.join(", ");
-                warnings.push(format!("no record has a `{kind}` (looked for at {paths}), so it is false everywhere"));
-            }
-        }
-        let spoken_of = fields_of(&auditor.formulas, &auditor.rules);
-        for (name, defined) in auditor.plan.names().iter().zip(&found.defined) {
-            if !defined && spoken_of.contains(name.as_str()) && self.states > 0 {
-                warnings.push(format!("no record has a field `{name}`, so what asks for it is false everywhere"));
+        if self.states > 0 {
+            for (finding, unseen) in findings.iter_mut().zip(auditor.unseen_by_rule(&found)) {
+                finding.warnings = unseen;
             }
         }
         Ok(Audited { findings, found, warnings, labelling: None })
@@ -526,24 +569,10 @@ impl Counted {
             violations,
             witness: if violations + satisfactions > 0 { vec![counted] } else { Vec::new() },
             note: None,
+            warnings: Vec::new(),
             owed: if ending.holds() || at_rest { None } else { self.monitor.owed_in_words(&rule.id) },
             untrusted: rule.rests_on(&auditor.formulas),
             rule: rule.clone(),
         }
     }
-}
-
-/// The fields that the rules speak of by name.
-fn fields_of<'a>(formulas: &'a Formulas, rules: &[PolicyRule]) -> BTreeSet<&'a str> {
-    let mut names = BTreeSet::new();
-    for rule in rules {
-        for atom in formulas.atoms_of(rule.formula) {
-            let atom = formulas.atom(atom);
-            if let Atom::Name(name) = atom {
-                names.insert(&**name);
-            }
-            names.extend(atom.terms().iter().flat_map(|term| term.fields()).map(|(_, name)| name));
-        }
-    }
-    names
 }

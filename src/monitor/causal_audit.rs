@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::audit::{FAILING_SHOWN, RuleFinding, Verdict};
 use super::causal_witness::{self, Clause};
-use super::log::{Mapping, Step};
+use super::log::{Mapping, Shape, Step, read_as_one};
 use super::policy::{PolicyRule, Scope};
 use crate::temporal::causal::{CausalError, Event, GuardError, Guards, Monitor, Step as Kind, VectorClock};
 use crate::temporal::{Formula, Formulas, Literal, Node};
@@ -38,6 +38,19 @@ pub enum Misfit {
         /// What the log says.
         kind: String,
     },
+    /// A rule reads a field of one call.
+    #[error(
+        "rule `{rule}` is causal and sees each event as a whole, which may call several tools: instead of `{field}` write \
+         `{spelling}`"
+    )]
+    OneCall {
+        /// The rule.
+        rule: String,
+        /// The field.
+        field: String,
+        /// What to write.
+        spelling: String,
+    },
     /// A lifeline of a rule has no event in the log.
     #[error("unknown lifeline `{lifeline}` (the log has: {known})")]
     Lifeline {
@@ -46,6 +59,23 @@ pub enum Misfit {
         /// Those of the log.
         known: String,
     },
+}
+
+/// That a causal formula reads the fields of calls by `any` and `every` alone.
+pub(super) fn sees_events_whole(
+    formulas: &Formulas,
+    formula: Formula,
+    rule: &str,
+    mapping: &Mapping,
+) -> Result<(), Misfit> {
+    let is_of_call = |field: &str| field == "tool.name" || field == "tool.input" || field.starts_with("tool.input.");
+    if mapping.tool_call.is_none() || mapping.shape == Some(Shape::Journal) {
+        return Ok(());
+    }
+    match read_as_one(formulas, &[formula]).into_iter().find(|(field, _)| is_of_call(field)) {
+        Some((field, spelling)) => Err(Misfit::OneCall { rule: rule.to_owned(), field, spelling }),
+        None => Ok(()),
+    }
 }
 
 /// A rule's guards, by number.
@@ -258,6 +288,7 @@ impl CausalAudit {
                 violations: rule.failing_count,
                 witness: if rule.asked == 0 { vec![never] } else { rule.witness },
                 note: None,
+                warnings: Vec::new(),
                 owed: None,
                 untrusted: rule.rule.rests_on(formulas),
                 rule: rule.rule,

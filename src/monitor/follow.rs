@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::audit::{AuditError, Auditor, Verdict};
 use super::causal_audit::CausalAudit;
-use super::log::{KeptTexts, LogError, RecordError, Step};
+use super::log::{Found, KeptTexts, LogError, RecordError, States};
 use super::policy::{PolicyRule, Scope};
 use super::trac::{Decision, Monitor, Reset, Witness};
 use crate::temporal::{Debt, Ending, Formulas};
@@ -30,8 +30,9 @@ pub struct Follower {
     auditor: Arc<Auditor>,
     monitor: Monitor,
     causal: Option<CausalAudit>,
-    step: Step,
+    read: States,
     states: u64,
+    found: Found,
 }
 
 impl Follower {
@@ -40,10 +41,22 @@ impl Follower {
         Ok(Self {
             monitor: auditor.watched(Reset::Never)?,
             causal: CausalAudit::new(auditor.formulas(), auditor.rules(), auditor.mapping())?,
-            step: auditor.plan().step(),
+            read: auditor.plan().states(),
             states: 0,
+            found: Found::of(auditor.plan()),
             auditor,
         })
+    }
+
+    /// What was found of the log so far.
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// What each rule asks for and no state has had so far: the rule's name, and sentences.
+    pub fn unseen(&self) -> Vec<(&str, Vec<String>)> {
+        let ids = self.auditor.rules().iter().map(|rule| rule.id.as_str());
+        ids.zip(self.auditor.unseen_by_rule(&self.found)).collect()
     }
 
     /// How many states there were.
@@ -87,30 +100,36 @@ impl Follower {
 
     /// Reads the record of a line; the verdicts that fall with it.
     pub fn record(&mut self, json: &[u8], line: u64) -> Result<Vec<Fallen>, AuditError> {
-        let is_state = self.auditor.plan().read(json, &mut self.step).map_err(|error| match error {
+        let is_state = self.auditor.plan().read(json, &mut self.read).map_err(|error| match error {
             RecordError::Json(error) => LogError::Line { line, message: format!("not a JSON record: {error}") },
+            RecordError::List(message) => LogError::List { place: format!("line {line}"), message },
             RecordError::Text(message) => LogError::Line { line, message },
         })?;
         if !is_state {
             return Ok(Vec::new());
         }
-        let state = self.states;
-        self.states += 1;
+        let first = self.states;
         let mut fallen = Vec::new();
         let names: Vec<String> = self.monitor.rules().iter().map(|rule| rule.name().to_owned()).collect();
-        for (rule, report) in names.into_iter().zip(self.monitor.step_record(&self.step)) {
-            if let Some(decision) = report.decision {
-                let why = report.witness.as_ref().and_then(last_step).filter(|_| decision == Decision::Violated);
-                fallen.push(Fallen { rule, decision, state, line, why });
+        self.found.records += 1;
+        self.found.note(&self.read, line);
+        for step in self.read.each() {
+            let state = self.states;
+            self.states += 1;
+            for (rule, report) in names.iter().zip(self.monitor.step_record(step)) {
+                if let Some(decision) = report.decision {
+                    let why = report.witness.as_ref().and_then(last_step).filter(|_| decision == Decision::Violated);
+                    fallen.push(Fallen { rule: rule.clone(), decision, state, line, why });
+                }
             }
         }
         if let Some(causal) = &mut self.causal {
             let before: Vec<u64> = causal.failures().map(|(_, count, _)| count).collect();
-            causal.event(self.auditor.mapping(), &self.step, state, line)?;
+            causal.event(self.auditor.mapping(), self.read.whole(), first, line)?;
             for ((rule, count, why), before) in causal.failures().zip(before) {
                 if count > before && before == 0 {
                     let (rule, why) = (rule.to_owned(), why.map(str::to_owned));
-                    fallen.push(Fallen { rule, decision: Decision::Violated, state, line, why });
+                    fallen.push(Fallen { rule, decision: Decision::Violated, state: first, line, why });
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::audit::{AuditError, Auditor};
 use super::labels::Labels;
-use super::log::{FoundTrue, Manner, Places, Step, scan_lines, scan_list};
+use super::log::{FoundTrue, Manner, Places, States, Step, scan_lines, scan_list};
 use super::propositions::StepText;
 use crate::journal::Sha;
 
@@ -79,7 +79,7 @@ impl Auditor {
     /// What is to be judged of JSON lines.
     pub fn judged_lines(&self, input: &mut (impl std::io::Read + Send), manner: Manner) -> Result<Judged, AuditError> {
         let mut judged = Judged::default();
-        let fold = |part: &mut Vec<_>, step: &Step, _: u64| part.push(read(step));
+        let fold = |part: &mut Vec<_>, states: &States, _: u64| part.extend(states.each().iter().map(read));
         let found = scan_lines(input, self.plan(), manner, fold, |part| part.into_iter().for_each(|s| judged.push(s)))?;
         judged.places = found.places;
         Ok(judged)
@@ -88,7 +88,8 @@ impl Auditor {
     /// What is to be judged of a list of messages.
     pub fn judged_list(&self, text: &[u8]) -> Result<Judged, AuditError> {
         let mut judged = Judged::default();
-        let found = scan_list(text, self.plan(), |step, _| judged.push(read(step)))?;
+        let found =
+            scan_list(text, self.plan(), |states, _| states.each().iter().for_each(|step| judged.push(read(step))))?;
         judged.places = found.places;
         Ok(judged)
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::journal::{Sha, write_atomically};
 use crate::llm::{Request, Usage};
 
@@ -79,7 +80,7 @@ impl LabelCache {
     /// The answer of this name, if there is one.
     pub fn get(&self, name: &Sha) -> Result<Option<KeptAnswer>, CacheError> {
         let path = self.path(name);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match files::read_text(&path, files::MEDIUM) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(CacheError::Io { what: "cannot read", path, source }),

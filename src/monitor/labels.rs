@@ -179,6 +179,17 @@ impl Record for Labelled<'_> {
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
         self.record.field_at(lifeline, name)
     }
+
+    fn values(&self, name: &str) -> Vec<Option<Value<'_>>> {
+        match self.labels.field(name) {
+            Some(label) => vec![Some(label)],
+            None => self.record.values(name),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.labels.has(name) || self.record.has(name)
+    }
 }
 
 /// What finds out which propositions are true.

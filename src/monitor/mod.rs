@@ -26,6 +26,7 @@ mod run_objective;
 pub mod score;
 pub mod synthetic;
 pub mod trac;
+mod unseen;
 
 pub use audit::{AuditError, Audited, Auditor, FAILING_SHOWN, RuleFinding, Verdict};
 pub use causal_audit::Misfit;

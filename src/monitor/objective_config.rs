@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::temporal::{
     EarlyTermination, Environment, Objective, ObjectiveError, ObjectiveReward, Predicate, RewardConfig, VariableValues,
 };
@@ -209,8 +210,8 @@ impl ObjectiveConfig {
     /// As [`ObjectiveConfig::from_text`]; a file that cannot be read, or of another name.
     pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
         let format = Format::of(path)?;
-        let text =
-            std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let text = files::read_text(path, files::SMALL)
+            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         Self::from_text(&text, format)
     }
 

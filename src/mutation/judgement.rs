@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::tla::{Checker, Trace, ViolationKind};
+use crate::tla::{Cfg, Checker, Trace, ViolationKind};
 
 use super::Operator;
 
@@ -141,13 +141,16 @@ pub struct Summary {
     pub timeout: usize,
     /// killed / (killed + survived); `None` at 0/0.
     pub score: Option<f64>,
-    /// Noticed by a witness / restricting; `None` at 0/0.
+    /// What the score would be if all inconclusive and timed-out mutants survived; `None` at 0/0.
+    #[serde(default)]
+    pub score_at_least: Option<f64>,
+    /// Noticed by a witness / restricting; `None` at 0/0, and if the specification has no witness.
     pub restricting_score: Option<f64>,
 }
 
 impl Summary {
-    /// Counts.
-    pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Self {
+    /// Counts the judgements of a specification with this configuration.
+    pub fn of<'a>(judgements: impl IntoIterator<Item = &'a Judgement>, cfg: &Cfg) -> Self {
         let mut all = Self::default();
         for judgement in judgements {
             let counter = match judgement.outcome {
@@ -165,7 +168,9 @@ impl Summary {
             all.restricting_noticed += usize::from(!judgement.noticed_by.is_empty());
         }
         all.score = ratio(all.killed, all.killed + all.survived);
-        all.restricting_score = ratio(all.restricting_noticed, all.restricting);
+        let undecided = all.inconclusive + all.timeout;
+        all.score_at_least = ratio(all.killed, all.killed + all.survived + undecided);
+        all.restricting_score = ratio(all.restricting_noticed, all.restricting).filter(|_| !cfg.witnesses.is_empty());
         all
     }
 

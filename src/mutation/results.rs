@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::files;
 use crate::journal::write_atomically;
 
 use super::{Judgement, Mutant, Outcome};
@@ -46,9 +47,12 @@ impl Results {
             move |source| ResultsError { path, source }
         };
         std::fs::create_dir_all(dir).map_err(at(dir))?;
-        let text = match std::fs::read(&path) {
+        let text = match files::read(&path, files::LOG) {
             Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                refuse_strangers(dir)?;
+                Vec::new()
+            }
             Err(e) => return Err(at(&path)(e)),
         };
         let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -56,7 +60,7 @@ impl Results {
         // A judgement that this version does not read is made again.
         let judgements = lines.filter_map(|line| serde_json::from_slice::<Judgement>(line).ok());
         let known = judgements.map(|judgement| (judgement.key.clone(), judgement)).collect();
-        let log = OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))?;
+        let log = files::open_with(&path, OpenOptions::new().create(true).append(true)).map_err(at(&path))?;
         if whole < text.len() {
             log.set_len(whole as u64).map_err(at(&path))?;
         }
@@ -88,7 +92,7 @@ impl Results {
         self.write("outcomes.json", &format!("{whole:#}\n"))?;
         for outcome in Outcome::ALL {
             let names = judgements.iter().filter(|j| j.outcome == outcome).map(|j| format!("{}\n", j.name));
-            self.write(&format!("{}.txt", outcome.words().replace(' ', "_")), &names.collect::<String>())?;
+            self.write(&list_name(outcome), &names.collect::<String>())?;
         }
         Ok(())
     }
@@ -97,6 +101,26 @@ impl Results {
         let path = self.dir.join(name);
         write_atomically(&path, text.as_bytes()).map_err(|source| ResultsError { path, source })
     }
+}
+
+/// Refuses a folder without `outcomes.jsonl` that holds files under the names that a mutation run writes: no mutation run
+/// put them there.
+fn refuse_strangers(dir: &Path) -> Result<(), ResultsError> {
+    let lists = Outcome::ALL.map(list_name);
+    let names = ["mutants.json", "outcomes.json"].into_iter().chain(lists.iter().map(String::as_str));
+    match names.map(|name| dir.join(name)).find(|path| path.exists()) {
+        Some(path) => {
+            let what = "no mutation run put this file here, and it would be overwritten; move it away, or give another \
+                        folder with --out DIR";
+            Err(ResultsError { path, source: io::Error::new(io::ErrorKind::AlreadyExists, what) })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The file that lists the names of the mutants of a class.
+fn list_name(outcome: Outcome) -> String {
+    format!("{}.txt", outcome.words().replace(' ', "_"))
 }
 
 /// A mutant as it is listed before it is judged.
@@ -110,4 +134,21 @@ pub fn listed(mutant: &Mutant, file: &str, source: &str) -> Value {
         "what": mutant.what,
         "diff": mutant.diff(source),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_somebody_else_are_not_written_over() {
+        for name in ["mutants.json", "outcomes.json", "killed.txt"] {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join(name), "mine").unwrap();
+            let error = Results::open(dir.path()).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("no mutation run put this file here"), "{error}");
+            std::fs::write(dir.path().join("outcomes.jsonl"), "").unwrap();
+            assert!(Results::open(dir.path()).is_ok(), "an earlier run was here");
+        }
+    }
 }

@@ -210,7 +210,7 @@ impl Contest<'_, '_> {
                 Some(Word::Finished(one)) => {
                     open.remove(&one.candidate);
                     self.receive(&one, stage)?;
-                    if one.is_good() && until.is_none() {
+                    if one.is_good() && until.is_none() && !self.desk.replays() {
                         until = Some(Instant::now() + patience(one.seconds));
                     }
                     come.push(*one);
@@ -387,7 +387,7 @@ impl<'run> Way<'run> {
         let cfg_text = std::iter::once("SPECIFICATION Spec".to_owned()).chain(lines).collect::<Vec<_>>().join("\n");
         let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(Err("its constants have unusual names".to_owned())) };
         let spec = SpecText { name: module.name.clone(), text, beside: Vec::new() };
-        let limits = self.desk.limits_of(attempt);
+        let limits = self.desk.limits_of(attempt, Station::Formalize);
         let cx = ToolContext { limits: &limits, progress: &|_| {}, ..self.desk.tools() };
         let request = CheckRequest { spec, cfg_text, cfg };
         let checked = self.desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::intervene::taken;
 use super::recording::recording_of;
 use super::shelf::Shelf;
+use crate::files;
 use crate::journal::{Event, Kind, Sha, write_atomically};
 use crate::llm::{
     Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Place, Request, RequestKey, Usage, Used,
@@ -196,13 +197,13 @@ impl Desk {
 
     /// Whether a recording says that this candidate's answer came when the decision had been made.
     pub(super) fn comes_late(&self, attempt: &Attempt<'_>, station: Station) -> bool {
-        self.caller.comes_late(&RequestKey {
-            node: station.name().to_owned(),
-            place: attempt.place,
-            attempt: attempt.attempt,
-            purpose: "draft".to_owned(),
-            candidate: attempt.candidate,
-        })
+        self.caller.comes_late(&draft_key(attempt, station))
+    }
+
+    /// Whether the answers come from a recording. Every choice that depends on time is then made as the recording says,
+    /// and never by the clock: another machine, or a busy one, must not choose otherwise.
+    pub(super) fn replays(&self) -> bool {
+        self.caller.name() == REPLAY
     }
 
     /// Has a request answered, unless the answer is already in the journal. It says what rules can speak of under
@@ -246,7 +247,7 @@ impl Desk {
             }),
         )?;
         self.write_record(attempt)?;
-        let replayed = self.caller.name() == REPLAY;
+        let replayed = self.replays();
         Ok(Sample { reply: Reply { text: answer.text, sha, reads: answer.reads, replayed }, event, labels: None })
     }
 
@@ -256,8 +257,8 @@ impl Desk {
             |data: &Value| data["purpose"] == request.key.purpose && data["kind"] == to_json(&FailureKind::Budget);
         let ended = attempt.recall("call_failed", is_this);
         let before = ended.and_then(|event| {
-            let counted = Usage::deserialize(&event.data["usage"]);
-            counted.or_else(|_| Usage::deserialize(&event.data["estimated"]["usage"])).ok()
+            let parts = [&event.data["usage"], &event.data["estimated"]["usage"]];
+            parts.into_iter().filter_map(|usage| Usage::deserialize(usage).ok()).reduce(|a, b| a.plus(b))
         });
         let used = || {
             let spent = attempt.run.spent();
@@ -359,9 +360,16 @@ impl Desk {
         ToolContext { limits: &self.limits, cancel: &self.cancel, progress: &*self.progress }
     }
 
-    /// The limits of a check: a candidate's is a quick one.
-    pub(super) fn limits_of(&self, attempt: &Attempt<'_>) -> Limits {
-        let check = if attempt.candidate == 0 { self.limits.check } else { self.limits.check.min(QUICK) };
+    /// The limits of a check: a candidate's is a quick one. In a replay, a check that did not end in time does not begin,
+    /// and any other has the time of the run, however slow this machine is.
+    pub(super) fn limits_of(&self, attempt: &Attempt<'_>, station: Station) -> Limits {
+        let timed_out = || self.caller.check_timed_out(&draft_key(attempt, station));
+        let check = match attempt.candidate {
+            0 => self.limits.check,
+            _ if self.replays() && timed_out() => Duration::ZERO,
+            _ if self.replays() => self.limits.check,
+            _ => self.limits.check.min(QUICK),
+        };
         Limits { check, ..self.limits.clone() }
     }
 
@@ -377,6 +385,17 @@ impl Desk {
                 Halt { reason, message: format!("{}: {error}", self.caller.name()) }
             }
         }
+    }
+}
+
+/// The first request of a candidate at a station, as a recording names it.
+fn draft_key(attempt: &Attempt<'_>, station: Station) -> RequestKey {
+    RequestKey {
+        node: station.name().to_owned(),
+        place: attempt.place,
+        attempt: attempt.attempt,
+        purpose: "draft".to_owned(),
+        candidate: attempt.candidate,
     }
 }
 
@@ -410,7 +429,7 @@ pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Off
     let root = attempt.workspace();
     let at = root.join(path);
     let sha = attempt.keep(text)?;
-    if !std::fs::read(&at).is_ok_and(|bytes| bytes == text.as_bytes()) {
+    if !files::read(&at, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {
         let dir = at.parent().unwrap_or(&root);
         std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
         std::fs::write(&at, text).map_err(|source| trouble_at("write", &at, source))?;

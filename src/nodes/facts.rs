@@ -68,6 +68,7 @@ impl<'a> Subject<'a> {
             let redefined = redefined_operators(&module.name, &module.source);
             lines.extend(redefined.into_iter().map(|name| format!("REDEFINED {name}")));
         }
+        lines.extend(self.fresh_check().into_iter().flat_map(|check| check.bounds.initial_parts.clone()));
         lines
     }
 
@@ -86,8 +87,9 @@ impl<'a> Subject<'a> {
     pub(super) fn approval(&self, review: Option<&Review>, unread: Vec<String>) -> ApprovalFacts {
         let state = &self.view.state;
         let check = self.fresh_check();
-        let checked: Vec<&String> =
+        let listed: Vec<&String> =
             check.map(|c| c.invariants.iter().chain(&c.properties).collect()).unwrap_or_default();
+        let checked: Vec<&String> = check.map(|c| c.checked_names().collect()).unwrap_or_default();
         // A number that no requirement has covers nothing.
         let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
         let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked);
@@ -97,7 +99,7 @@ impl<'a> Subject<'a> {
         };
         let covers = |name: &String| self.view.covers.get(name).is_some_and(|ids| ids.iter().any(exists));
         let constantly_true = match (&self.module, &self.cfg) {
-            (Some(module), Some(cfg)) => checked
+            (Some(module), Some(cfg)) => listed
                 .iter()
                 .copied()
                 .chain(&cfg.witnesses)
@@ -186,8 +188,8 @@ impl<'a> Subject<'a> {
         };
         let bounds = check.map(|c| enlarged(c, cited(&flaw.bound))).unwrap_or_default();
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
-        // It hides a violation and causes none.
-        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE");
+        // These hide violations and cause none.
+        weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !line.starts_with("PROPERTY "));
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
         let still_there = fair.is_some_and(|f| matches!(f.again, Again::Still { .. }));
@@ -241,7 +243,13 @@ impl<'a> Subject<'a> {
     pub(super) fn text(&self, facts: &ApprovalFacts, judgement: &Judgement) -> String {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
-        let by = parsed_by(self.fresh_check().map_or(Checker::Tlc, |check| check.checker));
+        // Before the first check only the settings of the run say which tools parse.
+        let chosen = if self.view.settings.surroundings["checker"] == Checker::Embedded.id() {
+            Checker::Embedded
+        } else {
+            Checker::Tlc
+        };
+        let by = parsed_by(self.fresh_check().map_or(chosen, |check| check.checker));
         let _ = writeln!(text, "- module accepted by {by}: {}", yes(self.view.state.module_accepted));
         let _ =
             writeln!(text, "- merged with its properties and accepted again: {}", yes(self.view.state.merged_accepted));

@@ -11,6 +11,7 @@ use super::whole;
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
+use crate::toolchain::{SpecText, lint_cfg};
 
 pub(super) const ANSWER: &str = "generate_invariants.answer";
 
@@ -123,6 +124,8 @@ async fn put_together(
         Ok(module) => check_cfg_names(&module, &merged.cfg),
         Err(_) => Vec::new(),
     };
+    let spec = SpecText { name: "Spec".to_owned(), text: merged.text.clone(), beside: Vec::new() };
+    let names = names.into_iter().chain(lint_cfg(&merged.cfg, &spec)).collect::<Vec<_>>();
     if !names.is_empty() {
         inspection.module = None;
         inspection.diagnostics.extend(names);

@@ -6,12 +6,23 @@ use serde_json::json;
 use super::desk::{Desk, defect};
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{Attempt, RunError, StationError};
-use crate::tla::{Diagnostic, forbidden_blocks};
+use crate::tla::{Diagnostic, Stage, forbidden_blocks};
 use crate::toolchain::{ParseOutcome, SpecText, ToolError, Translation};
 
 impl Desk {
-    /// Translates and parses a module, and says what both say of it.
+    /// Translates and parses a module, and says what both say of it. A module that makes one of them break, or that it
+    /// cannot decide, is rejected with that: its author can mend it, and nobody else can.
     pub async fn inspect(&self, text: &str) -> Result<Inspection, ToolError> {
+        match self.translate_and_parse(text).await {
+            Err(error) if error.is_of_the_module() => {
+                let said = Diagnostic { stage: Stage::Parse, line: 0, column: 0, message: error.to_string() };
+                Ok(Inspection { module: None, diagnostics: vec![said] })
+            }
+            other => other,
+        }
+    }
+
+    async fn translate_and_parse(&self, text: &str) -> Result<Inspection, ToolError> {
         let cx = self.tools();
         let spec = |text: String| SpecText { name: "Spec".to_owned(), text, beside: Vec::new() };
         let forbidden = forbidden_blocks(text);

@@ -197,14 +197,14 @@ impl Told<'_> {
     }
 }
 
-/// US dollars of an answer, where they are known.
+/// US dollars of an answer, with the estimate of what was not counted; `None` if neither is known.
 pub(super) fn cost(data: &Value) -> Option<f64> {
-    data["cost_usd"].as_f64().or(data["estimated"]["cost_usd"].as_f64())
+    let (counted, estimated) = (data["cost_usd"].as_f64(), data["estimated"]["cost_usd"].as_f64());
+    counted.or(estimated).map(|_| counted.unwrap_or(0.0) + estimated.unwrap_or(0.0))
 }
 
-/// Tokens of an answer, estimated where nobody counted.
+/// Tokens of an answer, with the estimate of what was not counted.
 pub(super) fn tokens(data: &Value) -> u64 {
-    let of = |usage: &Value| usage.as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
-    let counted: u64 = of(&data["usage"]);
-    if counted > 0 { counted } else { of(&data["estimated"]["usage"]) }
+    let counts = [&data["usage"], &data["estimated"]["usage"]].into_iter().filter_map(Value::as_object).flatten();
+    counts.filter_map(|(_, n)| n.as_u64()).fold(0, u64::saturating_add)
 }

@@ -6,7 +6,9 @@ use serde::Deserialize;
 
 use super::desk::{Desk, current, defect, to_json, tool_trouble};
 use crate::journal::{Kind, Sha};
-use crate::pipeline::{Attempt, CheckRecord, Event, Facts, Halt, Product, RunView, StationError, StopReason, file};
+use crate::pipeline::{
+    Attempt, CheckRecord, Event, Facts, Halt, Product, RunView, Station, StationError, StopReason, file,
+};
 use crate::tla::{Cfg, Checked, asserting};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
@@ -43,7 +45,7 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     let checked_names = Checked::of(&module, &cfg);
     let request =
         CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
-    let limits = desk.limits_of(attempt);
+    let limits = desk.limits_of(attempt, Station::GenerateInvariants);
     let cx = ToolContext { limits: &limits, ..desk.tools() };
     let mut checked = desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
     let probed = desk.toolchain.probe(&request, &checked.outcome, &cx).await.map_err(|e| tool_trouble(&e))?;

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use crate::journal::{ArtifactStore, Event, Sha, StoreError, is_apart};
 use crate::llm::{FileRead, Recorded, Recording, RequestKey, Usage};
 use crate::pipeline::{MAX_CANDIDATES, Stage, Station, lifeline_of};
+use crate::toolchain::OUT_OF_TIME;
 
 #[derive(Deserialize)]
 struct Sent {
@@ -55,6 +56,7 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
             stop_reason: received.told.stop_reason.or(received.held.stop_reason),
             provider: received.provider,
             late: is_late(event, &sent.key.node, events),
+            check_timed_out: timed_out(event, &sent.key.node, events),
             answer: store.text(&received.artifact)?,
         };
         match recording.answers.iter_mut().find(|a| a.key == recorded.key) {
@@ -68,10 +70,7 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
 /// Whether the choice that a candidate's answer was drafted for was made without it: it came later, or what followed
 /// from it did.
 fn is_late(answer: &Event, node: &str, events: &[Event]) -> bool {
-    let stage = match Station::by_name(node) {
-        Some(Station::Formalize) => Stage::Formalization,
-        _ => Stage::Properties,
-    };
+    let stage = stage_of(node);
     let here = || events.iter().filter(|event| event.rev == answer.rev);
     let was_received = || {
         here().any(|event| {
@@ -82,6 +81,32 @@ fn is_late(answer: &Event, node: &str, events: &[Event]) -> bool {
         })
     };
     is_apart(&answer.lifeline) && here().any(|event| event.name == "candidate_chosen") && !was_received()
+}
+
+fn stage_of(node: &str) -> Stage {
+    match Station::by_name(node) {
+        Some(Station::Formalize) => Stage::Formalization,
+        _ => Stage::Properties,
+    }
+}
+
+/// Whether the quick check of a candidate's answer ended for want of time.
+fn timed_out(answer: &Event, node: &str, events: &[Event]) -> bool {
+    let undecided = |event: &&Event| event.rev == answer.rev && event.lifeline == answer.lifeline;
+    let reason = match stage_of(node) {
+        Stage::Formalization => events
+            .iter()
+            .filter(undecided)
+            .find(|event| event.name == "quickly_checked" && event.data["verdict"] == "inconclusive")
+            .map(|event| &event.data["why"]),
+        Stage::Properties => events
+            .iter()
+            .filter(undecided)
+            .find(|event| event.name == "check_finished" && event.data["outcome"]["verdict"] == "inconclusive")
+            .map(|event| &event.data["outcome"]["reason"]),
+    };
+    let reason = reason.and_then(|why| why.as_str()).unwrap_or("");
+    is_apart(&answer.lifeline) && reason.contains(OUT_OF_TIME)
 }
 
 /// The revisions that led to the last one, itself included. A revision is made from the one before it, or from the one

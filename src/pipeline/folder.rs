@@ -8,6 +8,7 @@ use super::candidates::Candidates;
 use super::records::{Revision, file};
 use super::run::{FileState, Run, RunError, to_value};
 use super::view::RunView;
+use crate::files;
 use crate::journal::Sha;
 
 /// Files at the top that a person edited and that were therefore left as they are.
@@ -32,7 +33,7 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
                 run.remember(&path, state, sha);
             }
             // Not known by name: an edit, unless it is the very text whose artifact somebody took away.
-            Holds::Edit if std::fs::read(&path).is_ok_and(|bytes| Sha::of(&bytes) == *sha) => {
+            Holds::Edit if files::read(&path, files::LARGE).is_ok_and(|bytes| Sha::of(&bytes) == *sha) => {
                 run.store().get(sha)?;
             }
             Holds::Edit => kept.push(path),
@@ -121,7 +122,7 @@ fn holds(run: &Run, path: &Path) -> Holds {
     }
     // Looked at before it is read: what is written in between is read again.
     let state = path.metadata().ok().as_ref().and_then(FileState::of);
-    match std::fs::read(path) {
+    match files::read(path, files::LARGE) {
         Ok(bytes) if bytes.is_empty() => Holds::Nothing,
         Ok(bytes) => {
             let sha = Sha::of(&bytes);

@@ -94,7 +94,7 @@ pub struct Run {
     recovery: Recovery,
     /// Visible files as they were when they were last looked at.
     seen: Mutex<HashMap<PathBuf, (FileState, Sha)>>,
-    _lock: RunLock,
+    lock: RunLock,
 }
 
 /// What the system says of a file. Whoever writes it changes this.
@@ -123,7 +123,7 @@ pub struct Surroundings {
 impl Run {
     /// Whether the folder holds a run.
     pub fn exists(root: &Path) -> bool {
-        root.join("journal.jsonl").metadata().is_ok_and(|m| m.len() > 0)
+        root.join("journal.jsonl").metadata().is_ok_and(|m| m.len() > 0 || !m.is_file())
     }
 
     /// Opens the folder, making it where needed, takes its lock and recovers its journal.
@@ -156,7 +156,7 @@ impl Run {
             ledger: Mutex::new(Ledger { journal, view, knowledge, watch }),
             recovery,
             seen: Mutex::default(),
-            _lock: lock,
+            lock,
         })
     }
 
@@ -312,6 +312,7 @@ impl Run {
     /// in the same group.
     pub fn append(&self, records: Vec<Record>) -> Result<Vec<Event>, RunError> {
         let mut ledger = self.ledger();
+        self.lock.check()?;
         let mut draft = ledger.journal.draft();
         draft.extend(records);
         if let Some(watch) = &mut ledger.watch {

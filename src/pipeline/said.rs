@@ -86,7 +86,7 @@ fn checked(check: &CheckRecord) -> Value {
         "verdict": outcome.verdict.name(),
         "complete": outcome.complete(),
         "moved": outcome.moved(),
-        "type_ok": outcome.invariants.iter().chain(&outcome.properties).any(|name| name == "TypeOK"),
+        "type_ok": outcome.checked_names().any(|name| name == "TypeOK"),
         "witnesses": outcome.witnesses.iter().filter(|w| noted(&w.reached)).count(),
         "unreached": unreached.count(),
         "trace": outcome.trace.is_some(),

@@ -132,6 +132,11 @@ pub struct ViolatedByTrial {
     pub check: CheckOutcome,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
 /// Mutants and rounds of a closed revision, for its `meta.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Strengthened {
@@ -142,6 +147,9 @@ pub struct Strengthened {
     pub made: usize,
     /// What was drawn and not judged in time.
     pub late: usize,
+    /// Mutants under the last properties that were judged and not decided, or timed out; a score leaves them out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undecided: usize,
     /// What the first properties of the revision notice.
     pub before: Tally,
     /// What those that stand at its end notice.
@@ -191,6 +199,7 @@ impl RunView {
             unfit: first.unfit.clone(),
             made: first.made,
             late: first.late,
+            undecided: now.of(Outcome::Inconclusive).count() + now.of(Outcome::Timeout).count(),
             before: first.tally(),
             after: now.tally(),
             rounds: rounds.clone(),

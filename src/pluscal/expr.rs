@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use super::ast::At;
+use super::origin::Origin;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,6 +218,26 @@ impl Expr {
             .collect()
     }
 
+    /// For each line of [`Self::to_lines`], where its tokens come from.
+    pub(super) fn origins(&self) -> Vec<Vec<Origin>> {
+        let moved = |anchor: &Anchor| self.lines[anchor.line][anchor.token].column.saturating_sub(anchor.column);
+        let mut all = Vec::with_capacity(self.lines.len());
+        for (number, line) in self.lines.iter().enumerate() {
+            let left = self.anchors.get(number).and_then(Option::as_ref).map_or(0, moved);
+            let mut end = 0;
+            let mut origins = Vec::new();
+            for token in line {
+                let column = token.column.max(end);
+                end = column + token.width();
+                if token.at != At::default() {
+                    origins.push(Origin { column: left + column, width: token.width(), at: token.at });
+                }
+            }
+            all.push(origins);
+        }
+        all
+    }
+
     /// Puts another expression before this one, `spaces` before its first token.
     pub(super) fn prepend(&mut self, before: Self, spaces: usize) -> Result<(), MovedLeft> {
         let Some(end) = before.lines.last().and_then(|line| line.last()).map(Token::end) else { return Ok(()) };
@@ -372,7 +393,9 @@ impl<'a> Rewriting<'a> {
                 {
                     token.text.clone_from(&only.text);
                     token.kind = only.kind;
-                    token.at = only.at;
+                    if only.at != At::default() {
+                        token.at = only.at;
+                    }
                     self.lines[here].push(token);
                 } else {
                     self.put(expr, &token, around);
@@ -411,7 +434,8 @@ impl<'a> Rewriting<'a> {
                 self.anchors.push(anchor);
             }
             let into = self.lines.last_mut().expect("the line of the token is there");
-            into.extend(line.into_iter().map(|token| Token { column: token.column + shift, ..token }));
+            let here = |at: At| if at == At::default() { token.at } else { at };
+            into.extend(line.into_iter().map(|it| Token { column: it.column + shift, at: here(it.at), ..it }));
         }
         if parentheses {
             let into = self.lines.last_mut().expect("the line of the token is there");

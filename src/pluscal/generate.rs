@@ -11,6 +11,7 @@ use super::expr::{Expr, Token, TokenKind};
 use super::layout::{Layout, needs_parentheses, spaces, width};
 use super::names::{Names, error, moved};
 use super::options::{Compat, Options};
+use super::origin::Line;
 
 /// The lines between the markers.
 pub(super) fn generate(
@@ -19,7 +20,7 @@ pub(super) fn generate(
     names: &Names,
     control: Control,
     options: &Options,
-) -> Result<Vec<String>, Diagnostic> {
+) -> Result<Vec<Line>, Diagnostic> {
     let mut generator = Generator {
         algorithm,
         options,
@@ -278,7 +279,9 @@ impl Generator<'_> {
 
     /// `/\ x = value`.
     fn begins(&mut self, variable: &Variable, lead: &str) {
-        self.layout.write(&format!("{lead}/\\ {}{}", variable.name, relation(variable.binding)));
+        self.layout.write(&format!("{lead}/\\ "));
+        self.layout.write_from(&variable.name, variable.at);
+        self.layout.write(relation(variable.binding));
         let value = initial(variable);
         let parentheses = needs_parentheses(&value.to_lines());
         self.layout.write(if parentheses { "(" } else { "" });

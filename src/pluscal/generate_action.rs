@@ -64,8 +64,8 @@ impl Generator<'_> {
         let mut labels = Vec::new();
         for Action { label, at, conjuncts } in actions {
             let start = self.layout.len();
-            self.action(unlabelled.unwrap_or(&label), &conjuncts).map_err(|problem| or_at(problem, at))?;
-            self.bytes += self.layout.lines_mut(start).iter().map(String::len).sum::<usize>();
+            self.action(unlabelled.unwrap_or(&label), at, &conjuncts).map_err(|problem| or_at(problem, at))?;
+            self.bytes += self.layout.lines_mut(start).iter().map(|line| line.text.len()).sum::<usize>();
             if self.bytes > MAX_BYTES {
                 return Err(error(at, format!("the translation takes more than {} MB up to here", MAX_BYTES >> 20)));
             }
@@ -95,12 +95,13 @@ impl Generator<'_> {
         self.layout.blank();
     }
 
-    fn action(&mut self, name: &str, conjuncts: &[Conjunct]) -> Result<(), Diagnostic> {
+    fn action(&mut self, name: &str, at: At, conjuncts: &[Conjunct]) -> Result<(), Diagnostic> {
         let head = format!("{name}{} == ", self.parameter());
         let indent = width(&head);
         let start = self.layout.len();
         let mut changed = Changed::none(&self.variables);
         let and = format!("{}{AND}", spaces(indent));
+        self.layout.write_from("", at);
         self.block(conjuncts, &mut changed, &format!("{head}{AND}"), &and)?;
         let unchanged = changed.missing(&self.variables);
         match unchanged.as_slice() {
@@ -123,10 +124,13 @@ impl Generator<'_> {
     fn take_back_and(&mut self, start: usize, column: usize) {
         for (number, line) in self.layout.lines_mut(start).iter_mut().enumerate() {
             let from = if number == 0 { column } else { 0 };
-            if number == 0 || line.len() > AND.len() {
+            if number == 0 || line.text.len() > AND.len() {
                 let range = from..from + AND.len();
-                if line.get(range.clone()).is_some() {
-                    line.replace_range(range, "");
+                if line.text.get(range.clone()).is_some() {
+                    line.text.replace_range(range, "");
+                    for origin in line.origins.iter_mut().filter(|origin| origin.column > from) {
+                        origin.column -= AND.len().min(origin.column);
+                    }
                 }
             }
         }
@@ -326,14 +330,19 @@ impl Generator<'_> {
         let value = self.here(&assignment.value, changed)?;
         match self.subscript.clone() {
             Some(process) if self.is_by_process(name) || name == "pc" || name == "stack" => {
-                self.layout.write(&format!("{name}' = [{name} EXCEPT !["));
+                self.layout.write_from(name, assignment.at);
+                self.layout.write(&format!("' = [{name} EXCEPT !["));
                 self.layout.expression(&process.expr);
                 self.layout.write("]");
             }
-            _ if !assignment.subscript.is_empty() => self.layout.write(&format!("{name}' = [{name} EXCEPT !")),
+            _ if !assignment.subscript.is_empty() => {
+                self.layout.write_from(name, assignment.at);
+                self.layout.write(&format!("' = [{name} EXCEPT !"));
+            }
             _ => {
                 let parentheses = needs_parentheses(&value.to_lines());
-                self.layout.write(&format!("{name}' = {}", if parentheses { "(" } else { "" }));
+                self.layout.write_from(name, assignment.at);
+                self.layout.write(&format!("' = {}", if parentheses { "(" } else { "" }));
                 self.layout.expression(&value);
                 self.layout.write(if parentheses { ")" } else { "" });
                 return Ok(());
@@ -351,7 +360,8 @@ impl Generator<'_> {
     /// `f' = [f EXCEPT ![i] = a, ![j] = b]`, an assignment a line.
     fn assign_several(&mut self, several: &[&Assignment], changed: &Changed) -> Result<(), Diagnostic> {
         let name = &several[0].variable;
-        self.layout.write(&format!("{name}' = [{name} EXCEPT "));
+        self.layout.write_from(name, several[0].at);
+        self.layout.write(&format!("' = [{name} EXCEPT "));
         let indent = spaces(self.layout.column());
         for (number, assignment) in several.iter().enumerate() {
             let index = self.here(&assignment.subscript, changed)?;

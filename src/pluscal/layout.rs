@@ -1,27 +1,37 @@
 //! The text of a translation while it is written: whole lines, and the line that is still open.
 
+use super::ast::At;
 use super::expr::Expr;
+use super::origin::{Line, Origin};
 
 /// Lines of text.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    lines: Vec<String>,
-    open: String,
+    lines: Vec<Line>,
+    open: Line,
 }
 
 impl Layout {
     /// Writes on in the open line.
     pub(super) fn write(&mut self, text: &str) {
-        self.open.push_str(text);
+        self.open.text.push_str(text);
+    }
+
+    /// Writes a name on in the open line that stands at this place of the algorithm.
+    pub(super) fn write_from(&mut self, text: &str, at: At) {
+        if at != At::default() {
+            self.open.origins.push(Origin { column: self.column(), width: width(text), at });
+        }
+        self.write(text);
     }
 
     /// How wide the open line is.
     pub(super) fn column(&self) -> usize {
-        width(&self.open)
+        width(&self.open.text)
     }
 
     pub(super) fn end_line(&mut self) {
-        if !self.open.is_empty() {
+        if !self.open.text.is_empty() {
             self.lines.push(std::mem::take(&mut self.open));
         }
     }
@@ -29,12 +39,12 @@ impl Layout {
     /// A line of its own.
     pub(super) fn line(&mut self, text: impl Into<String>) {
         self.end_line();
-        self.lines.push(text.into());
+        self.lines.push(plain(text.into()));
     }
 
     pub(super) fn lines(&mut self, lines: Vec<String>) {
         self.end_line();
-        self.lines.extend(lines);
+        self.lines.extend(lines.into_iter().map(plain));
     }
 
     pub(super) fn blank(&mut self) {
@@ -44,21 +54,15 @@ impl Layout {
     /// An expression from here on, its lines aligned; its last line stays open.
     pub(super) fn expression(&mut self, expr: &Expr) {
         let indent = self.column();
-        let mut lines = expr.to_lines().into_iter().peekable();
-        if indent > 0 {
-            let first = lines.next().unwrap_or_default();
-            self.write(&first);
-            if lines.peek().is_some() {
-                self.end_line();
+        for (number, (text, mut origins)) in expr.to_lines().into_iter().zip(expr.origins()).enumerate() {
+            origins.iter_mut().for_each(|origin| origin.column += indent);
+            if number == 0 {
+                self.open.origins.extend(origins);
+                self.write(&text);
+                continue;
             }
-        }
-        while let Some(line) = lines.next() {
-            let line = format!("{}{line}", spaces(indent));
-            if lines.peek().is_some() {
-                self.lines.push(line);
-            } else {
-                self.open = line;
-            }
+            let text = format!("{}{text}", spaces(indent));
+            self.lines.push(std::mem::replace(&mut self.open, Line { text, origins }));
         }
     }
 
@@ -69,18 +73,22 @@ impl Layout {
 
     /// Puts lines before the line of that number.
     pub(super) fn insert(&mut self, number: usize, lines: Vec<String>) {
-        self.lines.splice(number..number, lines);
+        self.lines.splice(number..number, lines.into_iter().map(plain));
     }
 
     /// The lines from that number on.
-    pub(super) fn lines_mut(&mut self, from: usize) -> &mut [String] {
+    pub(super) fn lines_mut(&mut self, from: usize) -> &mut [Line] {
         &mut self.lines[from..]
     }
 
-    pub(super) fn into_lines(mut self) -> Vec<String> {
+    pub(super) fn into_lines(mut self) -> Vec<Line> {
         self.end_line();
         self.lines
     }
+}
+
+fn plain(text: String) -> Line {
+    Line { text, origins: Vec::new() }
 }
 
 /// The columns that a text takes.
@@ -215,6 +223,7 @@ mod tests {
         layout.write(" + 1");
         layout.blank();
         layout.expression(&expr(&["d", "e"]));
-        assert_eq!(layout.into_lines(), ["x == a", "     b", "     c + 1", "", "d", "e"]);
+        let lines: Vec<String> = layout.into_lines().into_iter().map(|line| line.text).collect();
+        assert_eq!(lines, ["x == a", "     b", "     c + 1", "", "d", "e"]);
     }
 }

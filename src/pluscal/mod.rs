@@ -17,6 +17,7 @@ mod macros;
 mod module_options;
 mod names;
 mod options;
+mod origin;
 mod parse;
 mod parse_expression;
 mod parse_statement;
@@ -28,6 +29,7 @@ mod symbols;
 mod token;
 
 pub use options::{Compat, Fair, Options};
+pub use origin::{AlgorithmPlace, Origins};
 pub use splice::{Translated, translate};
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::generate::generate;
 use super::left_behind::left_behind;
 use super::names::Names;
 use super::options::{Compat, Options};
+use super::origin::{Line, Origins};
 use super::parse::{Parsed, parse};
 use super::source::{Place, lines};
 use crate::tla::Diagnostic;
@@ -17,6 +18,8 @@ pub struct Translated {
     pub text: String,
     /// What the author may not expect, such as a name that was changed.
     pub warnings: Vec<String>,
+    /// Where the translation comes from.
+    pub origins: Origins,
 }
 
 /// The checksums of an algorithm and of its translation.
@@ -49,13 +52,23 @@ fn translate_here(text: &str, options: &Options) -> Result<Option<Translated>, V
         let exploded = explode(&mut algorithm, control).map_err(|problem| vec![problem])?;
         warnings.extend(names.renamings.iter().map(|comment| comment.trim_start_matches("\\* ").to_owned()));
         let lines = generate(&algorithm, exploded, &names, control, &options).map_err(|problem| vec![problem])?;
+        let origin = |line: Line| ((!line.text.is_empty()).then_some(line.origins), line.text);
+        let (origins, lines): (Vec<_>, Vec<String>) = lines.into_iter().map(origin).unzip();
         let sums = Sums { pcal: checksum::of_algorithm(&left), tla: checksum::of_lines(&lines) };
-        Ok((lines, sums))
+        Ok((lines, origins, sums))
     });
     match translation {
-        Ok((translation, sums)) => {
+        Ok((translation, mut origins, sums)) => {
+            for origin in origins.iter_mut().flatten().flatten() {
+                origin.at.line += hidden_before(text, &place, origin.at.line);
+            }
+            let before = match &place {
+                Place::Insert(at) => lines(&text[..*at]).len() + 1,
+                Place::Block { between, .. } => lines(&text[..between.start]).len(),
+            };
+            let origins = Origins { first: before + 1, lines: origins };
             let text = splice(text, &place, &translation, &sums, options.compat);
-            Ok(Some(Translated { text, warnings }))
+            Ok(Some(Translated { text, warnings, origins }))
         }
         Err(mut problems) => {
             for problem in &mut problems {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+use crate::files;
+
 /// File endings that are read as documents.
 const ENDINGS: [&str; 6] = ["md", "mdx", "txt", "rst", "html", "adoc"];
 /// A larger file is skipped: no model reads it, and a specification of one concern does not need it.
@@ -171,7 +173,8 @@ fn take(path: &Path, below: &Path, bytes: u64, wanted: Wanted, into: &mut Docume
         skip(format!("{bytes} bytes, over the limit of {MAX_BYTES}"));
         return Ok(());
     }
-    let content = std::fs::read(path).map_err(|source| DocumentsError::Unreadable { path: path.to_owned(), source })?;
+    let content =
+        files::read(path, MAX_BYTES).map_err(|source| DocumentsError::Unreadable { path: path.to_owned(), source })?;
     if content.contains(&0) {
         skip("binary".into());
         return Ok(());

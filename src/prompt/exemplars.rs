@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 /// One exemplar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemplar {
@@ -15,7 +17,7 @@ pub struct Exemplar {
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read the exemplars in {path}: {source}")]
+#[error("cannot read the exemplars: {path}: {source}")]
 pub struct ExemplarsError {
     /// What could not be read.
     pub path: PathBuf,
@@ -32,8 +34,8 @@ pub fn read_exemplars(dir: &Path) -> Result<Vec<Exemplar>, ExemplarsError> {
         if path.extension().is_none_or(|e| e != "tla") {
             continue;
         }
-        let module = std::fs::read_to_string(&path).map_err(|e| fail(&path, e))?;
-        let cfg = match std::fs::read_to_string(path.with_extension("cfg")) {
+        let module = files::read_text_within(dir, &path, files::SMALL).map_err(|e| fail(&path, e))?;
+        let cfg = match files::read_text_within(dir, &path.with_extension("cfg"), files::SMALL) {
             Ok(text) => Some(text),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
             Err(e) => return Err(fail(&path.with_extension("cfg"), e)),

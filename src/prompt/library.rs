@@ -6,6 +6,8 @@ use handlebars::Handlebars;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::files;
+
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
         /// Name and text of every template, as it stands in `prompts/`.
@@ -175,7 +177,8 @@ impl PromptLibrary {
         }
         for (name, text) in BUILT_IN {
             let path = dir.map(|d| d.join(format!("{name}.md.hbs")));
-            let own = match path.as_deref().map(std::fs::read_to_string) {
+            let own = match dir.zip(path.as_deref()).map(|(dir, path)| files::read_text_within(dir, path, files::SMALL))
+            {
                 Some(Ok(own)) => Some(own),
                 Some(Err(source)) if source.kind() != std::io::ErrorKind::NotFound => {
                     return Err(PromptError::Io { path: path.unwrap_or_default(), source });

@@ -34,7 +34,13 @@ pub fn audit_text(log: &str, audited: &Audited) -> String {
         out.push('\n');
     }
     let broken = audited.findings.iter().filter(|f| !f.verdict.holds()).count();
+    let unseen = audited.findings.iter().filter(|f| !f.warnings.is_empty()).count();
     let _ = match broken {
+        0 if unseen > 0 => writeln!(
+            out,
+            "Every rule holds, but {unseen} of {} asked for what no record has.",
+            counted(audited.findings.len() as u64, "rule")
+        ),
         0 => writeln!(out, "Every rule holds."),
         _ => writeln!(out, "{broken} of {} broken.", counted(audited.findings.len() as u64, "rule")),
     };
@@ -101,6 +107,9 @@ fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {
     if let Some(note) = &finding.note {
         let _ = writeln!(out, "    note: {note}");
     }
+    for warning in &finding.warnings {
+        let _ = writeln!(out, "    warning: {warning}");
+    }
     if finding.violations > 1 {
         let _ = writeln!(out, "    violated {} times", finding.violations);
     }
@@ -135,6 +144,7 @@ pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
                 "violations": finding.violations,
                 "witness": finding.witness,
                 "note": finding.note,
+                "warnings": finding.warnings,
                 "owed": finding.owed,
                 "untrusted": names(&finding.untrusted),
             })
@@ -146,7 +156,7 @@ pub fn audit_json(log: &str, shape: &str, audited: &Audited) -> Value {
         "shape": shape,
         "states": audited.found.places.states(),
         "rules": rules,
-        "warnings": audited.warnings,
+        "warnings": audited.all_warnings(),
         "labels": audited.labelling.as_ref().map(labelling_json),
     })
 }

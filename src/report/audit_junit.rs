@@ -44,6 +44,9 @@ pub fn audit_junit(log: &str, audited: &Audited, again: &Again) -> String {
             let untrusted = escaped(untrusted);
             let _ = write!(out, "<properties><property name=\"untrusted\" value=\"{untrusted}\"/></properties>");
         }
+        if !finding.warnings.is_empty() {
+            let _ = write!(out, "<system-err>{}</system-err>", escaped(&finding.warnings.join("\n")));
+        }
         if !finding.verdict.holds() {
             let why =
                 [vec![finding.formula.clone()], finding.witness.clone(), untrusted.into_iter().collect()].concat();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::eval::{Comparison, Criterion, Evaluation, Fate, Mutant, Row, Status, Tier3, WEIGHTS, mean};
+use crate::eval::{Comparison, Criterion, Evaluation, Fate, Mutant, Row, Status, Tier3, Tools, WEIGHTS, mean};
 use crate::tla::{Checker, WITHOUT_JAVA};
 
 /// What became of one case of a suite.
@@ -43,6 +43,24 @@ fn status(criterion: &Criterion) -> &'static str {
     }
 }
 
+/// The tools that were asked about the specification itself.
+pub(super) fn tools(evaluation: &Evaluation) -> String {
+    let Tools { translator, parser, checker, version, second } = &evaluation.tools;
+    let version = if version.is_empty() { String::new() } else { format!(" ({version})") };
+    let beside = second.map_or_else(String::new, |second| {
+        format!("; beside them {}, {}, {}", second.translator(), second.parser(), second.name())
+    });
+    let without = if evaluation.checker == Checker::Embedded { format!(" ({WITHOUT_JAVA})") } else { String::new() };
+    format!("{translator}, {parser}, {checker}{version}{beside}{without}")
+}
+
+/// The checkers that judged known bugs, each with the number of bugs.
+pub(super) fn judges(tier3: &Tier3) -> String {
+    let each = tier3.judged_by.iter().map(|(checker, bugs)| format!("{} ({bugs})", checker.name()));
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { "no checker ran on a known bug".to_owned() } else { each.join(", ") }
+}
+
 /// One evaluation in full.
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let Evaluation { case, score, tier1, tier2, tier3, .. } = evaluation;
@@ -50,11 +68,12 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     let vacuous = if tier1.vacuous.is_empty() { "" } else { ": the specification says nothing" };
     let _ = match score {
         Some(score) => writeln!(out, "Case {case}: score {score:.2}{vacuous}"),
+        None if tier3.inapplicable => {
+            writeln!(out, "Case {case}: no overall score (no known bug was applicable)")
+        }
         None => writeln!(out, "Case {case}: no overall score (there are no known bugs)"),
     };
-    if evaluation.checker == Checker::Embedded {
-        let _ = writeln!(out, "({WITHOUT_JAVA})");
-    }
+    let _ = writeln!(out, "Tools: {}", tools(evaluation));
     if let Some(outcome) = evaluation.outcome {
         let stale = match evaluation.stale_answers {
             Some(0) | None => String::new(),
@@ -65,12 +84,12 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
     let [first, second, third] = WEIGHTS.map(|weight| format!("{:.0} %", weight * 100.0));
     let whole = if tier1.passed() { "passed" } else { "failed" };
     let _ = writeln!(out, "\nTier 1 ({first}): {whole}");
-    for (name, criterion) in tier1.criteria() {
+    for (name, criterion) in evaluation.criteria() {
         let why = criterion.reason.as_ref().map(|reason| format!("  {reason}")).unwrap_or_default();
-        let _ = writeln!(out, "  {name:<20}{}{why}", status(criterion));
+        let _ = writeln!(out, "  {name:<27}{}{why}", status(criterion));
     }
     for reason in &tier1.vacuous {
-        let _ = writeln!(out, "  {:<20}{reason}", "vacuous");
+        let _ = writeln!(out, "  {:<27}{reason}", "vacuous");
     }
     let count = |n: Option<u64>| n.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
     let _ = writeln!(out, "\nTier 2 ({second}): {:.2}", tier2.efficiency);
@@ -84,8 +103,13 @@ pub fn evaluation(evaluation: &Evaluation) -> String {
         tier2.properties,
         tier2.revisions.map(|n| format!("; {n} revision(s)")).unwrap_or_default()
     );
-    let rate = tier3.rate.map_or_else(|| "no known bugs".to_owned(), |rate| format!("{rate:.2}"));
+    let rate = match tier3.rate {
+        Some(rate) => format!("{rate:.2}"),
+        None if tier3.inapplicable => "no known bug was applicable".to_owned(),
+        None => "no known bugs".to_owned(),
+    };
     let _ = writeln!(out, "\nTier 3 ({third}): {rate}, {} of {} known bugs detected", tier3.detected, tier3.total);
+    let _ = writeln!(out, "  Judged by: {}", judges(tier3));
     mutants(&mut out, tier3);
     for wrong in &tier3.wrong {
         let _ = writeln!(out, "  WRONG: {} is violated by {}; its kills do not count", wrong.property, wrong.reference);
@@ -148,10 +172,16 @@ fn told(mutant: &Mutant) -> String {
     format!("by {by}{alone}{named}")
 }
 
+/// `tlc`, `embedded`, or `tlc+embedded` if both ran side by side.
+fn checkers(evaluation: &Evaluation) -> String {
+    let second = evaluation.tools.second.map_or_else(String::new, |second| format!("+{}", second.id()));
+    format!("{}{second}", evaluation.checker.id())
+}
+
 /// A suite as a table, and against the results of before.
 pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
     let mut lines =
-        vec![["case", "run", "score", "tier 1", "tier 2", "detected", "states", "stale"].map(str::to_owned)];
+        vec![["case", "run", "checker", "score", "tier 1", "tier 2", "detected", "states", "stale"].map(str::to_owned)];
     let mut rows = Vec::new();
     for entry in entries {
         let Outcome::Evaluated(evaluation) = &entry.outcome else { continue };
@@ -165,10 +195,11 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
         lines.push([
             entry.case.clone(),
             evaluation.outcome.map_or_else(|| "-".to_owned(), |outcome| outcome.name().to_owned()),
+            checkers(evaluation),
             number(evaluation.score),
             first.to_owned(),
             number(Some(tier2.efficiency)),
-            format!("{}/{}", tier3.detected, tier3.total),
+            if tier3.inapplicable { "n/a".to_owned() } else { format!("{}/{}", tier3.detected, tier3.total) },
             tier2.distinct.map_or_else(|| "-".to_owned(), |n| n.to_string()),
             evaluation.stale_answers.map_or_else(|| "-".to_owned(), |n| n.to_string()),
         ]);
@@ -182,6 +213,13 @@ pub fn suite(entries: &[Entry], comparison: Option<&Comparison>) -> String {
         let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
     let _ = writeln!(out, "\nScore of the suite: {} (the mean of the scored cases)", number(mean(&rows)));
+    let mut all = entries.iter().filter_map(|entry| match &entry.outcome {
+        Outcome::Evaluated(evaluation) => Some(evaluation.checker),
+        _ => None,
+    });
+    if all.any(|checker| checker == Checker::Embedded) {
+        let _ = writeln!(out, "({WITHOUT_JAVA})");
+    }
     for entry in entries {
         match &entry.outcome {
             Outcome::Evaluated(evaluation) => {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::eval::{Entry, Outcome};
+use super::eval::{Entry, Outcome, judges, tools};
 use crate::eval::{Evaluation, Fate, Status};
 
 enum Said {
@@ -34,6 +34,14 @@ pub fn junit(entries: &[Entry]) -> String {
             count(|said| matches!(said, Said::Broke(_))),
             count(|said| matches!(said, Said::Skipped(_))),
         );
+        if let Outcome::Evaluated(evaluation) = &entry.outcome {
+            let judges = judges(&evaluation.tier3);
+            out.push_str("    <properties>\n");
+            for (name, value) in [("tools", tools(evaluation)), ("known bugs judged by", judges)] {
+                let _ = writeln!(out, "      <property name=\"{name}\" value=\"{}\"/>", escaped(&value));
+            }
+            out.push_str("    </properties>\n");
+        }
         for (name, said) in &tests {
             let (name, case) = (escaped(name), escaped(&entry.case));
             let (tag, why) = match said {
@@ -59,7 +67,7 @@ pub fn junit(entries: &[Entry]) -> String {
 
 fn tests(evaluation: &Evaluation) -> Vec<(String, Said)> {
     let mut tests = Vec::new();
-    for (name, criterion) in evaluation.tier1.criteria() {
+    for (name, criterion) in evaluation.criteria() {
         let why = criterion.reason.clone().unwrap_or_default();
         let said = match criterion.status {
             Status::Passed => Said::Passed,

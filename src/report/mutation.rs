@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::mutation::{Judgement, Outcome, Subject, Summary, by_number, requirements_touched};
-use crate::tla::{CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds_sentence};
+use crate::tla::{Cfg, CheckOutcome, Checker, ViolationKind, WITHOUT_JAVA, bounds_sentence};
 
 use super::counted;
 
@@ -24,30 +24,35 @@ fn meaning(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The report: counts, what killed, and what each survivor means. `judgements` in the order of the source.
-pub fn mutation_text(subject: &Subject, baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
-    let summary = Summary::of(judgements);
+/// The report: counts, what killed, and what each survivor means. `judgements` in the order of the source; `made` is the
+/// number of mutants from which they were selected.
+pub fn mutation_text(subject: &Subject, baseline: &CheckOutcome, judgements: &[Judgement], made: usize) -> String {
+    let summary = Summary::of(judgements, &subject.cfg);
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "# Mutants of {}: {}\n", subject.file, judgements.len());
+    let unselected = made.saturating_sub(judgements.len());
+    let of_all = if unselected == 0 { String::new() } else { format!(" of {made}") };
+    let _ = writeln!(out, "# Mutants of {}: {}{of_all}\n", subject.file, judgements.len());
     for outcome in Outcome::ALL {
         let count = summary.count(outcome);
         if count > 0 {
             let _ = writeln!(out, "{count:>6}  {:<14} {}", outcome.words(), meaning(outcome));
         }
     }
-    let score =
-        |score: Option<f64>, none: &str| score.map_or_else(|| none.to_owned(), |s| format!("{:.0} %", s * 100.0));
-    let _ = writeln!(
-        out,
-        "\nScore: {} (killed / (killed + survived))",
-        score(summary.score, "none, no mutant was killed or survived")
-    );
+    let _ = writeln!(out, "\n{}", score_sentence(&summary, unselected));
     if summary.restricting > 0 {
         let _ = writeln!(
             out,
-            "Witnesses: {} of the restricting ones keep a witness from being reached",
-            score(summary.restricting_score, "none")
+            "Witnesses: {}",
+            match summary.restricting_score {
+                None => "none: the configuration names no witness, so no restricting mutant can be noticed".to_owned(),
+                Some(score) => format!(
+                    "{} ({} of {} restricting mutants keep a witness from being reached)",
+                    percent(score),
+                    summary.restricting_noticed,
+                    summary.restricting
+                ),
+            }
         );
     }
     let _ = writeln!(out, "Bounds: {}", bounds_sentence(&baseline.bounds));
@@ -56,6 +61,32 @@ pub fn mutation_text(subject: &Subject, baseline: &CheckOutcome, judgements: &[J
     out.push_str(&survivors(subject, judgements));
     out.push_str(&others(judgements));
     out
+}
+
+fn percent(score: f64) -> String {
+    format!("{:.0} %", score * 100.0)
+}
+
+/// The score with everything that it does not count.
+fn score_sentence(summary: &Summary, unselected: usize) -> String {
+    let (killed, decided) = (summary.killed, summary.killed + summary.survived);
+    let score = match summary.score {
+        Some(score) => format!("{} ({killed} killed of {decided} killed or survived)", percent(score)),
+        None => "none, no mutant was killed or survived".to_owned(),
+    };
+    let undecided = summary.inconclusive + summary.timeout;
+    let at_least = match summary.score_at_least {
+        Some(least) if undecided > 0 => format!("; {} if the {undecided} undecided survived", percent(least)),
+        _ => String::new(),
+    };
+    let counted = |outcome: &Outcome| !matches!(outcome, Outcome::Killed | Outcome::Survived);
+    let left_out = Outcome::ALL.into_iter().filter(counted).map(|outcome| (outcome.words(), summary.count(outcome)));
+    let left_out: Vec<String> =
+        left_out.filter(|(_, count)| *count > 0).map(|(words, count)| format!("{count} {words}")).collect();
+    let not_counted =
+        if left_out.is_empty() { String::new() } else { format!("; not counted: {}", left_out.join(", ")) };
+    let not_selected = if unselected == 0 { String::new() } else { format!("; not selected: {unselected}") };
+    format!("Score: {score}{at_least}{not_counted}{not_selected}")
 }
 
 /// How many mutants each checker decided; what came to no check is not counted.
@@ -70,13 +101,18 @@ pub fn judged_by(judgements: &[Judgement]) -> BTreeMap<Checker, usize> {
 fn judges(baseline: &CheckOutcome, judgements: &[Judgement]) -> String {
     let by = judged_by(judgements);
     let of = |checker| by.get(&checker).copied().unwrap_or_default();
-    match (of(Checker::Tlc), of(Checker::Embedded)) {
-        (0, _) if baseline.checker == Checker::Embedded => format!("the embedded checker ({WITHOUT_JAVA})"),
-        (0, _) => "the embedded checker".to_owned(),
-        (_, 0) => "TLC".to_owned(),
+    let judges = match (of(Checker::Tlc), of(Checker::Embedded)) {
+        (0, 0) => "no checker".to_owned(),
+        (0, _) => Checker::Embedded.name().to_owned(),
+        (_, 0) => Checker::Tlc.name().to_owned(),
         (tlc, embedded) => {
             format!("the embedded checker ({}), TLC ({})", counted(embedded, "mutant"), counted(tlc, "mutant"))
         }
+    };
+    match baseline.checker {
+        Checker::Embedded if of(Checker::Tlc) == 0 && of(Checker::Embedded) > 0 => format!("{judges} ({WITHOUT_JAVA})"),
+        checker if by.len() == 1 && by.contains_key(&checker) => judges,
+        checker => format!("{judges}; the specification itself was checked by {}", checker.name()),
     }
 }
 
@@ -178,11 +214,11 @@ pub fn mutant_line(judgement: &Judgement) -> String {
 }
 
 /// The object that others build on (design, section 9).
-pub fn mutation_json(baseline: &Value, judgements: &[Judgement]) -> Value {
+pub fn mutation_json(baseline: &Value, judgements: &[Judgement], cfg: &Cfg) -> Value {
     json!({
         "schema": 1,
         "baseline": baseline,
-        "summary": Summary::of(judgements),
+        "summary": Summary::of(judgements, cfg),
         "mutants": judgements,
     })
 }

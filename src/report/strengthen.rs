@@ -21,12 +21,15 @@ pub fn mutants_sentence(judged: &Judged) -> String {
 
 /// One line of a report.
 pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
-    let Strengthened { unfit, before, after, rounds, .. } = strengthened;
-    match unfit {
-        Some(why) => format!("not judged: {why}"),
+    let Strengthened { unfit, made, late, undecided, before, after, rounds, .. } = strengthened;
+    let score = match unfit {
+        Some(why) => return format!("not judged: {why}"),
         None if rounds.is_empty() => after.words(),
         None => format!("{}, before {}", after.words(), before.words()),
-    }
+    };
+    let counts = [(undecided, "not decided"), (late, "not judged in time")];
+    let left_out = counts.iter().filter(|(n, _)| **n > 0).map(|(n, what)| format!("; {n} of {made} {what}"));
+    score + &left_out.collect::<String>()
 }
 
 /// A section of the summary.

@@ -22,8 +22,63 @@ pub enum Atom {
     Compare(Comparison, Term, Term),
     /// `p(t1, …)`
     Call(Arc<str>, Box<[Term]>),
+    /// `any(x, contains "t")`, `every(x, > 3)`: a test of all values of a field that lists lead to; the term is a field.
+    Each(Quantifier, Term, Test),
     /// A bare term where a quantity is asked for (the predicates of an objective).
     Quantity(Term),
+}
+
+/// How many of the values have to pass a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    /// At least one.
+    Any,
+    /// All of them; true if there is no value.
+    Every,
+}
+
+impl Quantifier {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Every => "every",
+        }
+    }
+
+    /// Whether a word is one of them.
+    pub(super) fn named(word: &str) -> Option<Self> {
+        [Self::Any, Self::Every].into_iter().find(|quantifier| quantifier.name() == word)
+    }
+}
+
+/// A test of one value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Test {
+    /// `< t`: the value stands on the left.
+    Compare(Comparison, Term),
+    /// `contains "t"`: the value is the first argument.
+    Call(Arc<str>, Box<[Term]>),
+}
+
+impl Test {
+    fn passes(&self, value: &Value<'_>, record: &(impl Record + ?Sized)) -> bool {
+        match self {
+            Self::Compare(comparison, term) => term.value(record).is_some_and(|term| comparison.holds(value, &term)),
+            Self::Call(name, terms) => {
+                let rest = terms.iter().map(|t| t.value(record));
+                let values: Option<Vec<Value<'_>>> = std::iter::once(Some(value.clone())).chain(rest).collect();
+                values.and_then(|values| record.call(name, &values)) == Some(true)
+            }
+        }
+    }
+
+    fn terms(&self) -> &[Term] {
+        match self {
+            Self::Compare(_, term) => std::slice::from_ref(term),
+            Self::Call(_, terms) => terms,
+        }
+    }
 }
 
 /// What a comparison compares.
@@ -179,6 +234,16 @@ pub trait Record {
         let _ = (lifeline, name);
         None
     }
+
+    /// All values of a field, also those that lists lead to; `None` stands for a value that is an object.
+    fn values(&self, name: &str) -> Vec<Option<Value<'_>>> {
+        self.field(name).map(Some).into_iter().collect()
+    }
+
+    /// Whether the field is there, be it a list or an object.
+    fn has(&self, name: &str) -> bool {
+        self.field(name).is_some()
+    }
 }
 
 impl<R: Record + ?Sized> Record for &R {
@@ -197,6 +262,14 @@ impl<R: Record + ?Sized> Record for &R {
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
         (**self).field_at(lifeline, name)
     }
+
+    fn values(&self, name: &str) -> Vec<Option<Value<'_>>> {
+        (**self).values(name)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        (**self).has(name)
+    }
 }
 
 impl Atom {
@@ -210,8 +283,22 @@ impl Atom {
                 _ => false,
             },
             Self::Call(name, terms) => {
+                if let ("defined", [Term::Field(field)]) = (&**name, &**terms)
+                    && record.field(field).is_none()
+                {
+                    return record.has(field);
+                }
                 let values: Option<Vec<Value<'_>>> = terms.iter().map(|t| t.value(record)).collect();
                 values.and_then(|values| record.call(name, &values)) == Some(true)
+            }
+            Self::Each(quantifier, path, test) => {
+                let Term::Field(name) = path else { return false };
+                let passes = |value: &Option<Value<'_>>| value.as_ref().is_some_and(|value| test.passes(value, record));
+                let values = record.values(name);
+                match quantifier {
+                    Quantifier::Any => values.iter().any(passes),
+                    Quantifier::Every => values.iter().all(passes),
+                }
             }
             Self::Quantity(term) => term.value(record) == Some(Value::Bool(true)),
         }
@@ -223,6 +310,7 @@ impl Atom {
             Self::Name(_) | Self::Label { .. } => Vec::new(),
             Self::Compare(_, a, b) => vec![a, b],
             Self::Call(_, terms) => terms.iter().collect(),
+            Self::Each(_, path, test) => std::iter::once(path).chain(test.terms()).collect(),
             Self::Quantity(term) => vec![term],
         }
     }

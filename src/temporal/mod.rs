@@ -17,6 +17,7 @@ mod lexer;
 mod normal;
 mod objective;
 mod parse;
+mod parse_each;
 mod print;
 mod progression;
 mod readings;
@@ -24,7 +25,7 @@ mod robustness;
 mod transition;
 mod words;
 
-pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Record, Term, Value};
+pub use atom::{Arithmetic, Atom, Comparison, Literal, Number, Quantifier, Record, Term, Test, Value};
 pub use automaton::{AutomatonError, Conjunction, Dfa, Edge, Guard, Limits};
 pub use bounded::BadBound;
 pub use environment::{EarlyTermination, Environment, Info, ObjectiveReward, Observed, OnReset, Step, VariableValues};

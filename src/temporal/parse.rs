@@ -6,9 +6,10 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::atom::{Arithmetic, Atom, Comparison, Literal, Number, Term, Value};
+use super::atom::{Arithmetic, Atom, Comparison, Literal, Number, Quantifier, Term, Value};
 use super::formula::{Binary, Causal, Formula, Formulas, Unary};
 use super::lexer::{Token, tokens};
+use super::parse_each::EachTest;
 
 /// How deep a formula may nest.
 pub const MAX_DEPTH: usize = 1_000;
@@ -84,13 +85,13 @@ impl Formulas {
 }
 
 /// What has been read: a formula, or a term that may still become one.
-enum Operand {
+pub(super) enum Operand {
     Formula(Formula),
     Term(Term, Depth),
 }
 
 /// How deep a term nests. Terms are trees, and what walks them recurses.
-type Depth = usize;
+pub(super) type Depth = usize;
 
 /// The numbers that are formulas.
 const ONE: Number = Number::of(1.0);
@@ -103,16 +104,16 @@ const AND: u8 = 3;
 const UNTIL: u8 = 4;
 const PREFIX: u8 = 5;
 const COMPARE: u8 = 6;
-const SUM: u8 = 7;
+pub(super) const SUM: u8 = 7;
 const PRODUCT: u8 = 8;
 const NEGATE: u8 = 9;
 
 /// Reads operands and operators off the tokens; what waits for an operand waits on a list, so that depth costs no stack.
-struct Parser<'a> {
-    formulas: &'a mut Formulas,
+pub(super) struct Parser<'a> {
+    pub(super) formulas: &'a mut Formulas,
     text: &'a str,
     tokens: Vec<(Token, Range<usize>)>,
-    at: usize,
+    pub(super) at: usize,
     bare: Bare,
     open: Vec<Open>,
     /// How tightly an operator must bind to belong to the operand that is being read.
@@ -129,7 +130,7 @@ struct Open {
 }
 
 /// What waits for an operand.
-enum Pending {
+pub(super) enum Pending {
     Not,
     Unary(Unary),
     Negate,
@@ -144,16 +145,18 @@ enum Pending {
     Arithmetic(Arithmetic, Term, Depth),
     /// An application predicate and its arguments so far.
     Call(String, Vec<Term>),
+    /// The test of a quantifier over a field.
+    Each(EachTest),
 }
 
 /// What encloses its operand in parentheses.
-enum Enclosing {
+pub(super) enum Enclosing {
     Past,
     Lifeline(Causal, String),
 }
 
 /// What stands where an operand begins.
-enum Start {
+pub(super) enum Start {
     Operand(Operand),
     /// Something that waits for an operand, whose operators bind at least so tightly.
     Opens(Pending, u8),
@@ -199,7 +202,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn peek(&self) -> Option<&Token> {
+    pub(super) fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.at).map(|(token, _)| token)
     }
 
@@ -207,18 +210,18 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.at).map_or(self.text.len(), |(_, range)| range.start)
     }
 
-    fn error(&self, message: impl Into<String>) -> ParseError {
+    pub(super) fn error(&self, message: impl Into<String>) -> ParseError {
         ParseError::new(self.text, self.place(), message)
     }
 
-    fn found(&self) -> String {
+    pub(super) fn found(&self) -> String {
         match self.tokens.get(self.at) {
             Some((_, range)) => format!("`{}`", &self.text[range.clone()]),
             None => "the end".to_owned(),
         }
     }
 
-    fn eat(&mut self, token: &Token) -> bool {
+    pub(super) fn eat(&mut self, token: &Token) -> bool {
         let there = self.peek() == Some(token);
         self.at += usize::from(there);
         there
@@ -306,6 +309,7 @@ impl<'a> Parser<'a> {
                 }
                 self.formulas.atomic(Atom::Call(name.into(), arguments.into()))
             }
+            Pending::Each(test) => return self.finish_each(test, operand, inner),
             Pending::Chain(is_and, mut parts) => {
                 parts.push(self.as_formula(operand, inner)?);
                 match (self.infix(), is_and) {
@@ -438,7 +442,10 @@ impl<'a> Parser<'a> {
                 return Ok(Start::Opens(Pending::Enclosed(opened, Enclosing::Past), 0));
             }
             "P" | "Seen" if self.eat(&Token::AtSign) => return self.at_lifeline(Some(&word)),
-            _ if self.eat(&Token::Open) => return Ok(self.call(word)),
+            _ if self.eat(&Token::Open) => match Quantifier::named(&word) {
+                Some(quantifier) => return self.each(quantifier),
+                None => return Ok(self.call(word)),
+            },
             _ => Term::Field(word.into()),
         };
         Ok(Start::Operand(Operand::Term(term, 0)))
@@ -527,7 +534,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn as_term(&self, operand: Operand, place: usize) -> Result<(Term, Depth), ParseError> {
+    pub(super) fn as_term(&self, operand: Operand, place: usize) -> Result<(Term, Depth), ParseError> {
         match operand {
             Operand::Term(term, depth) => Ok((term, depth)),
             Operand::Formula(_) => Err(ParseError::new(

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::atom::{Arithmetic, Atom, Comparison, Literal, Term};
+use super::atom::{Arithmetic, Atom, Comparison, Literal, Quantifier, Term, Test};
 use super::formula::{Binary, Causal, Formula, Formulas, Node, Unary};
 use super::lexer::{continues_name, starts_name};
 
@@ -192,20 +192,47 @@ fn write_atom(out: &mut String, atom: &Atom) -> fmt::Result {
             write_term(out, b, 0)
         }
         Atom::Call(name, terms) => {
-            // `Seen(…)` is a call, but `P(…)` is an operator.
-            write_name(out, name, '`', name.as_ref() != "P")?;
-            out.push('(');
-            for (i, term) in terms.iter().enumerate() {
-                if i > 0 {
-                    out.push_str(", ");
+            // `Seen(…)` is a call, but `P(…)` is an operator, and `any(…)` takes a test.
+            write_name(out, name, '`', name.as_ref() != "P" && Quantifier::named(name).is_none())?;
+            write_arguments(out, terms)
+        }
+        Atom::Each(quantifier, path, test) => {
+            write!(out, "{}(", quantifier.name())?;
+            write_term(out, path, 0)?;
+            out.push_str(", ");
+            match test {
+                Test::Compare(comparison, term) => {
+                    write!(out, "{} ", comparison.symbol())?;
+                    write_term(out, term, 0)?;
                 }
-                write_term(out, term, 0)?;
+                Test::Call(name, terms) => {
+                    write_name(out, name, '`', true)?;
+                    // A word before a parenthesis would begin its arguments, and before a minus a difference.
+                    if let [term @ Term::Literal(Literal::Text(_))] = &**terms {
+                        out.push(' ');
+                        write_term(out, term, 0)?;
+                    } else {
+                        write_arguments(out, terms)?;
+                    }
+                }
             }
             out.push(')');
             Ok(())
         }
         Atom::Quantity(term) => write_term(out, term, 0),
     }
+}
+
+fn write_arguments(out: &mut String, terms: &[Term]) -> fmt::Result {
+    out.push('(');
+    for (i, term) in terms.iter().enumerate() {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        write_term(out, term, 0)?;
+    }
+    out.push(')');
+    Ok(())
 }
 
 /// Writes a term that stands where operators bind at least as tightly as `least`: 0 sum, 1 product, 2 one operand.
@@ -265,7 +292,7 @@ fn write_name(out: &mut String, name: &str, quote: char, is_term: bool) -> fmt::
         let first = part.chars().next();
         first.is_some_and(|c| starts_name(c) || (i > 0 && c.is_ascii_digit())) && part.chars().all(continues_name)
     });
-    let taken = RESERVED.contains(&name) || (!is_term && matches!(name, "P" | "Seen"));
+    let taken = RESERVED.contains(&name) || (!is_term && matches!(name, "P" | "Seen" | "any" | "every"));
     if parts_plain && !taken {
         out.push_str(name);
         return Ok(());

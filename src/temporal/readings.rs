@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::atom::{Atom, Term};
+use super::atom::{Atom, Term, Test};
 use super::formula::{Binary, Causal, Formula, Formulas, Node, Unary};
 
 /// The ways to read a formula.
@@ -127,6 +127,9 @@ impl Formulas {
                     (_, Some(lifeline)) if !causal => Some((format!("@{lifeline}.…"), "")),
                     (Atom::Label { kind, .. }, _) if reading == Reading::Robustness => Some((format!("{kind}:"), "")),
                     (Atom::Call(name, _), _) if reading == Reading::Robustness => Some((format!("{name}(…)"), "")),
+                    (Atom::Each(quantifier, ..), _) if reading == Reading::Robustness => {
+                        Some((format!("{}(…)", quantifier.name()), ""))
+                    }
                     (Atom::Quantity(term), _) if reading != Reading::Robustness && !matches!(term, Term::Field(_)) => {
                         Some((self.atom_text(atom), ": it is a quantity, not true or false"))
                     }
@@ -172,7 +175,9 @@ impl Formulas {
         };
         match atom {
             Atom::Label { kind, .. } if !schema.labels.contains(&**kind) => return Err(unknown(&schema.labels, ":…")),
-            Atom::Call(name, _) if !schema.calls.contains(&**name) => return Err(unknown(&schema.calls, "(…)")),
+            Atom::Call(name, _) | Atom::Each(_, _, Test::Call(name, _)) if !schema.calls.contains(&**name) => {
+                return Err(unknown(&schema.calls, "(…)"));
+            }
             Atom::Name(name) => {
                 if let Some(fields) = schema.fields.as_ref().filter(|fields| !fields.contains(&**name)) {
                     return Err(unknown(fields, ""));

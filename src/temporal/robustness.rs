@@ -140,7 +140,9 @@ impl Robustness {
                 let (a, b) = (self.term(a)?, self.term(b)?);
                 self.slot(Part::Compare(*comparison, a, b))
             }
-            Atom::Label { .. } | Atom::Call(..) => unreachable!("refused above: no meaning in robustness"),
+            Atom::Label { .. } | Atom::Call(..) | Atom::Each(..) => {
+                unreachable!("refused above: no meaning in robustness")
+            }
         }
     }
 

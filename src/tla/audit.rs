@@ -24,11 +24,16 @@ impl Checked {
     /// Key to normalised text. Keys: each invariant, property and witness of the configuration by name, with all it
     /// depends on; each constant by name; `CONSTRAINT`, `ACTION_CONSTRAINT`, `VIEW`, `SYMMETRY`, `CHECK_DEADLOCK`
     /// (only where it is FALSE), `POSTCONDITION`, `ASSUME`, `FAIRNESS`, `Assertion` (all assertions of the module);
-    /// `covers Safe` for the requirements that a property covers.
+    /// `covers Safe` for the requirements that a property covers; `role Safe` for the keywords under which the
+    /// configuration lists it.
     pub fn of(module: &Module, cfg: &Cfg) -> BTreeMap<String, String> {
         let mut checked = BTreeMap::new();
         for name in cfg.invariants.iter().chain(&cfg.properties).chain(&cfg.witnesses) {
             checked.insert(name.clone(), with_closure(module, &[name]));
+        }
+        for name in checked.keys().cloned().collect::<Vec<_>>() {
+            let roles = cfg.listed().into_iter().filter(|(_, listed)| *listed == name).map(|(role, _)| role);
+            checked.insert(role_key(&name), roles.collect::<Vec<_>>().join(", "));
         }
         for (name, value) in &cfg.constants {
             let text = match value.strip_prefix("<- ") {
@@ -80,6 +85,11 @@ impl Checked {
 /// The key under which the requirements that a property covers are remembered.
 pub fn covers_key(name: &str) -> String {
     format!("covers {name}")
+}
+
+/// The key under which the keywords that list a name in the configuration are remembered.
+fn role_key(name: &str) -> String {
+    format!("role {name}")
 }
 
 /// What the algorithm asserts, and the definitions that use `Assert`; what the translation makes of them counts once.
@@ -234,8 +244,11 @@ impl Baseline {
                 (None, Some(_)) if self.started && RESTRICTING.contains(&name.as_str()) => ChangeKind::Appeared,
                 _ => return None,
             };
-            // A property that is gone covers nothing any more: that is one change, not two.
-            let of = name.strip_prefix("covers ").filter(|_| kind == ChangeKind::Vanished);
+            // A property that is gone covers nothing and has no role any more: that is one change, not three.
+            let of = name
+                .strip_prefix("covers ")
+                .or_else(|| name.strip_prefix("role "))
+                .filter(|_| kind == ChangeKind::Vanished);
             if of.is_some_and(|of| self.first.contains_key(of) && !checked.contains_key(of)) {
                 return None;
             }
@@ -258,8 +271,10 @@ impl Baseline {
                 }
                 None => {
                     self.first.remove(name);
-                    if !checked.contains_key(&covers_key(name)) {
-                        self.first.remove(&covers_key(name));
+                    for key in [covers_key(name), role_key(name)] {
+                        if !checked.contains_key(&key) {
+                            self.first.remove(&key);
+                        }
                     }
                 }
             }

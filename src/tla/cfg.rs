@@ -45,6 +45,12 @@ pub struct Cfg {
 }
 
 impl Cfg {
+    /// Whether neither SPECIFICATION nor INIT nor NEXT is given: of a module without variables, a checker then looks at
+    /// the assumptions alone.
+    pub fn gives_no_behaviour(&self) -> bool {
+        self.specification.is_none() && self.init.is_none() && self.next.is_none()
+    }
+
     /// Reads a configuration as TLC does. The first thing that TLC would not take is the error.
     ///
     /// `TYPE` and `TYPE_CONSTRAINT`, which TLC reads and forgets, are refused by name.

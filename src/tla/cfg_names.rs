@@ -11,6 +11,15 @@ use super::module::Module;
 /// every constant is assigned, every assigned constant declared. With an algorithm, what its translation makes counts
 /// as defined.
 pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
+    check_names(module, cfg, true)
+}
+
+/// The same for a check, which may be of assumptions alone: then the configuration gives no behaviour.
+pub(crate) fn check_cfg_names_of_check(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
+    check_names(module, cfg, !(cfg.gives_no_behaviour() && module.variable_names().is_empty()))
+}
+
+fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut say = |message: String| found.push(Diagnostic { stage: Stage::Config, line: 0, column: 0, message });
     let algorithm = module.algorithm.is_some();
@@ -33,7 +42,7 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
     if cfg.specification.is_some() && (cfg.init.is_some() || cfg.next.is_some()) {
         say("both SPECIFICATION and INIT or NEXT are given".to_owned());
     }
-    if cfg.specification.is_none() && (cfg.init.is_none() || cfg.next.is_none()) {
+    if needs_behaviour && cfg.specification.is_none() && (cfg.init.is_none() || cfg.next.is_none()) {
         say("neither SPECIFICATION nor both of INIT and NEXT are given".to_owned());
     }
     let assigned = |key: &str| key.split('(').next().unwrap_or(key).to_owned();

@@ -75,9 +75,18 @@ pub fn verdict_sentence(outcome: &CheckOutcome) -> String {
 fn sentence(outcome: &CheckOutcome) -> String {
     match &outcome.verdict {
         Verdict::Holds => {
-            let names: Vec<&str> = outcome.invariants.iter().chain(&outcome.properties).map(String::as_str).collect();
+            let listed = outcome.invariants.iter().chain(&outcome.properties);
+            let names: Vec<String> = listed
+                .map(|name| {
+                    let suffix = if outcome.is_initial_only(name) { " (initial states only)" } else { "" };
+                    format!("{name}{suffix}")
+                })
+                .collect();
             let nothing = "no invariant and no property was checked, only the absence of errors";
             match (unreached(outcome), names.is_empty()) {
+                (None, true) if outcome.bounds.assumptions_only => {
+                    "holds: only assumptions were checked, for the configuration gives no behaviour".to_owned()
+                }
                 (None, true) => format!("holds: {nothing}"),
                 (None, false) => format!("holds: {}", names.join(", ")),
                 (Some(missing), true) => format!("holds, but {missing}; {nothing}"),
@@ -103,9 +112,9 @@ fn sentence(outcome: &CheckOutcome) -> String {
     }
 }
 
-/// Whether the check came to its end without one state.
+/// Whether the check came to its end without one state, although the configuration gives a behaviour.
 pub fn has_no_behaviour(outcome: &CheckOutcome) -> bool {
-    outcome.verdict == Verdict::Holds && outcome.statistics.distinct == Some(0)
+    outcome.verdict == Verdict::Holds && outcome.statistics.distinct == Some(0) && !outcome.bounds.assumptions_only
 }
 
 /// What makes a verdict that holds worth little: no behaviour at all, and the witnesses that none was shown to reach;
@@ -194,7 +203,14 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
         parts.push(format!("view {view}"));
     }
     parts.push(if bounds.symmetry.is_empty() { "no symmetry".into() } else { list("symmetry", &bounds.symmetry) });
+    if !bounds.initial_only.is_empty() {
+        parts.push(list("checked in the initial states only:", &bounds.initial_only));
+    }
+    parts.extend(bounds.initial_parts.iter().cloned());
     parts.push(if bounds.deadlock_checked { "deadlock checked" } else { "deadlock not checked" }.into());
+    if bounds.assumptions_only {
+        parts.push("no behaviour".into());
+    }
     if let Some(p) = bounds.collision_probability {
         parts.push(format!("probability of a fingerprint collision {p:.1e}"));
     }
@@ -204,11 +220,7 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
 /// A whole outcome as Markdown that also reads well on a terminal of `width` columns.
 pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     let mut text = String::new();
-    let checker = match outcome.checker {
-        Checker::Tlc => "TLC",
-        Checker::Embedded => "the embedded checker",
-    };
-    let _ = writeln!(text, "# Verdict of {checker}\n\n{}\n", verdict_sentence(outcome));
+    let _ = writeln!(text, "# Verdict {}\n\n{}\n", given_by(outcome), verdict_sentence(outcome));
     // What never came to be checked has neither counts nor bounds worth a line.
     if !is_rejected(outcome) {
         let _ = writeln!(text, "Counts: {}", statistics_sentence(&outcome.statistics));
@@ -260,6 +272,24 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
+}
+
+/// The tool that gave a verdict. What was rejected on the way to the checker was never seen by it.
+fn given_by(outcome: &CheckOutcome) -> String {
+    let first = match &outcome.verdict {
+        Verdict::Invalid { diagnostics, .. } if is_rejected(outcome) => diagnostics.first(),
+        _ => None,
+    };
+    let tool = match first.map(|diagnostic| diagnostic.stage) {
+        Some(Stage::Lint | Stage::Merge) => return "before any checker ran".to_owned(),
+        // TLC reads the configuration itself, and then its version is known.
+        Some(Stage::Config) if outcome.version.is_empty() => return "before any checker ran".to_owned(),
+        Some(Stage::Translate) => outcome.checker.translator(),
+        Some(Stage::Parse) => Checker::Tlc.parser(),
+        Some(Stage::Analysis) => Checker::Embedded.parser(),
+        Some(Stage::Config | Stage::Check | Stage::Embedded) | None => outcome.checker.name(),
+    };
+    format!("of {tool}")
 }
 
 /// Whether it was turned down before any state was generated.

@@ -20,8 +20,10 @@ pub enum Stage {
     Config,
     /// Merging generated properties into the module.
     Merge,
-    /// The model checker.
+    /// TLC.
     Check,
+    /// The embedded checker.
+    Embedded,
 }
 
 /// One finding. Lines and columns count from 1; 0 means that the tool did not say.
@@ -47,6 +49,7 @@ impl fmt::Display for Diagnostic {
             Stage::Config => "cfg",
             Stage::Merge => "merge",
             Stage::Check => "TLC",
+            Stage::Embedded => "embedded checker",
         };
         if self.line == 0 {
             write!(f, "{stage}: {}", self.message)

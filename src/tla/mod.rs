@@ -36,6 +36,7 @@ pub use behaviour::{Behaviour, FairAction, Fairness};
 pub use cfg::Cfg;
 pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
+pub(crate) use cfg_names::check_cfg_names_of_check;
 pub use covers::{coverage_of, requirement_id};
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{

@@ -20,6 +20,40 @@ pub enum Checker {
     Embedded,
 }
 
+impl Checker {
+    /// Its name in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tlc => "TLC",
+            Self::Embedded => "the embedded checker",
+        }
+    }
+
+    /// Its name in a table, and in JSON.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Tlc => "tlc",
+            Self::Embedded => "embedded",
+        }
+    }
+
+    /// The parser that belongs to it.
+    pub fn parser(self) -> &'static str {
+        match self {
+            Self::Tlc => "SANY",
+            Self::Embedded => "the embedded parser",
+        }
+    }
+
+    /// The translator that belongs to it.
+    pub fn translator(self) -> &'static str {
+        match self {
+            Self::Tlc => "the PlusCal translator",
+            Self::Embedded => "the embedded translator",
+        }
+    }
+}
+
 /// What a check showed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
@@ -106,8 +140,18 @@ pub struct Bounds {
     pub view: Option<String>,
     /// The SYMMETRY sets, if any.
     pub symmetry: Vec<String>,
+    /// Properties that were checked in the initial states only: they have no temporal operator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub initial_only: Vec<String>,
+    /// Parts of properties that were checked in the initial states only, as a review accepts them:
+    /// `PROPERTY Live (initial states only: x = 0)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub initial_parts: Vec<String>,
     /// Whether a state without successor counts as an error.
     pub deadlock_checked: bool,
+    /// Whether the configuration gives no behaviour, so that only assumptions are checked and no state is explored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assumptions_only: bool,
     /// TLC's estimate of the probability that a fingerprint collision hid states (the larger of its two figures).
     pub collision_probability: Option<f64>,
 }
@@ -305,7 +349,17 @@ impl CheckOutcome {
                 && (is_listed(&self.invariants)
                     || name == ASSERTION
                     || (name == DEADLOCK && self.bounds.deadlock_checked)))
-            || (violated.is_none() && is_listed(&self.properties))
+            || (violated.is_none() && is_listed(&self.properties) && !self.is_initial_only(name))
+    }
+
+    /// Whether the property of that name was checked in the initial states only.
+    pub fn is_initial_only(&self, name: &str) -> bool {
+        self.bounds.initial_only.iter().any(|known| known == name) && !self.invariants.iter().any(|known| known == name)
+    }
+
+    /// Properties and invariants that were checked in more than the initial states.
+    pub fn checked_names(&self) -> impl Iterator<Item = &String> {
+        self.invariants.iter().chain(&self.properties).filter(|name| !self.is_initial_only(name))
     }
 
     /// Whether an action of this name was taken. Without coverage it is not known, and none was.

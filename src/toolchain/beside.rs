@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::files;
 use crate::tla::Module;
 
 /// Modules in the same folder that the module names, and those that they name.
@@ -13,7 +14,7 @@ pub fn beside(spec: &Path, module: &Module) -> Vec<(String, String)> {
         if name == module.name || found.iter().any(|(known, _)| *known == name) {
             continue;
         }
-        let Ok(text) = std::fs::read_to_string(dir.join(format!("{name}.tla"))) else { continue };
+        let Ok(text) = files::read_text(&dir.join(format!("{name}.tla")), files::MEDIUM) else { continue };
         if let Ok(other) = Module::parse(&text) {
             wanted.extend(needs(&other));
         }

@@ -72,14 +72,14 @@ impl BothToolchains {
                 seconds = Some(second);
                 shown
             }
-            Err(ToolError::Cancelled) => return Err(ToolError::Cancelled),
             Err(ToolError::Missing { .. }) => String::new(),
+            Err(error) if error.ends_the_work() => return Err(error),
             Err(error) => {
-                lines.push(format!("{} broke: {error}", name(self.other.checker())));
+                lines.push(format!("{} broke: {error}", self.other.checker().name()));
                 String::new()
             }
         };
-        let file = |checker, text| (format!("{}.txt", file_name(checker)), text);
+        let file = |checker: Checker, text| (format!("{}.txt", checker.id()), text);
         let more = vec![
             (format!("{}.cfg", request.spec.name), request.cfg_text.clone()),
             file(self.reference.checker(), format!("{}\n{}", first.output, outcome_json(&first.outcome))),
@@ -129,9 +129,9 @@ impl BothToolchains {
                 Verdict::Inconclusive { .. } => None,
                 verdict => Some(format!(
                     "{}: {}; {} found {}, and says of the former alone: {}",
-                    name(first.checker),
+                    first.checker.name(),
                     ours.words(),
-                    name(second.checker),
+                    second.checker.name(),
                     theirs.words(),
                     verdict.name()
                 )),
@@ -143,17 +143,18 @@ impl BothToolchains {
 }
 
 /// Limits of TLC, no verdicts: an old one that does not know a keyword, and numbers that do not fit into 32 bits.
-const LIMITS: [&str; 3] = ["needs a newer checker", "Overflow when computing", "can't handle a number this big"];
+const LIMITS: [&str; 4] =
+    ["needs a newer checker", "Overflow when computing", "can't handle a number this big", "has more than 32 bits"];
 
 /// What the second of two checkers said, beside the first, in one line.
 pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
-    let who = name(second.checker);
+    let who = second.checker.name();
     match (&first.verdict, &second.verdict) {
         (_, Verdict::Inconclusive { reason }) => format!("{who}: inconclusive ({reason})"),
         _ if differences(first, second).is_empty() => match &first.verdict {
             Verdict::Inconclusive { .. } => format!("{who}: {}", second.verdict.name()),
             verdict if verdict.name() == second.verdict.name() => format!("{who}: agrees"),
-            _ => format!("{who}: {}, where {} has no number so large", second.verdict.name(), name(first.checker)),
+            _ => format!("{who}: {}, where {} has no number so large", second.verdict.name(), first.checker.name()),
         },
         _ => format!("{who}: differs: {}", differences(first, second).join("; ")),
     }
@@ -173,7 +174,7 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
         Verdict::Invalid { reason, .. } => !LIMITS.iter().any(|limit| reason.contains(limit)),
         Verdict::Holds | Verdict::Violated { .. } => true,
     };
-    let (one, two) = (name(first.checker), name(second.checker));
+    let (one, two) = (first.checker.name(), second.checker.name());
     if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
         lines.push(format!("verdict: {one}: {}; {two}: {}", said(first), said(second)));
     }
@@ -225,20 +226,6 @@ fn same(one: &Violation, two: &Violation) -> bool {
     // What an assertion or an assumption is called is each checker's own word for it.
     let named = !matches!(one.kind, ViolationKind::Assertion | ViolationKind::Assumption);
     kinds && (!named || one.name == two.name)
-}
-
-fn name(checker: Checker) -> &'static str {
-    match checker {
-        Checker::Tlc => "TLC",
-        Checker::Embedded => "the embedded checker",
-    }
-}
-
-fn file_name(checker: Checker) -> &'static str {
-    match checker {
-        Checker::Tlc => "tlc",
-        Checker::Embedded => "embedded",
-    }
 }
 
 fn outcome_json(outcome: &CheckOutcome) -> String {

@@ -3,6 +3,7 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
+use crate::tla::semantic::claims;
 use crate::tla::{
     Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
@@ -31,21 +32,23 @@ pub(crate) async fn check(
         }
         None => (None, session.run(&plan::safety(cfg)).await?),
     };
-    if safety.read.statistics.initial == Some(0) {
+    let no_behaviour = cfg.gives_no_behaviour();
+    // Only a search that came to its end says how many initial states there are.
+    if !no_behaviour && safety.verdict == Verdict::Holds && safety.read.statistics.initial == Some(0) {
         warnings
             .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
     }
     if is_violated(&safety.verdict) || kind_of(&safety.verdict) == Some(ViolationKind::Evaluation) {
         session.settle_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
     }
-    let temporal =
-        if cfg.properties.is_empty() || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) {
-            None
-        } else {
-            Some(session.temporal(at_once, &mut warnings).await?)
-        };
+    let ends_here = no_behaviour || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. });
+    let temporal = if cfg.properties.is_empty() || ends_here {
+        None
+    } else {
+        Some(session.temporal(at_once, &mut warnings).await?)
+    };
     let witnesses = session.witnesses(&safety.verdict).await?;
-    let complete = safety.verdict == Verdict::Holds;
+    let complete = !no_behaviour && safety.verdict == Verdict::Holds;
     let mut outcome = finish(explorer, request, safety, temporal, witnesses, warnings);
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;
@@ -306,12 +309,13 @@ fn finish(
     warnings: Vec<String>,
 ) -> CheckOutcome {
     let cfg = &request.cfg;
-    let checked = |run: &Run| matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. });
+    let checked =
+        |run: &Run| !cfg.gives_no_behaviour() && matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. });
     let invariants = if checked(&safety) { cfg.invariants.clone() } else { Vec::new() };
     let properties = if temporal.as_ref().is_some_and(checked) { cfg.properties.clone() } else { Vec::new() };
     let mut statistics = safety.read.statistics;
     statistics.seconds = safety.seconds;
-    let mut bounds = bounds(cfg);
+    let mut bounds = bounds_of(request);
     let collisions = [safety.read.collision, temporal.as_ref().and_then(|t| t.read.collision)];
     bounds.collision_probability = collisions.into_iter().flatten().reduce(f64::max);
     let mut all_warnings = safety.read.warnings;
@@ -361,9 +365,31 @@ pub fn bounds(cfg: &Cfg) -> Bounds {
         constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
         view: cfg.view.clone(),
         symmetry: cfg.symmetry.clone(),
-        deadlock_checked: cfg.check_deadlock != Some(false),
+        initial_only: Vec::new(),
+        initial_parts: Vec::new(),
+        deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
+        assumptions_only: cfg.gives_no_behaviour(),
         collision_probability: None,
     }
+}
+
+/// The bounds of a check: those of its configuration, and what its module says of the properties.
+fn bounds_of(request: &CheckRequest) -> Bounds {
+    let (spec, cfg) = (&request.spec, &request.cfg);
+    let mut bounds = bounds(cfg);
+    match claims(&spec.name, &spec.text, &spec.beside, cfg) {
+        Ok(claims) => {
+            let line = |(property, part)| format!("PROPERTY {property} (initial states only: {part})");
+            bounds.initial_only = claims.initial_only;
+            bounds.initial_parts = claims.initial_parts.into_iter().map(line).collect();
+        }
+        // Nothing is known of the properties: each is accepted by name, or covers nothing.
+        Err(why) => {
+            let line = |property: &String| format!("PROPERTY {property} (perhaps initial states only: {why})");
+            bounds.initial_parts = cfg.properties.iter().map(line).collect();
+        }
+    }
+    bounds
 }
 
 fn is_violated(verdict: &Verdict) -> bool {

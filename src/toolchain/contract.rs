@@ -180,6 +180,22 @@ pub enum ToolError {
         /// Its limit.
         seconds: u64,
     },
+    /// This machine kept a tool from working: a full disk, missing permissions, no memory.
+    #[error("{tool} could not work on this machine: {what}")]
+    Environment {
+        /// Which.
+        tool: String,
+        /// What it said.
+        what: String,
+    },
+    /// A tool breaks on this module, and works on a trivial one: the module is at fault, not the machine.
+    #[error("{tool} breaks on this module: {what}")]
+    BreaksOnInput {
+        /// Which.
+        tool: String,
+        /// What was seen.
+        what: String,
+    },
     /// The caller cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -191,6 +207,20 @@ pub enum ToolError {
         /// Why not.
         source: std::io::Error,
     },
+}
+
+impl ToolError {
+    /// Whether it is about this one module, so that its author can mend it and other modules can still be judged.
+    pub fn is_of_the_module(&self) -> bool {
+        matches!(self, Self::NotAnalysed { .. } | Self::BreaksOnInput { .. })
+    }
+
+    /// Whether further checks are of no use: the caller cancelled, or this machine has to be mended first. Any other error
+    /// leaves one check undecided.
+    pub fn ends_the_work(&self) -> bool {
+        use ToolError::{Cancelled, Environment, Io, Missing, NoJar};
+        matches!(self, Cancelled | Environment { .. } | Io { .. } | Missing { .. } | NoJar { .. })
+    }
 }
 
 /// Translate, parse, check.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::pluscal;
 use crate::tla::semantic::{analyze, comparable, for_checker};
-use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names};
+use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_of_check};
 
 use super::embedded_child::VERSION;
 use super::embedded_run::TlaMc;
@@ -144,14 +144,13 @@ fn unfit(request: &CheckRequest) -> Option<Checked> {
     let spec = &request.spec;
     if let Ok(module) = Module::parse(&spec.text) {
         let cfg = &request.cfg;
-        let no_behaviour = cfg.specification.is_none() && cfg.init.is_none() && cfg.next.is_none();
-        if no_behaviour && module.variable_names().is_empty() {
-            return Some(undecided("no behaviour is given, and it does not check assumptions alone"));
-        }
         // A model value that only names itself does no harm.
         let mut named = cfg.clone();
         named.constants.retain(|name, value| name != value || module.constants.iter().any(|known| known.name == *name));
-        let unfit = check_cfg_names(&module, &named);
+        if cfg.gives_no_behaviour() && module.variable_names().is_empty() && extends_a_variable(spec, &module) {
+            return Some(undecided("no behaviour is given, and an extended module may have variables"));
+        }
+        let unfit = check_cfg_names_of_check(&module, &named);
         let unfit = if unfit.is_empty() { no_state_predicates(request, &module) } else { unfit };
         if !unfit.is_empty() {
             return Some(without_a_run(rejected(unfit)));
@@ -162,6 +161,24 @@ fn unfit(request: &CheckRequest) -> Option<Checked> {
     let written = comparable(&modules, &request.cfg_text).and_then(|()| for_checker(&modules, &request.cfg_text));
     let refused = written.err()?;
     Some(undecided(&refused.message))
+}
+
+/// Whether a module that this one extends, directly or not, declares variables; or cannot be read.
+fn extends_a_variable(spec: &SpecText, module: &Module) -> bool {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = module.extends.clone();
+    while let Some(name) = names.pop() {
+        let Some((name, text)) = spec.beside.iter().find(|(known, _)| *known == name) else { continue };
+        if seen.contains(&name.as_str()) {
+            continue;
+        }
+        seen.push(name);
+        match Module::parse(text) {
+            Ok(extended) if extended.variables.is_empty() => names.extend(extended.extends),
+            _ => return true,
+        }
+    }
+    false
 }
 
 /// Invariants that speak of more than a state, by our own levels: what may be primed is at most of state level.

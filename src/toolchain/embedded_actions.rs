@@ -1,4 +1,4 @@
-//! Actions by runs of their own, for a checker that knows of none: which of them a step of a trace is, and which are
+//! Actions by runs of their own, for a checker that does not name them: which of them a step of a trace is, and which are
 //! never taken. Nothing is guessed: what such a run does not decide is unknown.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use crate::tla::{ActionCoverage, Cfg, Disjuncts, Module, Trace, Verdict};
 
 use super::embedded_output;
 use super::embedded_run::{ALONE, Explored, TlaMc};
-use super::explorer::{AtOnce, Finding, Learned, Reading, Run};
+use super::explorer::{AtOnce, Explorer, Finding, Learned, Reading, Run};
 use super::plan::{Order, RunPlan, whole};
 use super::run::Jvm;
 use super::scan::{Kind, tokens};
@@ -22,16 +22,16 @@ const MOST_SINGLE_RUNS: usize = 40;
 /// A module with more states is not written.
 const LONGEST_TRACE: usize = 2_000;
 
-/// Which actions each step of a trace is, by a run that goes along the trace and evaluates every action on every step.
-/// A step gets a name where exactly one action explains it.
+/// Which actions the steps of a trace are that have no name yet, by a run that goes along the trace and evaluates every
+/// action on every step. A step gets a name where exactly one action explains it.
 pub(super) async fn name_steps(
-    checker: &TlaMc<'_>,
+    checker: &dyn Explorer,
     request: &CheckRequest,
     mut trace: Trace,
     cx: &ToolContext<'_>,
 ) -> Result<Learned<Trace>, ToolError> {
     let steps = trace.steps.len();
-    if steps < 2 {
+    if trace.steps.iter().skip(1).all(|step| step.action.is_some()) {
         return Ok(Learned { what: trace, warnings: Vec::new(), output: String::new() });
     }
     let mut output = String::new();
@@ -43,7 +43,7 @@ pub(super) async fn name_steps(
     let mut warnings = Vec::new();
     match names {
         Ok(names) => {
-            for (step, name) in trace.steps.iter_mut().skip(1).zip(names) {
+            for (step, name) in trace.steps.iter_mut().skip(1).zip(names).filter(|(step, _)| step.action.is_none()) {
                 step.action = name;
             }
             let unknown = trace.steps.iter().skip(1).filter(|step| step.action.is_none()).count();
@@ -192,7 +192,7 @@ impl Actions {
     /// The name of the action for each step of the trace.
     async fn explain(
         &self,
-        checker: &TlaMc<'_>,
+        checker: &dyn Explorer,
         request: &CheckRequest,
         trace: &Trace,
         cx: &ToolContext<'_>,
@@ -237,7 +237,7 @@ impl Actions {
     #[expect(clippy::too_many_arguments, reason = "one run with all that it reads and writes")]
     async fn evaluate(
         &self,
-        checker: &TlaMc<'_>,
+        checker: &dyn Explorer,
         request: &CheckRequest,
         trace: &Trace,
         actions: &[usize],
@@ -246,10 +246,13 @@ impl Actions {
         output: &mut String,
     ) -> Result<Option<String>, ToolError> {
         let plan = self.replay(request, trace, actions);
-        let explored = checker.explore(&request.spec, &plan, cx, &Cancel::new(), &mut |_| {}).await?;
-        output.push_str(&explored.output);
-        for line in explored.stdout.lines() {
-            let Some((step, values)) = self.told(line) else { continue };
+        let (run, printed) = match checker.run(&request.spec, &plan, cx).await {
+            Err(ToolError::Broke { what, .. }) => return Ok(Some(what)),
+            ended => ended?,
+        };
+        output.push_str(&printed);
+        for line in unbroken(&printed) {
+            let Some((step, values)) = self.told(&line) else { continue };
             if let Some(row) = step.checked_sub(1).and_then(|at| table.get_mut(at))
                 && values.len() == actions.len()
             {
@@ -258,8 +261,7 @@ impl Actions {
                 }
             }
         }
-        let read = embedded_output::read(&explored.stdout, &explored.stderr, explored.ended.status);
-        Ok((!read.no_error).then(|| why(&read)))
+        Ok((!run.read.no_error).then(|| why(&run.read)))
     }
 
     /// `<<"TlaforgeAction", 2, TRUE, FALSE>>`.
@@ -469,6 +471,27 @@ async fn watch(
     };
     let explored = checker.explore(&request.spec, plan, cx, &enough, &mut on_line).await?;
     Ok(Watched { explored, seen })
+}
+
+/// The printed lines. TLC breaks a tuple that is longer than a line, with a blank after its bracket.
+fn unbroken(printed: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in printed.lines() {
+        match lines.last_mut().filter(|_| open) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            None => lines.push(line.replacen("<< \"", "<<\"", 1)),
+        }
+        open = lines.last().is_some_and(|last| last.starts_with("<<\"") && !last.trim_end().ends_with(">>"));
+        if let Some(last) = lines.last_mut().filter(|last| last.ends_with(" >>")) {
+            last.truncate(last.len() - 3);
+            last.push_str(">>");
+        }
+    }
+    lines
 }
 
 /// Why a run did not come to its end, in its own words.

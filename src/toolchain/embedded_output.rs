@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::process::Status;
-use crate::tla::semantic::{LIMIT, UNDEFINED};
+use crate::tla::semantic::{ASSUMPTION, LIMIT, UNDEFINED};
 use crate::tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
 use super::explorer::{Finding, Reading};
@@ -57,6 +57,10 @@ pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
             let (generated, distinct, depth) = counts(lines[at]).unwrap_or_default();
             reading.statistics = statistics(generated, distinct, depth);
             let said = lines[..at].last().copied().unwrap_or("");
+            if status != Status::Exited(0) {
+                // It may have stopped among the initial states.
+                reading.statistics.initial = None;
+            }
             reading.trace = trace(&lines[..at]);
             let lasso = reading.trace.as_ref().and_then(|trace| trace.lasso);
             match said.strip_prefix("Error: ") {
@@ -71,11 +75,8 @@ pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
                 _ => {}
             }
         }
-        (Status::Exited(10), _) => {
-            let violated = Violation { kind: ViolationKind::Assumption, name: None };
-            reading.finding = Some(Finding::Verdict(Verdict::Violated { violated }));
-        }
-        (Status::Exited(2), None) => reading.finding = refusal(stderr),
+        (Status::Exited(10), _) => reading.finding = Some(violated(ViolationKind::Assumption, None)),
+        (Status::Exited(2), None) => reading.finding = assumption(stderr).or_else(|| refusal(stderr)),
         (Status::DeadlineExceeded, _) => {
             if let Some((generated, distinct, depth)) = stderr.lines().rev().find_map(progress) {
                 reading.statistics = Statistics { initial: None, ..statistics(generated, distinct, depth) };
@@ -181,12 +182,19 @@ fn evaluation(words: &str) -> Finding {
 }
 
 fn invalid(name: Option<&str>, words: &str) -> Finding {
-    let diagnostic = Diagnostic { stage: Stage::Check, line: 0, column: 0, message: words.to_owned() };
+    let diagnostic = Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message: words.to_owned() };
     Finding::Verdict(Verdict::Invalid {
         violated: Violation { kind: ViolationKind::Evaluation, name: name.map(str::to_owned) },
         reason: words.to_owned(),
         diagnostics: vec![diagnostic],
     })
+}
+
+/// A violated assumption, which applies a text with its place to stop: `tla-mc: applying a non-function "…"`.
+fn assumption(stderr: &str) -> Option<Finding> {
+    let line = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
+    let place = line.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(ASSUMPTION)?.strip_suffix('"')?;
+    Some(violated(ViolationKind::Assumption, Some(place)))
 }
 
 /// `tla-mc: unsupported temporal formula …`.

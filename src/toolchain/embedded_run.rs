@@ -9,13 +9,16 @@ use std::time::Duration;
 
 use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
 use crate::tla::semantic::{CheckerText, for_checker};
-use crate::tla::{ActionCoverage, Checker, Trace};
+use crate::tla::{ActionCoverage, Checker, Trace, Verdict};
 
 use super::embedded::EmbeddedToolchain;
 use super::embedded_child::{CHECKER_MARKER, VERSION};
 use super::explorer::{AtOnce, Explorer, Learned, Run, judge};
 use super::plan::RunPlan;
-use super::{BoxFuture, CheckRequest, Limits, SpecText, ToolContext, ToolError, embedded_actions, embedded_output};
+use super::run::{KILLED, KILLED_IN_WORDS};
+use super::{
+    BoxFuture, CheckRequest, Limits, SpecText, ToolContext, ToolError, embedded_actions, embedded_output, trouble,
+};
 
 /// What it is called in messages.
 pub(super) const NAME: &str = "the embedded checker";
@@ -53,7 +56,7 @@ impl<'a> TlaMc<'a> {
     /// What it says of its version.
     pub(super) async fn said_version(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
         let command = self.command(cx.limits).arg("-version").deadline(cx.limits.parse);
-        let ended = command.run(cx.cancel, &mut |_| {}).await.map_err(|e| failed(&e))?;
+        let ended = command.run(cx.cancel, &mut |_| {}).await.map_err(failed)?;
         match ended.status {
             Status::Exited(0) => Ok(String::from_utf8_lossy(&ended.stdout).trim().to_owned()),
             Status::Cancelled => Err(ToolError::Cancelled),
@@ -107,7 +110,7 @@ impl<'a> TlaMc<'a> {
             .deadline(cx.limits.check)
             .output_cap(cx.limits.output);
         let ended = tokio::select! {
-            ended = command.run(enough, on_line) => ended.map_err(|e| failed(&e))?,
+            ended = command.run(enough, on_line) => ended.map_err(failed)?,
             // What is dropped is killed.
             () = cx.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
@@ -140,7 +143,13 @@ impl<'a> TlaMc<'a> {
             done => (done, 1),
         };
         let read = embedded_output::read(&explored.stdout, &explored.stderr, explored.ended.status);
-        let verdict = judge(NAME, &explored.ended, &read, cx, |_| broke(&explored.ended))?;
+        let judged = judge(NAME, &explored.ended, &read, cx, |_| broke(&explored.ended));
+        if !matches!(judged, Ok(Verdict::Holds | Verdict::Violated { .. }))
+            && let Some(what) = trouble::in_output(&explored.stderr)
+        {
+            return Err(ToolError::Environment { tool: NAME.to_owned(), what });
+        }
+        let verdict = judged?;
         let seconds = (before + explored.ended.wall).as_secs_f64();
         Ok((Run { verdict, read, seconds, workers }, explored.output))
     }
@@ -211,8 +220,9 @@ fn lay_out(
     fs::create_dir_all(&inside).map_err(failed)?;
     let own = plan.wrapper.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
     let beside = spec.beside.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    // The wrapper is the root of the specification where there is one.
     let modules: Vec<(&str, &str)> =
-        std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(beside).chain(own).collect();
+        own.into_iter().chain(std::iter::once((spec.name.as_str(), spec.text.as_str()))).chain(beside).collect();
     // What cannot be written for it was refused before; of a wrapper that cannot, it finds nothing and refuses it.
     let texts = for_checker(&modules, &plan.cfg).unwrap_or_default();
     let written: Vec<_> = modules.iter().map(|(name, _)| format!("{name}.tla")).zip(texts).collect();
@@ -252,11 +262,17 @@ fn machine_memory() -> Option<u64> {
     kib.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-fn failed(error: &ProcessError) -> ToolError {
-    ToolError::Broke { tool: NAME.to_owned(), what: error.to_string() }
+fn failed(error: ProcessError) -> ToolError {
+    let what = error.to_string();
+    let (ProcessError::Start { source, .. } | ProcessError::Log { source, .. } | ProcessError::Follow { source, .. }) =
+        error;
+    ToolError::Io { what, source }
 }
 
 fn broke(ended: &Ended) -> ToolError {
+    if ended.status == KILLED {
+        return ToolError::Broke { tool: NAME.to_owned(), what: KILLED_IN_WORDS.to_owned() };
+    }
     let text = String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let tail = lines[lines.len().saturating_sub(12)..].join("\n");

@@ -3,6 +3,7 @@
 
 use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint};
 
+use super::positions::{Positions, same_lines, translations};
 use super::{CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation, bounds};
 
 /// How far a specification came.
@@ -33,11 +34,41 @@ pub struct Examined {
     pub spec: SpecText,
 }
 
-/// Translates, parses and checks.
+/// What is checked of a module with an algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Its translation, made anew in a copy.
+    Translated,
+    /// The file as it is, with the translation that it holds.
+    KeptAsItIs,
+}
+
+/// Translates, parses and checks. Every place in the outcome is one of the text that was given.
 pub async fn examine(
+    tools: &dyn Toolchain,
+    spec: SpecText,
+    cfg_text: String,
+    algorithm: Algorithm,
+    cx: &ToolContext<'_>,
+) -> Result<Examined, ToolError> {
+    let (name, original) = (spec.name.clone(), spec.text.clone());
+    let mut examined = look(tools, spec, cfg_text, algorithm, cx).await?;
+    let Some(positions) = Positions::of(&name, &original, &examined.spec.text) else { return Ok(examined) };
+    let checked = &mut examined.checked;
+    for outcome in std::iter::once(&mut checked.outcome).chain(checked.second.as_deref_mut()) {
+        positions.put_back_all(outcome);
+    }
+    if has_another_translation(&original, &examined.spec.text) {
+        checked.outcome.warnings.push(OTHER_TRANSLATION.to_owned());
+    }
+    Ok(examined)
+}
+
+async fn look(
     tools: &dyn Toolchain,
     mut spec: SpecText,
     cfg_text: String,
+    algorithm: Algorithm,
     cx: &ToolContext<'_>,
 ) -> Result<Examined, ToolError> {
     let invalid = |bounds, diagnostics| {
@@ -51,73 +82,60 @@ pub async fn examine(
             return ended(invalid(Bounds::default(), vec![diagnostic]), EndedAt::Configuration, false, spec);
         }
     };
-    let mut lines = Lines { original: spec.text.clone(), translated: None };
-    let algorithm = match tools.translate(&spec, cx).await? {
-        Translation::NoAlgorithm => false,
-        Translation::Translated(text) => {
-            lines.translated = (text != spec.text).then(|| text.clone());
+    let undecided = |error: &ToolError| {
+        let mut checked = invalid(bounds(&cfg), Vec::new());
+        checked.outcome.verdict = Verdict::Inconclusive { reason: error.to_string() };
+        checked
+    };
+    let translation = match algorithm {
+        Algorithm::Translated => tools.translate(&spec, cx).await,
+        Algorithm::KeptAsItIs => Ok(Translation::NoAlgorithm),
+    };
+    let algorithm = match translation {
+        Ok(Translation::NoAlgorithm) => false,
+        Ok(Translation::Translated(text)) => {
             spec.text = text;
             true
         }
-        Translation::Rejected(diagnostics) => {
+        Ok(Translation::Rejected(diagnostics)) => {
             return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Translation, true, spec);
         }
+        Err(error) if error.is_of_the_module() => return ended(undecided(&error), EndedAt::Translation, true, spec),
+        Err(error) => return Err(error),
     };
     match tools.parse(&spec, cx).await {
         Ok(ParseOutcome::Accepted { .. }) => {}
-        Ok(ParseOutcome::Rejected(mut diagnostics)) => {
-            lines.put_back(&mut diagnostics);
+        Ok(ParseOutcome::Rejected(diagnostics)) => {
             return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Parse, algorithm, spec);
         }
-        Err(undecided @ ToolError::NotAnalysed { .. }) => {
-            let mut checked = invalid(bounds(&cfg), Vec::new());
-            checked.outcome.verdict = Verdict::Inconclusive { reason: undecided.to_string() };
-            return ended(checked, EndedAt::Parse, algorithm, spec);
-        }
-        Err(e) => return Err(e),
+        Err(error) if error.is_of_the_module() => return ended(undecided(&error), EndedAt::Parse, algorithm, spec),
+        Err(error) => return Err(error),
     }
     let undeclared = undeclared(&spec.text, &cfg, &cfg_text);
     if !undeclared.is_empty() {
         return ended(invalid(bounds(&cfg), undeclared), EndedAt::Names, algorithm, spec);
     }
     let request = CheckRequest { spec, cfg_text, cfg };
-    let mut checked = tools.check(&request, cx).await?;
-    if let Verdict::Invalid { diagnostics, reason, .. } = &mut checked.outcome.verdict {
-        let said = diagnostics.first().is_some_and(|first| first.message == *reason);
-        lines.put_back(diagnostics);
-        if said && let Some(first) = diagnostics.first() {
-            reason.clone_from(&first.message);
-        }
-    }
+    let checked = tools.check(&request, cx).await?;
     ended(checked, EndedAt::Check, algorithm, request.spec)
 }
 
-/// The user's own text and its translated copy: tools count lines in the copy.
-struct Lines {
-    original: String,
-    /// Where it differs.
-    translated: Option<String>,
-}
+/// What is said if the translation in a file is not that of its algorithm.
+const OTHER_TRANSLATION: &str = "the translation in the file differs from what its algorithm translates to: the \
+    algorithm was checked, not that translation (--keep-translation checks the file as it is)";
 
-impl Lines {
-    /// Puts places in the copy back to the lines of the user's file; what stands only in the copy is quoted.
-    fn put_back(&self, diagnostics: &mut [Diagnostic]) {
-        let Some(translated) = &self.translated else { return };
-        let (ours, theirs): (Vec<&str>, Vec<&str>) = (self.original.lines().collect(), translated.lines().collect());
-        let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
-        let before = same(&mut ours.iter().zip(&theirs));
-        let behind = same(&mut ours[before..].iter().rev().zip(theirs[before..].iter().rev()));
-        // The place of a module beside it is one of that file.
-        for diagnostic in diagnostics.iter_mut().filter(|d| d.line > before && !d.message.starts_with("in module ")) {
-            if diagnostic.line > theirs.len() - behind {
-                diagnostic.line = (diagnostic.line + ours.len()).saturating_sub(theirs.len());
-            } else if let Some(text) = theirs.get(diagnostic.line - 1) {
-                diagnostic.message =
-                    format!("{} (in the translation of the algorithm: `{}`)", diagnostic.message.trim(), text.trim());
-                (diagnostic.line, diagnostic.column) = (0, 0);
-            }
-        }
-    }
+/// Whether a file has a translation that its algorithm does not translate to, by the tool or by our own translator.
+fn has_another_translation(original: &str, copy: &str) -> bool {
+    let block = |text: &str| {
+        let begins = text.lines().position(|line| line.contains("BEGIN TRANSLATION"));
+        let ends = text.lines().position(|line| line.contains("END TRANSLATION"));
+        begins
+            .zip(ends)
+            .is_some_and(|(begin, end)| text.lines().take(end).skip(begin + 1).any(|line| !line.trim().is_empty()))
+    };
+    block(original)
+        && !same_lines(original, copy)
+        && !translations(original).any(|translated| same_lines(original, &translated.text))
 }
 
 /// Names of the configuration that TLC passes over in silence though the module has none such. A value for a constant

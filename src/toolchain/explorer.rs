@@ -118,6 +118,9 @@ pub(crate) trait Explorer: Send + Sync {
     }
 }
 
+/// What the reason of a verdict says if a checker was ended because its time was up.
+pub const OUT_OF_TIME: &str = "did not end within";
+
 /// The verdict of one run. What a checker showed counts, however it ended afterwards; success counts only when nothing
 /// was left to explore. `broke` is the error for an end that says nothing about the specification.
 pub(crate) fn judge(
@@ -141,16 +144,12 @@ pub(crate) fn judge(
         Status::DeadlineExceeded => {
             let seen = read.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
             inconclusive(format!(
-                "{name} did not end within {} s{}",
+                "{name} {OUT_OF_TIME} {} s{}",
                 cx.limits.check.as_secs_f64(),
                 seen.unwrap_or_default()
             ))
         }
         Status::OutputFlood => inconclusive(format!("{name} wrote more than {} bytes", cx.limits.output)),
-        // The system's memory killer sends it; whoever did, nothing was decided.
-        Status::Signalled(9) => {
-            inconclusive(format!("{name} was killed from outside (signal 9), perhaps for want of memory"))
-        }
         Status::Exited(0) if words.is_none() && read.no_error => match read.statistics.left_on_queue {
             Some(0) => Ok(Verdict::Holds),
             Some(left) => inconclusive(format!("{name} stopped with {left} states left to explore")),

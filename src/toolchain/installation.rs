@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::OnceCell;
 
+use crate::process::Status;
+
 use super::discover::{ToolPaths, Tools};
 use super::fetch::{FETCHED_JAR_SHA256, sha256};
-use super::run::{self, Done, Job, Jvm, Tool};
+use super::run::{self, Done, Job, Jvm, KILLED_IN_WORDS, Tool};
 use super::{SpecText, ToolContext, ToolError};
 
 /// Translator, parser and checker of the TLA+ project, in Java.
@@ -57,6 +59,64 @@ impl JavaToolchain {
         let job =
             Job { tool, jvm: Jvm::FastStart, args, files: Vec::new(), deadline: cx.limits.parse, read_back: None };
         run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await
+    }
+}
+
+/// A module on which every tool works that works at all.
+const TRIVIAL: &str = "---- MODULE Trivial ----
+(* --algorithm Trivial
+variables x = 0;
+begin
+A: x := 1;
+end algorithm; *)
+\\* BEGIN TRANSLATION
+VARIABLE x
+Init == x = 0
+Next == x' = x
+\\* END TRANSLATION
+====
+";
+
+impl JavaToolchain {
+    /// Decides what an end that says nothing is about: if the tool works on a trivial module, it is about the module that
+    /// it ended on, and otherwise about the tool.
+    pub(crate) async fn blame(&self, error: ToolError, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
+        let what = match &error {
+            ToolError::Broke { what, .. } if what != KILLED_IN_WORDS => what.clone(),
+            ToolError::Deadline { seconds, .. } => format!("it does not end within {seconds} s"),
+            _ => return error,
+        };
+        match self.works(tool, cx).await {
+            Ok(true) => ToolError::BreaksOnInput { tool: tool.name().to_owned(), what },
+            Err(cancelled @ ToolError::Cancelled) => cancelled,
+            Ok(false) | Err(_) => error,
+        }
+    }
+
+    /// Whether a tool works on a trivial module.
+    async fn works(&self, tool: Tool, cx: &ToolContext<'_>) -> Result<bool, ToolError> {
+        let args: &[&str] = match tool {
+            Tool::Pcal => &["-nocfg", "Trivial.tla"],
+            Tool::Sany => &["Trivial.tla"],
+            Tool::Tlc => &["-tool", "-deadlock", "-config", "Trivial.cfg", "Trivial.tla"],
+        };
+        let said = match tool {
+            Tool::Pcal => "Translation completed",
+            Tool::Sany => "Semantic processing of module Trivial",
+            // The mark of the message that no error was found.
+            Tool::Tlc => "@!@!@STARTMSG 2193:0 @!@!@",
+        };
+        let job = Job {
+            tool,
+            jvm: Jvm::FastStart,
+            args: args.iter().map(|&arg| arg.to_owned()).collect(),
+            files: vec![("Trivial.tla".to_owned(), TRIVIAL), ("Trivial.cfg".to_owned(), "INIT Init\nNEXT Next\n")],
+            deadline: cx.limits.parse,
+            read_back: None,
+        };
+        let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
+        let says = |line: &str| line.trim_end().trim_end_matches('.') == said;
+        Ok(done.ended.status == Status::Exited(0) && done.stdout().lines().any(says))
     }
 }
 

@@ -34,11 +34,16 @@ impl JavaToolchain {
         };
         let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
         let stdout = done.stdout();
-        match (done.ended.status, &done.file) {
-            (Status::Exited(0), Some(text)) if stdout.contains("Translation completed") => {
-                Ok(Translation::Translated(text.clone()))
-            }
-            (Status::Exited(_), _) => {
+        if let (Status::Exited(0), Some(text)) = (done.ended.status, &done.file)
+            && stdout.contains("Translation completed")
+        {
+            return Ok(Translation::Translated(text.clone()));
+        }
+        if let Some(trouble) = done.trouble(Tool::Pcal) {
+            return Err(trouble);
+        }
+        match done.ended.status {
+            Status::Exited(_) => {
                 let diagnostics = pcal_output::read(&(stdout + "\n" + &done.stderr()));
                 if diagnostics.is_empty() {
                     Err(done.broke(Tool::Pcal))
@@ -64,14 +69,16 @@ impl JavaToolchain {
             read_back: None,
         };
         let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
-        let Status::Exited(status) = done.ended.status else { return Err(unfinished(&done, Tool::Sany, cx)) };
         let found = sany_output::read(&(done.stdout() + "\n" + &done.stderr()), &spec.name);
-        if !found.errors.is_empty() {
-            Ok(ParseOutcome::Rejected(found.errors))
-        } else if status == 0 && found.processed {
-            Ok(ParseOutcome::Accepted { warnings: found.warnings })
-        } else {
-            Err(done.broke(Tool::Sany))
+        if done.ended.status == Status::Exited(0) && found.errors.is_empty() && found.processed {
+            return Ok(ParseOutcome::Accepted { warnings: found.warnings });
+        }
+        if let Some(trouble) = done.trouble(Tool::Sany) {
+            return Err(trouble);
+        }
+        match done.ended.status {
+            Status::Exited(_) if !found.errors.is_empty() => Ok(ParseOutcome::Rejected(found.errors)),
+            _ => Err(unfinished(&done, Tool::Sany, cx)),
         }
     }
 }
@@ -95,7 +102,12 @@ impl Toolchain for JavaToolchain {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        Box::pin(self.translate_now(spec, cx))
+        Box::pin(async move {
+            match self.translate_now(spec, cx).await {
+                Err(error) => Err(self.blame(error, Tool::Pcal, cx).await),
+                done => done,
+            }
+        })
     }
 
     fn parse<'a>(
@@ -103,7 +115,12 @@ impl Toolchain for JavaToolchain {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(self.parse_now(spec, cx))
+        Box::pin(async move {
+            match self.parse_now(spec, cx).await {
+                Err(error) => Err(self.blame(error, Tool::Sany, cx).await),
+                done => done,
+            }
+        })
     }
 
     fn check<'a>(

@@ -50,6 +50,12 @@ pub fn lint_cfg(cfg: &Cfg, spec: &SpecText) -> Vec<Diagnostic> {
     });
     for (name, value) in &cfg.constants {
         for token in tokens(value) {
+            // TLC breaks on it while it reads the configuration.
+            let is_number = token.kind == Kind::Word && token.text.bytes().all(|b| b.is_ascii_digit());
+            if is_number && token.text.parse::<i32>().is_err() {
+                let message = format!("{} (for `{name}`) has more than 32 bits, which TLC does not have", token.text);
+                found.push(refused(0, 0, message));
+            }
             if sets_a_register(&token) || (open && is_command(&token)) {
                 found.push(refused(0, 0, format!("the configuration gives {} to `{name}`: {EARLY}", token.text)));
             }

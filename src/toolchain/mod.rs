@@ -19,12 +19,14 @@ mod java;
 mod lint;
 mod pcal_output;
 mod plan;
+mod positions;
 mod probe;
 mod run;
 mod sany_output;
 mod scan;
 mod tlc;
 mod tlc_output;
+mod trouble;
 
 pub use beside::beside;
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
@@ -36,7 +38,8 @@ pub use contract::{
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::{CHECKER_MARKER, become_checker};
-pub use examine::{EndedAt, Examined, examine};
+pub use examine::{Algorithm, EndedAt, Examined, examine};
+pub use explorer::OUT_OF_TIME;
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;

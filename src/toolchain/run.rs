@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::process::{Command, Ended, ProcessError, Scratch, Status};
 
 use super::discover::Tools;
-use super::{ToolContext, ToolError};
+use super::{ToolContext, ToolError, trouble};
 
 /// A tool of the jar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,17 @@ pub(crate) struct Done {
     pub(crate) line: String,
     /// The text of the file that was to be read back.
     pub(crate) file: Option<String>,
+    /// Why its folder takes no more data, if it does not.
+    full: Option<std::io::Error>,
 }
+
+/// How a child ends that the system's memory killer chose. Whoever sent the signal, nothing was decided.
+pub(super) const KILLED: Status = Status::Signalled(9);
+pub(super) const KILLED_IN_WORDS: &str = "it was killed from outside (signal 9), perhaps for want of memory";
+
+/// So much must fit into the folder of a run after its end; otherwise what the tool objects to may be a lack of space.
+/// SANY says of a full folder only that it does not find a module.
+const ROOM: usize = 1 << 20;
 
 impl Done {
     pub(crate) fn stdout(&self) -> String {
@@ -74,9 +84,26 @@ impl Done {
     /// The last lines of all that it printed, for a message.
     pub(crate) fn tail(&self) -> String {
         let text = self.stdout() + &self.stderr();
-        // The marks of TLC's frames tell a person nothing.
-        let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty() && !l.starts_with("@!@!@")).collect();
+        // The marks of TLC's frames and the lines of a stack trace tell a person nothing.
+        let is_stack = |l: &str| l.trim_start().starts_with("at ") && l.ends_with(')');
+        let shown = |l: &&str| !l.trim().is_empty() && !l.starts_with("@!@!@") && !is_stack(l);
+        let lines: Vec<&str> = text.lines().filter(shown).collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
+    }
+
+    /// The error if this machine kept the tool from working. To be asked before anything that the tool objects to is taken
+    /// for its opinion.
+    pub(crate) fn trouble(&self, tool: Tool) -> Option<ToolError> {
+        let tool = tool.name().to_owned();
+        if let Some(full) = &self.full {
+            let what = format!("the folder for temporary files takes no more data: {full}");
+            return Some(ToolError::Environment { tool, what });
+        }
+        if self.ended.status == KILLED {
+            return Some(ToolError::Broke { tool, what: KILLED_IN_WORDS.to_owned() });
+        }
+        let what = trouble::in_output(&self.stdout()).or_else(|| trouble::in_output(&self.stderr()))?;
+        Some(ToolError::Environment { tool, what })
     }
 
     /// The error for an end that says nothing about the specification.
@@ -115,6 +142,8 @@ pub(crate) async fn run(
     if ended.status == Status::Cancelled {
         return Err(ToolError::Cancelled);
     }
+    let probe = folder.root.path().join("room");
+    let full = fs::write(&probe, vec![0; ROOM]).err();
     let file = job.read_back.as_ref().and_then(|name| fs::read(folder.spec.join(name)).ok());
     let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     // What the caller reads must not hang on the name of a folder that is gone.
@@ -127,7 +156,7 @@ pub(crate) async fn run(
     for said in [&mut ended.stdout, &mut ended.stderr] {
         *said = hide(&String::from_utf8_lossy(said)).into_bytes();
     }
-    Ok(Done { ended, line: hide(&command.line()), file })
+    Ok(Done { ended, line: hide(&command.line()), file, full })
 }
 
 struct Folder {

@@ -1,13 +1,13 @@
 //! TLC as an [`Explorer`]: its command line, and what stands between its output and a verdict.
 
 use crate::process::Status;
-use crate::tla::{Checker, Diagnostic, Stage, Verdict};
+use crate::tla::{Checker, Diagnostic, Stage, Trace, Verdict};
 
-use super::explorer::{Explorer, Finding, Run, judge};
+use super::explorer::{Explorer, Finding, Learned, Run, judge};
 use super::installation::{Features, JavaToolchain, modules};
 use super::plan::{Order, RunPlan};
 use super::run::{self, Job, Tool};
-use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, tlc_output};
+use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, embedded_actions, tlc_output};
 
 /// TLC, with what the one at hand can do.
 pub(crate) struct Tlc<'a> {
@@ -58,7 +58,20 @@ impl<'a> Tlc<'a> {
             Some(words) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.to_owned() },
             None => done.broke(Tool::Tlc),
         };
-        let mut verdict = judge("TLC", &done.ended, &read, cx, broke)?;
+        let judged = judge("TLC", &done.ended, &read, cx, broke);
+        let mut verdict = match judged {
+            Ok(shown @ (Verdict::Holds | Verdict::Violated { .. })) => shown,
+            other => match (done.trouble(Tool::Tlc), other) {
+                (Some(trouble), _) => return Err(trouble),
+                (None, Ok(verdict)) => verdict,
+                (None, Err(error)) => match self.tools.blame(error, Tool::Tlc, cx).await {
+                    of_the_module @ ToolError::BreaksOnInput { .. } => {
+                        Verdict::Inconclusive { reason: of_the_module.to_string() }
+                    }
+                    error => return Err(error),
+                },
+            },
+        };
         quote_cfg(&mut verdict, &plan.cfg);
         let seconds = done.ended.wall.as_secs_f64();
         Ok((Run { verdict, read, seconds, workers: plan.order.workers(cx.limits) }, output))
@@ -121,6 +134,16 @@ impl Explorer for Tlc<'_> {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
         Box::pin(self.execute(spec, plan, cx))
+    }
+
+    /// Where it deepens level by level, which a failed assertion needs, it names no actions.
+    fn name_steps<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        trace: Trace,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Learned<Trace>, ToolError>> {
+        Box::pin(embedded_actions::name_steps(self, request, trace, cx))
     }
 }
 

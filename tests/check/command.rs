@@ -157,6 +157,21 @@ fn a_violated_action_property_is_told_apart() {
 }
 
 #[test]
+fn assumptions_alone_are_checked_and_the_verdict_says_so() {
+    let bench = bench_with("---- MODULE M ----\nEXTENDS Naturals\nASSUME 1 + 1 = 2\n====\n", "");
+    for checker in ["tlc", "embedded"] {
+        let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(0);
+        let done = done.prints(&["holds: only assumptions were checked, for the configuration gives no behaviour"]);
+        done.prints(&["deadlock not checked; no behaviour"]);
+    }
+    put(&bench, "---- MODULE M ----\nEXTENDS Naturals\nASSUME 1 + 1 = 3\n====\n", "");
+    for checker in ["tlc", "embedded"] {
+        let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(1);
+        done.prints(&["violated: assumption at line 3, col 8 to line 3, col 16 of module M"]);
+    }
+}
+
+#[test]
 fn a_false_assumption_is_a_violation() {
     let module = COUNTER.replace("VARIABLES", "CONSTANT N\nASSUME N > 0\nVARIABLES");
     let bench = bench_with(&module, "SPECIFICATION Spec\nCONSTANT N = 0\n");
@@ -174,6 +189,10 @@ fn a_failed_assertion_of_an_algorithm_is_a_violation_with_its_line() {
     assert_eq!(value["violated"], json!({"kind": "assertion", "name": "Failure of assertion at line 7, column 5."}));
     let xs: Vec<&str> = value["trace"].as_array().unwrap().iter().map(|s| s["state"]["x"].as_str().unwrap()).collect();
     assert_eq!(xs, ["0", "1", "2"]);
+    // TLC names no action in the run that derives this trace.
+    let taken: Vec<&str> =
+        value["trace"].as_array().unwrap().iter().skip(1).filter_map(|s| s["action"].as_str()).collect();
+    assert_eq!(taken.len(), 2, "{value}");
 }
 
 #[test]
@@ -218,10 +237,10 @@ fn places_are_lines_of_the_users_file_also_behind_a_translation() {
     let line = behind.lines().position(|l| l.starts_with("Broken")).unwrap() + 1;
     text(&bench, 1)
         .prints(&[&format!("invalid: it does not parse (line {line}, column 11): Unknown operator: `nowhere'")]);
-    // What stands only in the copy has no line in the file: it is quoted.
+    // What is wrong in the algorithm has its place there.
     put(&bench, &ASSERTS.replace("x < 2", "y < 2"), "SPECIFICATION Spec\n");
-    text(&bench, 1).prints(&["Unknown operator: `y'", "(in the translation of the algorithm: `", "Assert("]);
-    assert_eq!(object(&bench, 1)["diagnostics"][0]["line"], 0);
+    text(&bench, 1).prints(&["invalid: it does not parse (line 7, column 12): Unknown operator: `y'"]);
+    assert_eq!(object(&bench, 1)["diagnostics"][0]["line"], 7);
 }
 
 #[test]

@@ -4,5 +4,6 @@
 mod command;
 mod errors;
 mod files;
+mod positions;
 #[path = "../support/mod.rs"]
 mod support;

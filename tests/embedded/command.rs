@@ -76,6 +76,25 @@ fn the_demo_needs_no_java_and_nothing_that_it_leaves_speaks_of_sany() {
 }
 
 #[test]
+fn the_heading_of_a_verdict_names_the_tool_that_gave_it() {
+    let bench = bench_with(COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
+    let heading = |checker: &str, status: i32| {
+        let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(status);
+        done.stdout.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(heading("tlc", 0), "# Verdict of TLC");
+    put(&bench, &COUNTER.replace("x = 0", "x = )"), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
+    assert_eq!(heading("tlc", 1), "# Verdict of SANY");
+    assert_eq!(heading("embedded", 1), "# Verdict of the embedded parser");
+    put(&bench, COUNTER, "SPECIFICATION Spec\nCONSTANT N = 3\n");
+    assert_eq!(heading("tlc", 1), "# Verdict before any checker ran");
+    // What the embedded checker found is not shown as the word of TLC.
+    put(&bench, &COUNTER.replace("x = 0 ", "x = [a \\in {1} |-> 0][2] "), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
+    let done = bench.run(&["check", "M.tla", "--checker", "embedded"]);
+    assert!(!done.stdout.replace("SANY and TLC", "").contains("TLC"), "{}", done.stdout);
+}
+
+#[test]
 fn the_checker_is_chosen_by_flag_or_by_file() {
     let bench = bench_with(COUNTER, "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
     assert_eq!(object(&bench, &[], 0)["checker"], "tlc");

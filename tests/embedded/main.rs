@@ -1,6 +1,7 @@
 //! The built-in checker beside TLC.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+mod assumptions;
 mod bench;
 mod command;
 mod suites;

@@ -245,6 +245,33 @@ async fn where_the_two_may_differ_nothing_is_decided() {
     }
 }
 
+/// Each conjunct of a specification counts to TLC. The embedded checker would take the last one alone.
+#[tokio::test]
+async fn no_conjunct_of_a_specification_is_left_out() {
+    let bench = Bench::new();
+    let module = |spec: &str| {
+        let rest = "Two == x = 1 /\\ y = 1\nBoth == x \\in {1, 2} /\\ Two\nMore == [][Next]_<<x, y>> /\\ WF_x(Next)\nFair == WF_x(Next)";
+        let next = "Next == UNCHANGED <<x, y>>";
+        format!("EXTENDS Naturals\nVARIABLES x, y\n{next}\n{rest}\nInv == x = 1\nSpec == {spec}")
+    };
+    for (spec, tlc, embedded) in [
+        ("x = 1 /\\ y = 1 /\\ [][Next]_<<x, y>>", "holds", "inconclusive"),
+        ("x = 1 /\\ (x \\in {1, 2} /\\ y = 1) /\\ [][Next]_<<x, y>>", "holds", "inconclusive"),
+        ("/\\ x = 1\n        /\\ x \\in {1, 2} /\\ y = x\n        /\\ More", "holds", "inconclusive"),
+        ("Two /\\ [][Next]_<<x, y>> /\\ [][x' = x]_<<x, y>>", "", "inconclusive"),
+        ("Both /\\ More", "holds", "holds"),
+        ("Both /\\ [][Next]_<<x, y>> /\\ Fair /\\ <>TRUE", "holds", "holds"),
+    ] {
+        let outcome = bench.check(&request(&module(spec), "SPECIFICATION Spec\nINVARIANT Inv\n")).await;
+        assert_eq!(verdict(&outcome), embedded, "{spec}: {outcome:#?}");
+        if !tlc.is_empty() {
+            let request = request(&module(spec), "SPECIFICATION Spec\nINVARIANT Inv\n");
+            let (tlc_found, ..) = bench.both(&request).await;
+            assert_eq!(verdict(&tlc_found), tlc, "{spec}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_model_value_that_only_names_itself_is_no_error() {
     let body = "CONSTANT P\nVARIABLE x\nInit == x \\in P\nNext == x' \\in P";
@@ -252,13 +279,49 @@ async fn a_model_value_that_only_names_itself_is_no_error() {
     assert_eq!((verdict(&outcome).as_str(), outcome.statistics.distinct), ("holds", Some(2)), "{outcome:#?}");
 }
 
-/// TLC looks at the assumptions of a module without variables.
+/// Both look at the assumptions of a module without variables.
 #[tokio::test]
-async fn assumptions_alone_are_not_decided() {
+async fn assumptions_alone_are_checked() {
     let bench = Bench::new();
-    let (theirs, ours, contradictions) = bench.both(&request("EXTENDS Naturals\nASSUME 1 + 1 = 2", "\n")).await;
-    assert_eq!((verdict(&theirs).as_str(), verdict(&ours).as_str()), ("holds", "inconclusive"), "{theirs:?}");
-    assert_eq!(contradictions, [""; 0]);
+    for (body, cfg, wanted) in [
+        ("EXTENDS Naturals\nASSUME 1 + 1 = 2", "\n", "holds"),
+        ("EXTENDS Naturals\nASSUME 1 + 1 = 3", "\n", "violated assumption"),
+        ("F == TRUE", "INVARIANT F\n", "holds"),
+        ("CONSTANT N\nASSUME N \\in {1, 2}", "CONSTANT N = 2\n", "holds"),
+        ("VARIABLE x\nASSUME TRUE", "\n", "invalid parse"),
+    ] {
+        let (tlc, embedded, contradictions) = bench.both(&request(body, cfg)).await;
+        assert_eq!((verdict(&tlc).as_str(), verdict(&embedded).as_str()), (wanted, wanted), "{body}: {embedded:?}");
+        assert_eq!(contradictions, [""; 0]);
+        for outcome in [tlc, embedded].iter().filter(|outcome| outcome.verdict == Verdict::Holds) {
+            assert!(outcome.bounds.assumptions_only && !outcome.bounds.deadlock_checked, "{outcome:?}");
+            // Nothing was evaluated in any state.
+            assert_eq!((outcome.invariants.len(), outcome.warnings.as_slice()), (0, &[][..]), "{outcome:?}");
+        }
+    }
+    // TLC asks for a behaviour here: the variable is declared in a module that is extended.
+    let mut extended = request("EXTENDS B", "\n");
+    extended.spec.beside.push(("B".to_owned(), "---- MODULE B ----\nVARIABLE x\n====\n".to_owned()));
+    let (tlc, embedded, _) = bench.both(&extended).await;
+    assert_eq!((verdict(&tlc).as_str(), verdict(&embedded).as_str()), ("invalid parse", "inconclusive"));
+}
+
+/// Only a search that came to its end says that there is no initial state.
+#[tokio::test]
+async fn initial_states_that_were_not_computed_are_no_empty_set() {
+    let bench = Bench::new();
+    let init = |init: &str| format!("EXTENDS Naturals\nVARIABLE x\nInit == {init}\nNext == x' = x");
+    let warned = |outcome: &CheckOutcome| outcome.warnings.iter().any(|w| w.contains("no state satisfies"));
+    for (body, tlc, embedded, empty) in [
+        (init("x \\in Nat /\\ x < 5"), "invalid evaluation", "inconclusive", false),
+        (init("x \\in 1..3 /\\ x > 5"), "holds", "holds", true),
+        (init("x \\in {1, 2} /\\ x \\div 0 = 1"), "invalid evaluation", "invalid evaluation", false),
+    ] {
+        let (theirs, ours, contradictions) = bench.both(&request(&body, "INIT Init\nNEXT Next\n")).await;
+        assert_eq!((verdict(&theirs).as_str(), verdict(&ours).as_str()), (tlc, embedded), "{body}");
+        assert_eq!((warned(&theirs), warned(&ours)), (empty, empty), "{body}: {ours:?}");
+        assert_eq!(contradictions, [""; 0]);
+    }
 }
 
 #[tokio::test]

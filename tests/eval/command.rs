@@ -11,7 +11,7 @@ fn eval(bench: &Bench, dir: &str, case: &str, status: i32) -> Value {
     let printed: Value = serde_json::from_str(&done.stdout).unwrap();
     let written: Value = serde_json::from_str(&bench.read(&format!("{dir}/eval_report.json"))).unwrap();
     assert_eq!(printed, written, "what is printed stands in the run folder");
-    assert_eq!(printed["schema"], 1);
+    assert_eq!(printed["schema"], 2);
     printed
 }
 
@@ -98,11 +98,21 @@ fn with_java_the_tools_decide_the_first_tier() {
     bench.set("TLC_TIMEOUT", "120");
     specs(&bench, "specs", &counter("Spec", STEP, PROPERTIES), CFG);
     CounterCase::with_a_bug().write(&bench, "case");
-    for checker in ["auto", "tlc", "both"] {
-        let done = bench.run(&["eval", "specs", "case", "--checker", checker, "--format", "json"]).expect(0);
-        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    // With `auto` Java decides on the specification, and what the program carries decides on the known bugs.
+    for (checker, beside, judge) in [("auto", false, "embedded"), ("tlc", false, "tlc"), ("both", true, "tlc")] {
+        let done = bench.run(&["eval", "specs", "case", "--checker", checker, "--junit", "junit.xml"]).expect(0);
+        let report: Value = serde_json::from_str(&bench.read("specs/eval_report.json")).unwrap();
         assert_eq!((&report["checker"], &report["score"]), (&"tlc".into(), &1.0.into()), "{checker}: {report}");
         assert_eq!(names(&mutant(&report, "too_far")["killed_by"]), ["Bounded"]);
+        assert_eq!((&report["tools"]["parser"], &report["tools"]["checker"]), (&"SANY".into(), &"TLC".into()));
+        assert_eq!(report["tools"]["second"] == "embedded", beside, "{report}");
+        assert_eq!(report["tier3"]["judged_by"][judge], 1, "{checker}: {report}");
+        contains(
+            &done.stdout,
+            &["Tools: the PlusCal translator, SANY, TLC (TLC2 Version", "SANY accepts ", "TLC completes "],
+        );
+        assert_eq!(done.stdout.contains("; beside them the embedded translator, "), beside, "{}", done.stdout);
+        contains(&bench.read("junit.xml"), &["tier 1: SANY accepts", "tier 1: TLC completes"]);
     }
 }
 
@@ -113,12 +123,40 @@ fn a_person_reads_the_tiers_and_why() {
     done.prints(&[
         "Case case: score 1.00",
         "checked without SANY and TLC",
-        "PlusCal translates  not applicable  there is no algorithm",
+        "PlusCal translates         not applicable  there is no algorithm",
         "known_bugs/too_far.tla  killed          by Bounded",
     ]);
     let xml = bench.read("junit.xml");
     assert!(xml.contains("<testsuite name=\"case\" tests=\"7\" failures=\"0\" errors=\"0\" skipped=\"1\">"), "{xml}");
     assert!(xml.contains("name=\"tier 3: known_bugs/too_far.tla\"/>"), "{xml}");
+}
+
+#[test]
+fn without_java_no_output_names_a_java_tool_as_one_that_ran() {
+    let bench = Bench::without_tools();
+    CounterCase::with_a_bug().write(&bench, "evals/case");
+    specs(&bench, "runs/case", &counter("Spec", STEP, PROPERTIES), CFG);
+    let run = |args: &[&str]| bench.run(&[args, &["--checker", "embedded"]].concat()).expect(0).stdout;
+    let one = run(&["eval", "runs/case", "evals/case", "--junit", "one.xml"]);
+    let suite = run(&["eval", "--suite", "evals", "--runs", "runs", "--junit", "suite.xml"]);
+    let json = run(&["eval", "--suite", "evals", "--runs", "runs", "--format", "json"]);
+    let (one_xml, suite_xml) = (bench.read("one.xml"), bench.read("suite.xml"));
+    for text in [&one, &suite, &json, &one_xml, &suite_xml] {
+        let text = text.replace("checked without SANY and TLC", "");
+        assert!(!text.contains("SANY") && !text.contains("TLC") && !text.contains("\"sany\""), "{text}");
+    }
+    contains(&one, &["embedded parser accepts ", "embedded checker completes ", "Judged by: the embedded checker (1)"]);
+    contains(&suite, &["case  -    embedded", "checked without SANY and TLC"]);
+    contains(&json, &["\"parser\":\"the embedded parser\"", "\"judged_by\":{\"embedded\":1}"]);
+    for xml in [&one_xml, &suite_xml] {
+        contains(xml, &["tier 1: embedded parser accepts", "tier 1: embedded checker completes", "SANY and TLC"]);
+    }
+}
+
+fn contains(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "{word}: {text}");
+    }
 }
 
 #[test]
@@ -129,8 +167,8 @@ fn every_control_fails_for_its_own_reason() {
     let unreached = CFG.replace("WITNESS WitnessTop", "WITNESS WitnessFar");
     // Name, module, configuration, criterion, its reason, whether it says nothing at all.
     let controls: [(&str, String, String, &str, &str, bool); 13] = [
-        ("does not parse", good.replace("n' = 0", "n' = )"), CFG.into(), "sany", "", false),
-        ("unknown name", good.replace("n' = 0", "m' = 0"), CFG.into(), "sany", "m", false),
+        ("does not parse", good.replace("n' = 0", "n' = )"), CFG.into(), "parse", "", false),
+        ("unknown name", good.replace("n' = 0", "m' = 0"), CFG.into(), "parse", "m", false),
         ("no module", "nothing\n".into(), CFG.into(), "pluscal", "no module", false),
         (
             "no translation",
@@ -156,7 +194,7 @@ fn every_control_fails_for_its_own_reason() {
             "invariant TypeOK",
             false,
         ),
-        ("deadlock", spec("n < N /\\ n' = n + 1", PROPERTIES), CFG.into(), "tlc", "deadlock", false),
+        ("deadlock", spec("n < N /\\ n' = n + 1", PROPERTIES), CFG.into(), "check", "deadlock", false),
         ("no TypeOK", good.clone(), CFG.replace("TypeOK ", ""), "type_ok", "TypeOK is not among", false),
         (
             "empty",
@@ -209,7 +247,7 @@ fn every_control_fails_for_its_own_reason() {
             assert_eq!(report["tier2"]["efficiency"], 0.0, "{name}");
             // The types are one of the invariants.
             let beside = if criterion == "type_ok" { "invariants" } else { "" };
-            let others = ["sany", "pluscal", "tlc", "type_ok", "invariants"].into_iter();
+            let others = ["parse", "pluscal", "check", "type_ok", "invariants"].into_iter();
             for other in others.filter(|o| ![criterion, beside].contains(o)) {
                 assert_ne!(tier1[other]["status"], "failed", "{name}: {other}: {tier1}");
             }
@@ -226,13 +264,13 @@ fn a_check_that_was_stopped_before_its_end_is_undecided() {
     let bench = with(&case);
     specs(&bench, "specs", &endless, cfg);
     let report = eval(&bench, "specs", "case", 3);
-    assert_eq!(report["tier1"]["tlc"]["status"], "undecided");
-    assert!(report["tier1"]["tlc"]["reason"].as_str().unwrap().contains("did not end within 2 s"), "{report}");
+    assert_eq!(report["tier1"]["check"]["status"], "undecided");
+    assert!(report["tier1"]["check"]["reason"].as_str().unwrap().contains("did not end within 2 s"), "{report}");
     // More states than the case allows are no complete check either.
     case.checklist["tlc_constraints"] = serde_json::json!({"max_states": 3});
     let bench = with(&case);
     let report = eval(&bench, "specs", "case", 3);
-    assert_eq!(report["tier1"]["tlc"]["reason"], "4 distinct states are more than the case's 3");
+    assert_eq!(report["tier1"]["check"]["reason"], "4 distinct states are more than the case's 3");
     assert_eq!(mutant(&report, "too_far")["outcome"], "killed", "a violation needs no complete check");
 }
 
@@ -364,11 +402,44 @@ fn without_known_bugs_there_are_tiers_and_no_score() {
     let bench = with(&CounterCase::new());
     let report = eval(&bench, "specs", "case", 0);
     assert_eq!((&report["score"], &report["tier3"]["rate"]), (&Value::Null, &Value::Null));
-    assert_eq!(report["tier1"]["tlc"]["status"], "passed");
+    assert_eq!(report["tier1"]["check"]["status"], "passed");
     let remark = report["remarks"][0].as_str().unwrap();
     assert!(remark.contains("case/checklist.json") && remark.contains("add mutants"), "{remark}");
     let args = ["eval", "specs", "case", "--checker", "embedded", "--fail-under", "0.5"];
     bench.run(&args).expect(1).prints(&["no overall score", "note: case/checklist.json: no known bugs are listed"]);
+}
+
+#[test]
+fn a_specification_of_another_protocol_has_no_score() {
+    let other = "---- MODULE Spec ----\nEXTENDS Integers\nVARIABLE lamp\nInit == lamp = 0\nNext == lamp' = 1 - lamp\n\
+                 Spec == Init /\\ [][Next]_lamp\nTypeOK == lamp \\in {0, 1}\nDim == lamp < 2\n====\n";
+    let mut case = CounterCase::with_a_bug();
+    case.checklist["interface"] = serde_json::json!({"variables": [{"name": "n", "description": "the counter"}]});
+    let bench = Bench::without_tools();
+    specs(&bench, "specs", other, "SPECIFICATION Spec\nINVARIANTS TypeOK Dim\n");
+    case.write(&bench, "case");
+    let report = eval(&bench, "specs", "case", 3);
+    assert_eq!((&report["score"], &report["tier3"]["rate"]), (&Value::Null, &Value::Null), "{report}");
+    assert_eq!(mutant(&report, "too_far")["outcome"], "not_applicable");
+    let args = ["eval", "specs", "case", "--checker", "embedded"];
+    bench.run(&args).expect(3).prints(&[
+        "Case case: no overall score (no known bug was applicable)",
+        "note: no property could be carried over to any known bug",
+        "the case's interface: n",
+    ]);
+    bench.run(&[&args[..], &["--fail-under", "0"]].concat()).expect(1);
+    // In a suite the others do not hide it.
+    case.write(&bench, "evals/other");
+    CounterCase::with_a_bug().write(&bench, "evals/right");
+    specs(&bench, "runs/other", other, "SPECIFICATION Spec\nINVARIANTS TypeOK Dim\n");
+    specs(&bench, "runs/right", &counter("Spec", STEP, PROPERTIES), CFG);
+    let suite = ["eval", "--suite", "evals", "--runs", "runs", "--checker", "embedded"];
+    let done = bench.run(&suite).expect(3);
+    done.prints(&["note: other: no property could be carried over", "Score of the suite: 1.00"]);
+    bench.run(&[&suite[..], &["--fail-under", "0.5"]].concat()).expect(3);
+    // What says nothing at all scores 0, whatever the case is of.
+    specs(&bench, "specs", &other.replace("lamp < 2", "TRUE"), "SPECIFICATION Spec\nINVARIANTS TypeOK Dim\n");
+    assert_eq!(eval(&bench, "specs", "case", 1)["score"], 0.0);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_suite_is_one_table_and_its_results_are_a_file_without_times() {
     let bench = suite();
     let done = eval(&bench, &["--results", "results.csv"]).expect(0);
     done.prints(&[
-        "a     -    1.00   passed",
+        "a     -    embedded  1.00   passed",
         "Score of the suite: 0.90",
         "missed: b: known_bugs/harmless.tla (survived)",
     ]);
@@ -127,7 +127,11 @@ fn a_recording_is_replayed_quietly_into_a_folder_of_its_own() {
     let suite = project().join("evals");
     let args = ["eval", "--suite", suite.to_str().unwrap(), "--show-one", "cache_aside", "--checker", "embedded"];
     let done = bench.run(&args).expect(0);
-    done.prints(&["Case cache_aside: score 1.00", "The run ended: flaw found\n", "flaw_found  1.00   passed"]);
+    done.prints(&[
+        "Case cache_aside: score 1.00",
+        "The run ended: flaw found\n",
+        "flaw_found  embedded  1.00   passed",
+    ]);
     let left: Vec<_> = std::fs::read_dir(bench.dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["home"], "nothing is left behind");
 }

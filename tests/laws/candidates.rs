@@ -277,6 +277,76 @@ fn a_draft_that_comes_after_the_check_of_another_is_kept_and_decides_nothing() {
     assert_eq!(again.read("specs/Spec.tla"), bench.read("specs/Spec.tla"));
 }
 
+/// Makes the first translation and the first check of a module that holds this text slow: slower than a candidate is
+/// waited for, and slower than a quick check may be.
+fn slow_tools(bench: &mut Bench, text: &str) {
+    let java = bench.variable("JAVA_HOME").to_owned();
+    let script = format!(
+        "#!/bin/sh
+for tool in pcal.trans tlc2.TLC; do
+  case \"$*\" in *\"$tool\"*Spec.tla)
+    if grep -q '{text}' Spec.tla && mkdir \"{}/$tool\" 2>/dev/null; then sleep 11; fi ;;
+  esac
+done
+exec {java}/bin/java \"$@\"
+",
+        bench.path("slow").display()
+    );
+    let slow = bench.write("slow/bin/java", script);
+    std::fs::set_permissions(&slow, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let home = bench.path("slow").to_str().unwrap().to_owned();
+    bench.set("JAVA_HOME", &home);
+}
+
+#[test]
+fn a_replay_chooses_the_same_candidate_on_a_machine_that_is_much_slower() {
+    let mut bench = bench();
+    bench.forge(&two_leaders(), &["--candidates", "3"]).expect(0);
+    let quick = bench.journal("specs");
+    std::fs::remove_dir_all(bench.path("specs")).unwrap();
+    // Both the tools before the quick check and the check itself take longer than a candidate is waited for.
+    slow_tools(&mut bench, "\\\\\\* two");
+    let args =
+        ["run", "docs", "--out", "specs", "--recording", "script.jsonl", "--candidates", "3", "--checker", "tlc"];
+    bench.run(&args).expect(0);
+    assert_eq!(chosen(&bench.journal("specs")), chosen(&quick));
+    assert!(bench.path("slow/pcal.trans").exists() && bench.path("slow/tlc2.TLC").exists());
+}
+
+#[test]
+fn a_replay_does_not_repeat_a_quick_check_that_did_not_end_in_time() {
+    let bench = bench();
+    let lines = bench_lines(&approved(drafts(&[MODULE, &MODULE.replace("variables", "\\* two\nvariables")])));
+    let slow = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line["candidate"] == 2 {
+            line["check_timed_out"] = json!(true);
+        }
+        format!("{line}\n")
+    };
+    bench.write("slow.jsonl", lines.lines().map(slow).collect::<String>());
+    let args =
+        ["run", "docs", "--out", "specs", "--recording", "slow.jsonl", "--candidates", "2", "--record", "again.jsonl"];
+    bench.run(&args);
+    let journal = bench.journal("specs");
+    let checks = of(&journal, "quickly_checked");
+    let second = checks.iter().find(|e| e["lifeline"] == "formalize_2").unwrap();
+    assert_eq!(second["data"]["verdict"], "inconclusive");
+    assert_eq!(chosen(&journal)["received"], json!({"1": 5, "2": 4}));
+    // The new recording says so as well.
+    let again = bench.read("again.jsonl");
+    let again: Vec<Value> = again.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let flagged: Vec<&Value> =
+        again.iter().filter(|line| line["check_timed_out"] == true).map(|l| &l["candidate"]).collect();
+    assert_eq!(flagged, [&json!(2)]);
+}
+
+fn bench_lines(script: &Script) -> String {
+    let bench = bench();
+    bench.forge(script, &["--candidates", "2"]);
+    bench.read("script.jsonl")
+}
+
 #[test]
 fn killed_at_any_boundary_the_same_candidate_wins_and_no_answer_is_asked_for_again() {
     let whole = bench();

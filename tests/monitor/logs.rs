@@ -1,6 +1,8 @@
 //! Logs of agents as traces: every shape, and what a log can be that is not one.
 
-use tlaforge::monitor::log::{Found, LogError, Manner, Mapping, Plan, Shape, scan_lines, scan_list, shape_of};
+use tlaforge::monitor::log::{
+    Found, LogError, Manner, Mapping, Plan, Shape, States, Step, scan_lines, scan_list, shape_of,
+};
 use tlaforge::temporal::{Formula, Formulas, Node};
 
 const STRICT: Manner = Manner { skip_invalid: false, threads: 1 };
@@ -17,18 +19,18 @@ fn truths(log: &[u8], shape: Shape, atoms: &[&str], manner: Manner) -> Result<(V
             _ => panic!("an atom"),
         })
         .collect();
-    let row = |step: &_| read.iter().map(|atom| atom.holds(step)).collect::<Vec<bool>>();
+    let row = |step: &Step| read.iter().map(|atom| atom.holds(step)).collect::<Vec<bool>>();
     let mut rows = Vec::new();
     let first = log.trim_ascii_start().first();
     let found = if shape == Shape::Openai && first == Some(&b'[') {
-        scan_list(log, &plan, |step, _| rows.push(row(step)))?
+        scan_list(log, &plan, |states, _| rows.extend(states.each().iter().map(row)))?
     } else {
         let mut input = log;
         scan_lines(
             &mut input,
             &plan,
             manner,
-            |all: &mut Vec<_>, step, _| all.push(row(step)),
+            |all: &mut Vec<_>, states: &States, _| all.extend(states.each().iter().map(row)),
             |part| rows.extend(part),
         )?
     };
@@ -55,7 +57,8 @@ fn each_record_of_json_lines_is_a_state_and_its_fields_are_terms() {
         "who != \"bob\"",
         "a.b * 2 = 4",
         "a = 7",
-        "list = 1",
+        "any(list, = 1)",
+        "every(list, = 1)",
         "defined(list)",
         "tool_call:sed",
         "stop_reason:end_turn",
@@ -67,9 +70,10 @@ fn each_record_of_json_lines_is_a_state_and_its_fields_are_terms() {
         "n / 0 > 1",
         "(n - 3) / (n - 3) = 1",
     ];
+    // The second record calls two tools, so it is two states, and what it stops for is told by the second.
     let expected = [
-        "1..", "1..", ".1.", "..1", "1..", "1..", "..1", "...", "...", ".1.", ".1.", "..1", "11.", "111", "1..", "1..",
-        "...", "...",
+        "1...", "1...", ".11.", "...1", "1...", "1...", "...1", "1...", ".111", "1...", "..1.", "..1.", "...1", "111.",
+        "1111", "1...", "1...", "....", "....",
     ];
     let found = columns(log, Shape::Jsonl, &atoms);
     for ((atom, expected), found) in atoms.iter().zip(expected).zip(found) {

@@ -6,6 +6,7 @@
     reason = "a test fails where its own preparation does"
 )]
 
+mod calls;
 mod logs;
 mod reading;
 mod rules;

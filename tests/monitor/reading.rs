@@ -9,9 +9,13 @@ use tlaforge::temporal::Formulas;
 const WANTED: &str =
     r#"a & b.c = 1 & d != "x" & extra:k=v & tool_call:grep & text_contains:hi & stop_reason:end & id < 3"#;
 
-fn plan(shape: Shape) -> Plan {
+/// What lists lead to, and what each call was given.
+const LISTED: &str = r#"any(b.c, = 1) & every(content.text, != "a") & any(d, > 2) & tool.input.k = "v" & any(tool.input.a.b, < 3)
+    & tool.name = "grep" & defined(function) & tool_call:a"#;
+
+fn plan(shape: Shape, wanted: &str) -> Plan {
     let mut formulas = Formulas::new();
-    let formula = formulas.parse(WANTED).unwrap();
+    let formula = formulas.parse(wanted).unwrap();
     Plan::new(&Mapping::default().over(shape), &formulas, &[formula], &[])
 }
 
@@ -147,7 +151,7 @@ fn damage(rng: &mut Rng, line: &mut Vec<u8>) {
 
 #[test]
 fn records_are_read_as_serde_json_reads_them() {
-    let plans = Shape::ALL.map(plan);
+    let plans = [WANTED, LISTED].map(|wanted| Shape::ALL.map(|shape| plan(shape, wanted))).concat();
     let rounds = if std::env::var_os("TLAFORGE_CAMPAIGN").is_some() { 2_000_000 } else { 200_000 };
     let mut rng = Rng::with_seed(6);
     let (mut read, mut broken) = (0, 0);
@@ -161,12 +165,12 @@ fn records_are_read_as_serde_json_reads_them() {
             damage(&mut rng, &mut line);
         }
         let shown = || format!("round {round}: {}", String::from_utf8_lossy(&line));
-        let mut ours = plan.step();
+        let mut ours = plan.states();
         let answer = plan.read(&line, &mut ours);
 
         let mut theirs = None;
         let list = [b"[", &line[..], b"]"].concat();
-        let found = scan_list(&list, plan, |step, _| theirs = Some(step.clone()));
+        let found = scan_list(&list, plan, |states, _| theirs = Some(states.each().to_vec()));
         let is_record = line.trim_ascii_start().starts_with(b"{")
             && found.is_ok()
             && serde_json::from_slice::<IgnoredAny>(&line).is_ok();
@@ -174,7 +178,7 @@ fn records_are_read_as_serde_json_reads_them() {
             Ok(is_state) => {
                 read += 1;
                 assert!(is_record, "{} is no record", shown());
-                assert_eq!(is_state.then_some(ours), theirs, "{}", shown());
+                assert_eq!(is_state.then_some(ours.each().to_vec()), theirs, "{}", shown());
             }
             Err(error) => {
                 broken += 1;
@@ -187,7 +191,7 @@ fn records_are_read_as_serde_json_reads_them() {
 
 #[test]
 fn deep_records_are_read_or_refused_but_never_overflow() {
-    let plan = plan(Shape::Jsonl);
+    let plan = plan(Shape::Jsonl, "any(extra.k, = 1) & d");
     let nested = |key: &str, depth: usize| {
         format!(r#"{{"{key}":{}{},"d":"y"}}"#, "[".repeat(depth), "]".repeat(depth)).into_bytes()
     };
@@ -200,11 +204,11 @@ fn deep_records_are_read_or_refused_but_never_overflow() {
         ("extra", 70, true),
         ("extra", 100_000, false),
     ] {
-        let mut step = plan.step();
-        let answer = plan.read(&nested(key, depth), &mut step);
+        let mut states = plan.states();
+        let answer = plan.read(&nested(key, depth), &mut states);
         assert_eq!(answer.is_ok(), reads, "{key} {depth}");
         if reads {
-            assert_eq!(step.text_of("d").as_deref(), Some("y"), "{key} {depth}");
+            assert_eq!(states.whole().text_of("d").as_deref(), Some("y"), "{key} {depth}");
         }
     }
 }

@@ -239,6 +239,49 @@ fn a_report_tells_what_decided_and_what_was_asked() {
 }
 
 #[test]
+fn a_headline_says_what_its_score_leaves_out() {
+    let bench = bench("W", LADDER, LADDER_CFG);
+    let run = |more: &[&str]| bench.run(&[&["mutate", "W.tla", "--checker", "embedded"], more].concat()).expect(0);
+    let made = run(&["--list"]).stdout.lines().count();
+    let sampled = run(&["--sample", "5"]);
+    sampled.prints(&[
+        &format!("# Mutants of W.tla: 5 of {made}\n"),
+        &format!("not selected: {}", made - 5),
+        "Witnesses: none: ",
+    ]);
+    let all = run(&[]);
+    assert!(all.stdout.starts_with(&format!("# Mutants of W.tla: {made}\n")), "{}", all.stdout);
+    let all = judged(&bench, "W.tla", &["--sample", "5"]);
+    assert_eq!((&all["run"]["mutants"], &all["run"]["selected"]), (&made.into(), &5.into()), "{:#}", all["run"]);
+    assert_eq!(all["summary"]["restricting_score"], Value::Null, "{:#}", all["summary"]);
+    // What was not decided could have survived.
+    let endless = LADDER.replace("a' = (a + 1) % 3", "a' = (IF a = 2 THEN 0 ELSE a + 1)");
+    bench.write("W.tla", endless);
+    bench.write("W.cfg", LADDER_CFG.replace("A Both B C", "B C"));
+    let done = run(&["--timeout", "1"]);
+    let counts = Value::from(judged(&bench, "W.tla", &["--timeout", "1"])["summary"].clone());
+    let undecided = counts["timeout"].as_u64().unwrap() + counts["inconclusive"].as_u64().unwrap();
+    assert!(undecided > 0, "{counts}");
+    let decided = counts["killed"].as_u64().unwrap() + counts["survived"].as_u64().unwrap();
+    done.prints(&[
+        &format!("of {decided} killed or survived"),
+        &format!("{} timed out", counts["timeout"]),
+        &format!("if the {undecided} undecided survived"),
+    ]);
+    assert!(counts["score_at_least"].as_f64() < counts["score"].as_f64(), "{counts}");
+}
+
+#[test]
+fn a_checker_that_judged_no_mutant_is_not_named_as_their_judge() {
+    let bench = Bench::real();
+    bench.write("W.tla", LADDER);
+    bench.write("W.cfg", LADDER_CFG);
+    // Nothing is in this selection, so that only the specification itself is checked.
+    let done = bench.run(&["mutate", "W.tla", "--checker", "tlc", "--operator", "weaken-fairness"]).expect(0);
+    done.prints(&["Judged by: no checker; the specification itself was checked by TLC\n"]);
+}
+
+#[test]
 fn a_baseline_that_was_not_decided_is_no_bad_one() {
     let live = "Live == \\E i \\in 1..2 : <>(a = i)\n====";
     let bench = bench("W", &LADDER.replace("====\n", live), &format!("{LADDER_CFG}PROPERTY Live\n"));

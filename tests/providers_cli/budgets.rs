@@ -257,6 +257,7 @@ impl Provider for Renames {
                 reads,
                 refused_reads,
                 usage,
+                estimated: None,
                 cost_usd: None,
                 model,
                 stale: false,

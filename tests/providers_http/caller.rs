@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tlaforge::llm::Estimate;
+
 use super::*;
 
 /// A clock that only counts.
@@ -32,6 +34,7 @@ struct Called {
     notes: Vec<Note>,
     waited: Vec<f64>,
     models: Vec<String>,
+    estimate: Option<Estimate>,
     took: Duration,
 }
 
@@ -54,9 +57,10 @@ fn call(api: Api, replies: Vec<Reply>, fallback: Option<&str>, budget: Budget, l
         notes.push(note);
     }));
     let took = started.elapsed();
+    let estimate = result.as_ref().ok().and_then(|answer| caller.estimate(&request(&dir), answer));
     let models = server.posts().iter().map(|s| s.body["model"].as_str().unwrap().to_owned()).collect();
     let waited = clock.waited.lock().unwrap().clone();
-    Called { result, notes, waited, models, took }
+    Called { result, notes, waited, models, estimate, took }
 }
 
 fn kinds(notes: &[Note]) -> Vec<Kind> {
@@ -239,6 +243,7 @@ impl Provider for Parrot {
                 reads: Vec::new(),
                 refused_reads: ids.clone(),
                 usage: None,
+                estimated: None,
                 cost_usd: None,
                 model: Some(said),
                 stale: false,
@@ -346,6 +351,63 @@ fn a_budget_ends_a_model_that_reads_on_and_on_and_what_it_took_is_told() {
             panic!("{:?}", done.notes);
         };
         assert!((500..6_000).contains(&estimated.usage.input), "{estimated:?}");
+    }
+}
+
+/// Values of `usage` that count nothing.
+fn unusable_usages(api: Api) -> Vec<serde_json::Value> {
+    use serde_json::json;
+    let (input, output) = api.say(("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"));
+    let both = |a: serde_json::Value, b: serde_json::Value| json!({input: a, output: b});
+    vec![
+        json!(null),
+        json!({}),
+        json!("100"),
+        json!([100, 10]),
+        both(json!(0), json!(0)),
+        both(json!(100), json!(0)),
+        both(json!(0), json!(10)),
+        both(json!(-100), json!(-10)),
+        both(json!(-100), json!(10)),
+        both(json!("100"), json!("10")),
+        both(json!(100.5), json!(10.5)),
+        both(json!(null), json!(10)),
+        both(json!(100), json!(null)),
+        json!({input: 100}),
+        json!({output: 10}),
+    ]
+}
+
+#[test]
+fn a_usage_that_counts_nothing_is_estimated_against_a_budget() {
+    for api in BOTH {
+        for usage in unusable_usages(api) {
+            let budget = Budget { tokens: Some(1_000_000), ..Budget::default() };
+            let text = "a word ".repeat(40);
+            let done = call(api, vec![Reply::text(&*text).usage(usage.clone())], None, budget, None);
+            assert_eq!(done.result.unwrap().usage, None, "{api:?} {usage}");
+            let estimate = done.estimate.expect("an estimate");
+            assert!(estimate.usage.output > 50 && estimate.cost_usd > Some(0.0), "{api:?} {usage}: {estimate:?}");
+        }
+    }
+}
+
+#[test]
+fn a_turn_that_counts_nothing_is_estimated_beside_one_that_counts() {
+    for api in BOTH {
+        for usage in unusable_usages(api) {
+            for first in [true, false] {
+                let of = |reply: Reply, broken: bool| if broken { reply.usage(usage.clone()) } else { reply };
+                let replies = vec![of(Reply::reads(&["a.md"]), first), of(Reply::text("there"), !first)];
+                let budget = Budget { tokens: Some(1_000_000), ..Budget::default() };
+                let done = call(api, replies.clone(), None, budget, None);
+                assert_eq!(done.result.unwrap().usage.map(|u| u.total()), Some(110), "{api:?} {usage}");
+                let estimate = done.estimate.expect("an estimate");
+                assert!(estimate.usage.input > 50 && estimate.cost_usd > Some(0.0), "{api:?} {usage}: {estimate:?}");
+                let done = call(api, replies, None, Budget::default(), None);
+                assert_eq!(done.estimate, None, "nothing is estimated without a budget");
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use crate::support::checking::{ASSERTS, COUNTER, faking, faking_all, frame, put};
-use crate::support::{Bench, jar};
+use crate::support::{Bench, counter, jar, name, outcome};
 use serde_json::{Value, json};
 
 #[test]
@@ -30,8 +30,93 @@ fn a_checker_that_floods_its_output_is_ended_and_inconclusive() {
 
 #[test]
 fn a_checker_that_is_killed_decides_nothing() {
-    faking("kill -9 $$").run(&["check", "M.tla"]).expect(3).prints(&["inconclusive: TLC was killed from outside"]);
+    faking("kill -9 $$")
+        .run(&["check", "M.tla"])
+        .expect(4)
+        .says(&["error: tlc2.TLC broke: it was killed from outside"]);
     faking("kill -11 $$").run(&["check", "M.tla"]).expect(4).says(&["error: tlc2.TLC broke"]);
+}
+
+/// What tools print if the machine fails them, as they print it.
+const TROUBLE: [&str; 7] = [
+    "java.io.IOException: No space left on device",
+    "java.io.FileNotFoundException: meta/states (Too many open files)",
+    "java.io.FileNotFoundException: M.tla (Permission denied)",
+    "Error occurred during initialization of VM",
+    "Could not reserve enough space for 8388608KB object heap",
+    "java.lang.OutOfMemoryError: unable to create native thread",
+    "-- Could not write file M.tla.",
+];
+
+#[test]
+fn a_machine_that_fails_a_tool_is_no_opinion_of_the_tool() {
+    for trouble in TROUBLE {
+        // As an error of the evaluation, as a general error, and outside of any frame.
+        let evaluation = frame(2147, trouble).replace("2147:0", "2155:1").replace("ENDMSG 2147", "ENDMSG 2155");
+        let general =
+            frame(1000, &format!("TLC threw an unexpected exception.\nThe exception was a {trouble}\n: {trouble}"))
+                .replace("1000:0", "1000:1");
+        for behaviour in [evaluation, general, format!("echo '{trouble}' >&2\n")] {
+            let done = faking(&format!("{behaviour}exit 75")).run(&["check", "M.tla"]).expect(4);
+            let done = done.says(&["error: tlc2.TLC could not work on this machine: ", trouble.trim_end_matches('.')]);
+            assert_eq!(done.stdout, "", "{behaviour}");
+        }
+        // The parser finds no module, the translator cannot write.
+        let rejected = format!("echo '{trouble}'; echo '***Parse Error***'; echo 'line 1, col 1'; exit 1");
+        let done = faking_all(&rejected).run(&["check", "M.tla"]).expect(4);
+        done.says(&["error: tla2sany.SANY could not work on this machine: "]);
+        let bench = faking_all(&format!("echo; echo ' {trouble}'; echo; exit 255"));
+        bench.write("M.tla", ASSERTS.replace("MODULE Asserts", "MODULE M"));
+        bench.run(&["check", "M.tla"]).expect(4).says(&["error: pcal.trans could not work on this machine: "]);
+    }
+}
+
+#[test]
+fn a_run_on_a_machine_that_fails_stops_without_a_verdict_and_goes_on_after_it_is_mended() {
+    for (tool, events) in [("pcal.trans", 0), ("tla2sany.SANY", 0), ("tlc2.TLC", 2)] {
+        for trouble in TROUBLE {
+            let bench = counter::bench();
+            let broken = bench.write(
+                "broken/bin/java",
+                format!(
+                    "#!/bin/sh\ncase \"$*\" in *{tool}*) echo '***Parse Error***'; echo ' {trouble}'; exit 1;; esac\n\
+                     exec {}/bin/java \"$@\"\n",
+                    bench.variable("JAVA_HOME")
+                ),
+            );
+            std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
+            bench.forge(&counter::good(), &[]).expect(0);
+            std::fs::remove_dir_all(bench.path("specs")).unwrap();
+            let run = ["run", "docs", "--recording", "script.jsonl", "--out", "specs", "--checker", "tlc"];
+            let home = bench.path("broken");
+            bench
+                .run_with(&run, &[("JAVA_HOME", home.to_str().unwrap())])
+                .expect(4)
+                .says(&["could not work on this machine"]);
+            let journal = bench.events("specs");
+            let count = |wanted: &str| journal.iter().filter(|e| name(e) == wanted).count();
+            assert_eq!((count("tool_finished"), count("check_finished")), (events, 0), "{tool}: {trouble}");
+            bench.run(&["resume", "specs"]).expect(0);
+            assert_eq!(outcome(&bench.journal("specs")), "approved");
+        }
+    }
+}
+
+#[test]
+fn a_tool_that_breaks_on_one_module_alone_leaves_it_undecided() {
+    let fake = |tool: &str, end: &str| {
+        let other = "case \"$*\" in\n  *pcal.trans*) echo 'Translation completed.';;\n  *SANY*) echo 'Semantic processing of \
+             module Trivial'; echo 'Semantic processing of module M';;\n  *' -h') echo 'TLC2 Version 2.15 of a fake'; \
+             exit 1;;\n  *tlc2*) echo '@!@!@STARTMSG 2193:0 @!@!@';;\nesac";
+        faking_all(&format!("case \"$*\" in *{tool}*M.tla) {end};; esac\n{other}"))
+    };
+    let breaks = "echo 'Exception in thread main java.lang.StackOverflowError' >&2; exit 1";
+    for (tool, module) in [("pcal.trans", ASSERTS), ("SANY", COUNTER), ("tlc2.TLC", COUNTER)] {
+        let bench = fake(tool, breaks);
+        put(&bench, module, "SPECIFICATION Spec\n");
+        let done = bench.run(&["check", "M.tla"]).expect(3);
+        done.prints(&["inconclusive: ", "breaks on this module: ", "StackOverflowError"]);
+    }
 }
 
 #[test]

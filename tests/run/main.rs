@@ -17,6 +17,7 @@ mod interface;
 mod killed;
 mod misbehaving;
 mod narrowed;
+mod opened_files;
 mod original_defects;
 mod probes;
 mod review_schema;

@@ -70,6 +70,54 @@ fn an_answer_without_a_usable_module_is_asked_for_once_more_with_the_reason() {
     }
 }
 
+/// An expression with so many parentheses around it.
+fn nested(levels: usize) -> String {
+    format!("{}n + 1{}", "(".repeat(levels), ")".repeat(levels))
+}
+
+#[test]
+fn what_makes_a_tool_break_is_told_to_its_author_and_the_run_goes_on() {
+    for (bad, reason) in [
+        (MODULE.replace("n + 1", &nested(5_000)), "breaks on this module"),
+        (
+            MODULE.replace("EXTENDS Naturals", &format!("EXTENDS Naturals\nDeep(n) == {}", nested(5_000))),
+            "breaks on this module",
+        ),
+        (MODULE.replace("n + 1", "n + \0 1"), ""),
+        (MODULE.replace("EXTENDS", "\0EXTENDS"), ""),
+        (MODULE.replace("n + 1", "n + 4294967296"), ""),
+    ] {
+        for checker in ["tlc", "embedded"] {
+            let script = good()
+                .answer("formalize", 0, 1, "draft", &fenced(&bad))
+                .answer("formalize", 0, 2, "repair", &fenced(MODULE))
+                .answer("formalize", 1, 1, "draft", &fenced(MODULE));
+            let bench = crate::support::counter::bench();
+            let done = bench.forge(&script, &["--checker", checker]);
+            assert!([Some(0), Some(5)].contains(&done.status), "{checker} {reason}: {:?} {}", done.status, done.stderr);
+            let told = crate::support::ran::Ran { journal: bench.journal("specs"), bench }.told();
+            let reason = if checker == "tlc" { reason } else { "" };
+            assert!(told.contains(reason) && !told.is_empty(), "{checker} {reason:?}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_number_beyond_32_bits_in_the_configuration_is_told_to_its_author() {
+    for checker in ["tlc", "embedded"] {
+        let bad = sections(INVARIANTS, "", WITNESSES, &CFG.replace("Max = 2", "Max = 4294967296"));
+        let script = good().answer("generate_invariants", 0, 1, "draft", &bad).answer(
+            "generate_invariants",
+            0,
+            2,
+            "repair",
+            &good_sections(),
+        );
+        let run = ran(&script, &["--checker", checker], 0).ended("approved");
+        assert!(run.told().contains("4294967296 (for `Max`) has more than 32 bits"), "{}", run.told());
+    }
+}
+
 #[test]
 fn what_was_set_aside_to_read_an_answer_is_on_record() {
     let script = good()

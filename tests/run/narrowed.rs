@@ -301,6 +301,24 @@ fn a_module_made_from_an_older_informal_specification_is_not_approved() {
 }
 
 #[test]
+fn a_folder_with_the_users_own_files_under_the_names_of_a_run_is_refused_before_the_first_call() {
+    for name in ["Spec.tla", "Spec.cfg", "review.md", "informal_spec.md", "tlc_output.txt"] {
+        let bench = bench();
+        bench.write(&format!("specs/{name}"), "mine");
+        bench.write("rec.jsonl", good().text());
+        let run = ["run", "docs", "--recording", "rec.jsonl"];
+        bench.run(&run).expect(2).says(&[name, "no run of tlaforge put there", "--out DIR"]);
+        // An empty journal is no run, either.
+        bench.write("specs/journal.jsonl", "");
+        bench.run(&run).expect(2).says(&[name]);
+        bench.write("specs/journal.jsonl", "{\"v\":1,");
+        bench.run(&run).expect(2).says(&[name]);
+        assert_eq!(bench.read(&format!("specs/{name}")), "mine");
+        assert!(!bench.path("specs/workspace").exists());
+    }
+}
+
+#[test]
 fn a_folder_of_somebody_elses_workspace_is_not_cleared() {
     let bench = bench();
     bench.write("specs/workspace/precious.txt", "mine");

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::support::counter::{bench, good, issue};
+use crate::support::counter::{INFORMAL, bench, good, issue};
 use crate::support::folder::{RUN, ready, snapshot};
 use crate::support::handoff::Waiting;
 use crate::support::{Bench, Done, name, routes};
@@ -45,6 +45,24 @@ fn a_second_process_on_a_run_folder_is_refused_with_the_first_ones_pid() {
 }
 
 #[test]
+fn a_lock_or_journal_that_is_removed_or_replaced_during_a_run_is_noticed_before_the_next_write() {
+    for (file, change) in [("run.lock", "removed"), ("journal.jsonl", "removed"), ("journal.jsonl", "replaced")] {
+        let bench = ready();
+        let mut waiting = Waiting::start(&bench, &["run", "docs", "--provider", "handoff", "--out", "specs"]);
+        let path = bench.path("specs").join(file);
+        let before = bench.read("specs/journal.jsonl");
+        std::fs::rename(&path, bench.path("kept")).unwrap();
+        if change == "replaced" {
+            std::fs::write(&path, &before).unwrap();
+        }
+        waiting.answer(INFORMAL);
+        waiting.end().expect(2).says(&[file, &format!("was {change} while"), "then resume"]);
+        let after = if path.exists() && file != "run.lock" { &path } else { &bench.path("kept") };
+        assert!(file == "run.lock" || std::fs::read_to_string(after).unwrap() == before, "{file} {change}");
+    }
+}
+
+#[test]
 fn an_unknown_revision_or_station_is_answered_with_those_that_there_are() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
@@ -60,6 +78,27 @@ fn an_unknown_revision_or_station_is_answered_with_those_that_there_are() {
 }
 
 #[test]
+fn one_flipped_bit_of_a_journal_is_noticed_by_report_audit_and_resume() {
+    let bench = bench();
+    bench.forge(&good(), &[]).expect(0);
+    let whole = bench.read("specs/journal.jsonl").into_bytes();
+    // Each command starts a process, so these are some bits of the whole file, the first and the last among them.
+    for at in (0..whole.len()).step_by(whole.len() / 12).chain([whole.len() - 1]) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        std::fs::write(bench.path("specs/journal.jsonl"), &damaged).unwrap();
+        for args in [
+            &["report", "specs"][..],
+            &["resume", "specs"],
+            &["audit", "specs", "--policy", "default"],
+            &["audit", "specs/journal.jsonl", "--shape", "journal", "--formula", "G rev >= 0"],
+        ] {
+            bench.run(args).expect(2).says(&["journal.jsonl, line ", "is damaged"]);
+        }
+    }
+}
+
+#[test]
 fn a_journal_damaged_in_the_middle_stops_with_its_line_and_changes_nothing() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
@@ -69,7 +108,7 @@ fn a_journal_damaged_in_the_middle_stops_with_its_line_and_changes_nothing() {
     for (text, words) in [
         (whole.replacen(lines[4], "{\"v\":1,\"seq\":5", 1), "line 5, is damaged"),
         (without_third, "line 3, is damaged"),
-        (whole.replacen("{\"v\":1,", "{\"v\":2,", 1), "a newer tlaforge wrote it"),
+        (whole.replacen("{\"v\":2,", "{\"v\":3,", 1), "a newer tlaforge wrote it"),
         (whole.replacen(lines[2], "\u{0}\u{0}\u{0}", 1), "line 3, is damaged"),
     ] {
         bench.write("specs/journal.jsonl", &text);

@@ -134,7 +134,7 @@ impl<'a> Oracle<'a> {
                 let values: Option<Vec<Literal>> = terms.iter().map(|term| self.term(term, at)).collect();
                 values.is_some_and(|values| predicate(name, &values) == Some(true))
             }
-            Atom::Label { .. } | Atom::Quantity(_) => false,
+            Atom::Label { .. } | Atom::Quantity(_) | Atom::Each(..) => false,
         }
     }
 

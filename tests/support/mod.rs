@@ -125,6 +125,11 @@ impl Bench {
         self.env.push((name.to_owned(), value.to_owned()));
     }
 
+    /// A variable of the environment of the program.
+    pub fn variable(&self, name: &str) -> &str {
+        self.env.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value)
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -132,7 +137,11 @@ impl Bench {
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, content).unwrap();
+        if path.ends_with("journal.jsonl") {
+            std::fs::write(&path, with_checksums(content.as_ref())).unwrap();
+        } else {
+            std::fs::write(&path, content).unwrap();
+        }
         path
     }
 
@@ -218,6 +227,30 @@ fn is_of_a_maker(event: &Value) {
     let (name, lifeline) = (name(event), event["lifeline"].as_str().unwrap());
     assert!(makers(name).any(|maker| maker == lifeline), "{name} of {lifeline}");
     fields("", &event["data"], &mut |field| assert!(tells(lifeline, field), "{field} of {lifeline}: {name}"));
+}
+
+/// The text of a journal that a test has changed, with the checksums of what it says now. Lines that are no events stay as
+/// they are.
+pub fn with_checksums(journal: &[u8]) -> Vec<u8> {
+    use tlaforge::journal::Sha;
+    let (mut before, mut text) = (String::new(), Vec::new());
+    for line in journal.split_inclusive(|byte| *byte == b'\n') {
+        let mut body = line.strip_suffix(b"\n").unwrap_or(line).to_vec();
+        let event = serde_json::from_slice::<Value>(&body).ok();
+        let sealed = event.filter(|event| event.get("sum").is_some() && line.ends_with(b"\n"));
+        if let Some(Value::Object(mut event)) = sealed.clone() {
+            event.shift_remove("sum");
+            body = serde_json::to_vec(&event).unwrap();
+        }
+        before = Sha::of([before.as_bytes(), &body].concat()).as_str().to_owned();
+        if sealed.is_some() {
+            body.pop();
+            text.extend([&body, ",\"sum\":\"".as_bytes(), &before.as_bytes()[..16], b"\"}\n"].concat());
+        } else {
+            text.extend(line);
+        }
+    }
+    text
 }
 
 /// One event's name.

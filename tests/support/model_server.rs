@@ -137,6 +137,8 @@ enum End {
     Error(usize, Value),
     /// Nothing more comes after so many events, the connection stays.
     Stall(usize),
+    /// After so many events only this comes, again and again.
+    Alive(usize, &'static str),
 }
 
 #[derive(Debug, Clone)]
@@ -164,7 +166,7 @@ pub struct Reply {
     content_type: Option<String>,
     stop: Option<String>,
     tokens: Tokens,
-    counted: bool,
+    usage: Option<Value>,
     end: End,
     drip: Option<Duration>,
     delay: Duration,
@@ -180,7 +182,7 @@ impl Reply {
             content_type: None,
             stop: None,
             tokens: Tokens { input: 100, output: 10, cache_read: 0, cache_write: 0 },
-            counted: true,
+            usage: None,
             end: End::Whole,
             drip: None,
             delay: Duration::ZERO,
@@ -260,8 +262,13 @@ impl Reply {
     }
 
     /// A server that counts no tokens.
-    pub fn uncounted(mut self) -> Self {
-        self.counted = false;
+    pub fn uncounted(self) -> Self {
+        self.usage(Value::Null)
+    }
+
+    /// The turn's `usage`, word for word.
+    pub fn usage(mut self, usage: Value) -> Self {
+        self.usage = Some(usage);
         self
     }
 
@@ -280,6 +287,12 @@ impl Reply {
     /// Nothing comes after so many events.
     pub fn stall_after(mut self, events: usize) -> Self {
         self.end = End::Stall(events);
+        self
+    }
+
+    /// Only this comes after so many events, for as long as the client listens.
+    pub fn alive_after(mut self, events: usize, text: &'static str) -> Self {
+        self.end = End::Alive(events, text);
         self
     }
 
@@ -526,7 +539,7 @@ fn stream_events(
     let mut chunk = |text: &str| stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
     let upto = match reply.end {
         End::Whole => events.len(),
-        End::Cut(n) | End::Short(n) | End::Stall(n) | End::Error(n, _) => n.min(events.len()),
+        End::Cut(n) | End::Short(n) | End::Stall(n) | End::Error(n, _) | End::Alive(n, _) => n.min(events.len()),
     };
     for event in &events[..upto] {
         if let Some(pause) = reply.drip {
@@ -538,6 +551,13 @@ fn stream_events(
         End::Cut(_) => return Ok(false),
         End::Stall(_) => {
             stay(stream, shared);
+            return Ok(false);
+        }
+        End::Alive(_, text) => {
+            while !shared.stopped.load(Ordering::SeqCst) {
+                chunk(text)?;
+                std::thread::sleep(Duration::from_millis(50));
+            }
             return Ok(false);
         }
         End::Error(_, error) if chat => chunk(&format!("data: {}\n\n", json!({ "error": error })))?,
@@ -571,7 +591,7 @@ impl Reply {
         self.tokens
     }
 
-    pub(super) fn counts(&self) -> bool {
-        self.counted
+    pub(super) fn written_usage(&self) -> Option<&Value> {
+        self.usage.as_ref()
     }
 }

@@ -43,8 +43,8 @@ fn model_of(seen: &Seen) -> Value {
 }
 
 fn usage(reply: &Reply, output: u64) -> Value {
-    if !reply.counts() {
-        return Value::Null;
+    if let Some(usage) = reply.written_usage() {
+        return usage.clone();
     }
     let used = reply.used();
     json!({
@@ -121,13 +121,14 @@ fn message_events(blocks: &[Block], reply: &Reply, seen: &Seen) -> Vec<String> {
 }
 
 fn chat_usage(reply: &Reply) -> Value {
-    if !reply.counts() {
-        return Value::Null;
+    if let Some(usage) = reply.written_usage() {
+        return usage.clone();
     }
     let used = reply.used();
+    let prompt = used.input.saturating_add(used.cache_read);
     json!({
-        "prompt_tokens": used.input + used.cache_read, "completion_tokens": used.output,
-        "total_tokens": used.input + used.cache_read + used.output,
+        "prompt_tokens": prompt, "completion_tokens": used.output,
+        "total_tokens": prompt.saturating_add(used.output),
         "prompt_tokens_details": {"cached_tokens": used.cache_read},
     })
 }

@@ -3,7 +3,8 @@
 
 use fastrand::Rng;
 use tlaforge::temporal::{
-    Arithmetic, Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Record, Term, Unary, Value,
+    Arithmetic, Atom, Binary, Causal, Comparison, Formula, Formulas, Literal, Number, Quantifier, Record, Term, Test,
+    Unary, Value,
 };
 
 pub(crate) const FUTURE: [Unary; 4] = [Unary::Next, Unary::WeakNext, Unary::Globally, Unary::Finally];
@@ -89,6 +90,15 @@ fn leaf(rng: &mut Rng, formulas: &mut Formulas, grammar: Grammar) -> Formula {
             Atom::Label { kind: kind.into(), text: text(rng, false).into() }
         }
         1 | 2 => Atom::Compare(comparison(rng), term(rng, 3), term(rng, 3)),
+        3 if rng.bool() => {
+            let quantifier = if rng.bool() { Quantifier::Any } else { Quantifier::Every };
+            let test = if rng.bool() {
+                Test::Compare(comparison(rng), term(rng, 2))
+            } else {
+                Test::Call(text(rng, true).into(), (0..rng.usize(..3)).map(|_| term(rng, 2)).collect())
+            };
+            Atom::Each(quantifier, Term::Field(text(rng, true).into()), test)
+        }
         3 => Atom::Call(text(rng, true).into(), (0..rng.usize(..3)).map(|_| term(rng, 2)).collect()),
         _ if grammar.quantities => match term(rng, 3) {
             Term::Literal(Literal::Null | Literal::Text(_) | Literal::Bool(_)) => {

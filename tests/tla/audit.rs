@@ -152,7 +152,7 @@ fn layout_and_comments_do_not_change_what_was_checked() {
     assert_eq!(Checked::of(&one, &config), Checked::of(&two, &config));
     let regrouped = module("Help == x = 1\nInv == /\\ x = 2\n       \\/ Help\n       /\\ y = 1\nSpec == x = 1");
     let nested = module("Help == x = 1\nInv == /\\ x = 2\n          \\/ Help\n       /\\ y = 1\nSpec == x = 1");
-    assert_eq!(Checked::of(&regrouped, &config).len(), 1);
+    assert_eq!(Checked::of(&regrouped, &config).keys().collect::<Vec<_>>(), ["Inv", "role Inv"]);
     assert_ne!(Checked::of(&one, &config), Checked::of(&nested, &config));
 }
 
@@ -163,7 +163,10 @@ fn nothing_is_weakened_in_silence() {
         &module("Help == x = 1\nInv == Help\nGone == y = 1\nSpec == x = 1 /\\ [][x' = 1]_vars /\\ WF_vars(x' = 1)"),
         &config,
     );
-    assert_eq!(first.keys().map(String::as_str).collect::<Vec<_>>(), ["FAIRNESS", "Gone", "Inv", "N"]);
+    assert_eq!(
+        first.keys().map(String::as_str).collect::<Vec<_>>(),
+        ["FAIRNESS", "Gone", "Inv", "N", "role Gone", "role Inv"]
+    );
     let mut baseline = Baseline::default();
     assert_eq!(baseline.changes(&first), []);
     baseline.absorb(&first);
@@ -223,6 +226,28 @@ fn which_requirements_a_property_covers_is_no_secret_change() {
     assert_eq!(names(&baseline, &moved), ["covers Deadlock"; 0], "a property that comes back is a new one");
     baseline.absorb(&moved);
     assert_eq!(names(&baseline, &first), ["covers Inv"]);
+}
+
+#[test]
+fn the_keyword_that_lists_a_name_is_no_secret_change() {
+    let module = module("Inv == x = 1");
+    let of = |text: &str| Checked::of(&module, &cfg(text));
+    let mut baseline = Baseline::default();
+    baseline.absorb(&of("INVARIANT Inv"));
+    for (text, role) in [
+        ("PROPERTY Inv", "PROPERTY"),
+        ("INIT Inv\n\\* WITNESS Inv", "INIT, WITNESS"),
+        ("INVARIANT Inv PROPERTY Inv", "INVARIANT, PROPERTY"),
+    ] {
+        let changes = baseline.changes(&of(text));
+        let [change] = changes.as_slice() else { panic!("{text}: {changes:?}") };
+        let shown = (change.name.as_str(), change.was.as_deref(), change.now.as_deref());
+        assert_eq!(shown, ("role Inv", Some("INVARIANT"), Some(role)));
+    }
+    let gone = of("CHECK_DEADLOCK TRUE");
+    assert_eq!(names(&baseline, &gone), ["Inv"]);
+    baseline.accept(["Inv"], &gone);
+    assert_eq!(names(&baseline, &of("PROPERTY Inv")), [""; 0], "a property that comes back is a new one");
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::plan::{At, Node, Take, add_line};
+use super::plan::{At, Node, Take};
 use super::step::Step;
+use super::step::add_line;
 
 /// One block of a list: a text, or an object that tells of a tool or a text.
 pub(super) struct Block<'p, 's> {
@@ -64,9 +65,11 @@ enum Part {
     Name,
     Text,
     Function,
+    Custom,
     Content,
     Input,
     Arguments,
+    Args,
     #[serde(other)]
     Other,
 }
@@ -81,34 +84,34 @@ pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, m
     let mut arguments = None;
     while let Some(key) = map.next_key()? {
         match key {
-            Part::Input | Part::Arguments if all => arguments = map.next_value::<Option<serde_json::Value>>()?,
-            Part::Function if all => {
+            Part::Input | Part::Arguments | Part::Args if all => {
+                arguments = map.next_value::<Option<serde_json::Value>>()?
+            }
+            Part::Function | Part::Custom if all => {
                 let called = map.next_value::<Called<'_>>()?;
                 (function, arguments) = (called.name.unwrap_or(Loose(None)), called.arguments.or(arguments));
             }
             Part::Type => kind = map.next_value()?,
             Part::Name => name = map.next_value()?,
             Part::Text => text = map.next_value()?,
-            Part::Function => function = map.next_value::<Named<'_>>()?.name.unwrap_or(Loose(None)),
+            Part::Function | Part::Custom => function = map.next_value::<Named<'_>>()?.name.unwrap_or(Loose(None)),
             Part::Content if wanted => content = map.next_value()?,
-            Part::Content | Part::Input | Part::Arguments | Part::Other => _ = map.next_value::<IgnoredAny>()?,
+            Part::Content | Part::Input | Part::Arguments | Part::Args | Part::Other => {
+                _ = map.next_value::<IgnoredAny>()?
+            }
         }
     }
     let (kind, name, text) = (kind.0.as_deref(), function.0.or(name.0), text.0.as_deref());
-    let calls = kind.is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function");
+    let calls = kind.is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function" || k == "custom");
     if let Some(name) = name.filter(|_| node.takes.contains(&Take::Tool) && calls) {
-        let written = |arguments: serde_json::Value| match arguments {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
-        step.arguments.extend(arguments.map(|arguments| (step.tools.len(), written(arguments))));
+        step.arguments.extend(arguments.map(|arguments| (step.tools.len(), arguments)));
         step.tools.push(name.into_owned());
     }
     if let Some(text) = text.filter(|_| wanted && writes(kind)) {
-        add_line(&mut step.text, text);
+        step.write(text);
     }
     if let Some(text) = content.0.filter(|_| kind.is_some_and(|k| k.ends_with("tool_result"))) {
-        add_line(&mut step.text, &text);
+        step.write(&text);
     }
     Ok(())
 }
@@ -184,6 +187,7 @@ struct Named<'a> {
 struct Called<'a> {
     #[serde(borrow)]
     name: Option<Loose<'a>>,
+    #[serde(alias = "input")]
     arguments: Option<serde_json::Value>,
 }
 

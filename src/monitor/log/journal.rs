@@ -84,10 +84,11 @@ const STEP: &str = "event event.judged.better event.judged.survivors event.merge
 const TOLD: &str = "told.stop_reason told.text told.tools";
 
 /// What a check found, below `outcome.` of `check_finished` and `check.` of `revision_closed`.
-const CHECK: &str = "bounds.collision_probability bounds.constants.* bounds.constraints bounds.deadlock_checked \
-    bounds.symmetry bounds.view checker coverage invariants probes.* properties reason statistics.depth \
-    statistics.distinct statistics.generated statistics.initial statistics.left_on_queue statistics.seconds trace \
-    trace.* verdict version violated.kind violated.name warnings witnesses";
+const CHECK: &str = "bounds.assumptions_only bounds.collision_probability bounds.constants.* bounds.constraints \
+    bounds.deadlock_checked bounds.initial_only bounds.initial_parts bounds.symmetry bounds.view checker coverage \
+    invariants probes.* properties reason statistics.depth statistics.distinct statistics.generated \
+    statistics.initial statistics.left_on_queue statistics.seconds trace trace.* verdict version violated.kind \
+    violated.name warnings witnesses";
 
 /// Whose events can have a name.
 #[derive(Clone, Copy)]
@@ -328,6 +329,18 @@ pub fn is_journal_field(name: &str) -> bool {
         Some(prefix) => name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()),
         None => field == name,
     })
+}
+
+/// Fields that always hold a list, which rules read by `any` and `every`.
+const LISTS: &str = "added check.bounds.constraints check.bounds.symmetry check.coverage check.invariants \
+    check.properties check.warnings check.witnesses diagnostics docs exemplars feedback held.labels held.tools \
+    leaders offered outcome.bounds.constraints outcome.bounds.symmetry outcome.coverage outcome.invariants \
+    outcome.properties outcome.warnings outcome.witnesses prevented reads replaced request_ids samples skipped \
+    told.labels told.tools";
+
+/// Whether a field of an event holds a list.
+pub fn is_journal_list(name: &str) -> bool {
+    LISTS.split_whitespace().any(|known| known == name)
 }
 
 /// The events that carry a field; `None` where every event has it.

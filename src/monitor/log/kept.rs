@@ -38,4 +38,7 @@ pub enum RecordError {
     /// A text that it names is not to be had.
     #[error("{0}")]
     Text(String),
+    /// A path that a rule reads as one value crosses a list.
+    #[error("{0}")]
+    List(String),
 }

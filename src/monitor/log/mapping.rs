@@ -130,7 +130,15 @@ impl Mapping {
                 ..Self::default()
             },
             Shape::Openai => Self {
-                tool_call: some(&["tool_calls", "message.tool_calls", "choices.message.tool_calls", "content"]),
+                tool_call: some(&[
+                    "tool_calls",
+                    "message.tool_calls",
+                    "choices.message.tool_calls",
+                    "function_call",
+                    "message.function_call",
+                    "choices.message.function_call",
+                    "content",
+                ]),
                 text: some(&["content", "message.content", "choices.message.content"]),
                 stop_reason: some(&["finish_reason", "choices.finish_reason"]),
                 within: one("message"),

@@ -1,20 +1,27 @@
 //! Logs of agents as traces: records of any shape become states that formulas read.
 
 mod block;
+mod calls;
+mod fit;
 mod journal;
 mod json;
 mod kept;
 mod mapping;
 mod plan;
+mod reads;
 mod source;
+mod states;
 mod step;
 
+pub use fit::{Fit, best_fit, fits};
 pub use journal::{
-    CANDIDATE_LIFELINES, JOURNAL_LIFELINES, STATION_LIFELINES, carriers, is_journal_field, journal_events,
-    journal_fields, journal_vocabulary, makers, near, tells,
+    CANDIDATE_LIFELINES, JOURNAL_LIFELINES, STATION_LIFELINES, carriers, is_journal_field, is_journal_list,
+    journal_events, journal_fields, journal_vocabulary, makers, near, tells,
 };
 pub use kept::{KeptTexts, RecordError};
 pub use mapping::{Mapping, Shape};
 pub use plan::Plan;
+pub use reads::read_as_one;
 pub use source::{Found, LONGEST_LINE, LogError, Manner, Places, scan_lines, scan_list, shape_of};
+pub use states::States;
 pub use step::{CALLS, FoundTrue, Scalar, Step};

@@ -8,9 +8,12 @@ use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::block::{Block, read_block};
+use super::calls::Calls;
 use super::json::Reader;
 use super::kept::{KeptTexts, RecordError};
 use super::mapping::Mapping;
+use super::reads::{FieldReads, Reads};
+use super::states::States;
 use super::step::{FoundTrue, Scalar, Step};
 use crate::monitor::known_labels::KnownLabels;
 use crate::monitor::propositions::{MODEL, asked_by};
@@ -21,6 +24,10 @@ use crate::temporal::{Atom, Formula, Formulas};
 pub(super) enum Take {
     /// The value of the field of this number; lower ranks go first.
     Field(usize, u8),
+    /// All values of it, also those in lists.
+    Values(usize, u8),
+    /// What stands beside the name of a tool.
+    Beside,
     /// A tool's name, or blocks with some.
     Tool,
     /// What such tools were called with.
@@ -39,6 +46,8 @@ pub(super) enum Take {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {
     pub(super) takes: Vec<Take>,
+    /// The number of a field that must not lead through a list here.
+    single: Option<usize>,
     children: Vec<(String, Node)>,
 }
 
@@ -46,14 +55,41 @@ impl Node {
     fn insert(&mut self, path: &str, take: Take) {
         let mut node = self;
         for key in path.split('.') {
-            let at = node.children.iter().position(|(k, _)| k == key).unwrap_or_else(|| {
-                node.children.push((key.to_owned(), Self::default()));
-                node.children.len() - 1
-            });
-            node = &mut node.children[at].1;
+            node = node.at(key);
         }
         if !node.takes.contains(&take) {
             node.takes.push(take);
+        }
+    }
+
+    fn at(&mut self, key: &str) -> &mut Self {
+        let at = self.children.iter().position(|(k, _)| k == key).unwrap_or_else(|| {
+            self.children.push((key.to_owned(), Self::default()));
+            self.children.len() - 1
+        });
+        &mut self.children[at].1
+    }
+
+    /// Makes it an error that a list is on this path or, unless only that the field is there counts, at its end.
+    fn keep_single(&mut self, path: &str, number: usize, end: bool) {
+        let mut node = self;
+        let mut keys = path.split('.').peekable();
+        while let Some(key) = keys.next() {
+            node = node.at(key);
+            if end || keys.peek().is_some() {
+                node.single.get_or_insert(number);
+            }
+        }
+    }
+
+    /// Inserts a field at a path, in each way in which it is read.
+    fn insert_field(&mut self, path: &str, number: usize, rank: u8, read: Reads) {
+        self.insert(path, Take::Field(number, rank));
+        if read.all {
+            self.insert(path, Take::Values(number, rank));
+        }
+        if read.one || read.there {
+            self.keep_single(path, number, read.one);
         }
     }
 
@@ -77,6 +113,11 @@ pub struct Plan {
     kept: Option<KeptTexts>,
     model: Option<ModelPlan>,
     known: KnownLabels,
+    /// What rules read of each call, and whether each call of a record is a state.
+    pub(super) calls: Calls,
+    /// By the number of a field, what to write if a list leads to it.
+    spellings: Vec<String>,
+    tolerates_lists: bool,
 }
 
 /// Where a record tells the labels that a model gave.
@@ -94,20 +135,10 @@ impl Plan {
     /// A plan for the fields and labels that some formulas read, and for the fields named besides.
     pub fn new(mapping: &Mapping, formulas: &Formulas, wanted: &[Formula], besides: &[&str]) -> Self {
         let mut names: BTreeSet<String> = besides.iter().map(|name| (*name).to_owned()).collect();
-        let mut extras = BTreeSet::new();
         names.extend(mapping.only.clone());
-        for formula in wanted {
-            for atom in formulas.atoms_of(*formula) {
-                match formulas.atom(atom) {
-                    Atom::Name(name) => _ = names.insert(name.to_string()),
-                    Atom::Label { kind, text } if &**kind == "extra" => {
-                        extras.extend(text.split_once('=').map(|(key, _)| key.to_owned()));
-                    }
-                    atom => names
-                        .extend(atom.terms().iter().flat_map(|term| term.fields()).map(|(_, name)| name.to_owned())),
-                }
-            }
-        }
+        let read = FieldReads::of(formulas, wanted);
+        names.extend(read.names().map(str::to_owned));
+        let extras = read.extras().clone();
         let propositions: BTreeSet<Arc<str>> = wanted.iter().flat_map(|f| asked_by(formulas, *f)).collect();
         let told = mapping.model_asked.as_ref().filter(|_| !propositions.is_empty());
         names.extend(told.into_iter().flatten().cloned());
@@ -118,19 +149,33 @@ impl Plan {
             by: told.and_then(|[_, by]| number(by)),
             propositions: propositions.into_iter().collect(),
         });
+        let calls = Calls::new(mapping, &names, &read);
+        let spellings = names.iter().map(|name| read.spelling(name, mapping)).collect();
         let mut root = Node::default();
         for (number, name) in names.iter().enumerate() {
-            if extras.contains(name) {
-                root.insert(&format!("extra.{name}"), Take::Field(number, 0));
+            let is_of_call = calls.reads(number);
+            let mut read = read.of_name(name);
+            if is_of_call {
+                // Each call has its own: what the record itself has under this name counts only without a call.
+                (read.one, read.there) = (false, false);
             }
-            root.insert(name, Take::Field(number, 1));
+            if extras.contains(name) {
+                root.insert_field(&format!("extra.{name}"), number, 0, read);
+            }
+            root.insert_field(name, number, 1, read);
             if let Some(within) = &mapping.within {
-                root.insert(&format!("{within}.{name}"), Take::Field(number, 2));
+                root.insert_field(&format!("{within}.{name}"), number, 2, read);
+            }
+        }
+        for path in mapping.tool_call.iter().flatten().filter(|_| calls.read_input()) {
+            let parent = path.rsplit_once('.').map_or(String::new(), |(parent, _)| format!("{parent}."));
+            for beside in ["input", "arguments", "args"] {
+                root.insert(&format!("{parent}{beside}"), Take::Beside);
             }
         }
         for path in mapping.tool_call.iter().flatten() {
             root.insert(path, Take::Tool);
-            if model.is_some() {
+            if model.is_some() || calls.read_input() {
                 root.insert(path, Take::Arguments);
             }
         }
@@ -153,7 +198,17 @@ impl Plan {
             .only
             .as_ref()
             .and_then(|name| names.iter().position(|n| n == name).map(|number| (number, mapping.values.clone())));
-        Self { root, names, only, kept: None, model, known: KnownLabels::default() }
+        Self {
+            root,
+            names,
+            only,
+            kept: None,
+            model,
+            known: KnownLabels::default(),
+            calls,
+            spellings,
+            tolerates_lists: false,
+        }
     }
 
     /// The same, with the labels that a model gave. Without them every proposition is false that a model has to judge.
@@ -162,15 +217,21 @@ impl Plan {
         Self { known, ..self }
     }
 
+    /// The same, but a field that a list leads to is undefined, and no error.
+    #[must_use]
+    pub fn tolerating_lists(self) -> Self {
+        Self { tolerates_lists: true, ..self }
+    }
+
     /// The same, for a log beside which texts are kept. Without it nothing is known of them.
     #[must_use]
     pub fn with_texts(self, kept: KeptTexts) -> Self {
         Self { kept: Some(kept), ..self }
     }
 
-    /// A state with nothing in it, to be read into.
-    pub fn step(&self) -> Step {
-        Step::new(&self.names)
+    /// States with nothing in them, to be read into.
+    pub fn states(&self) -> States {
+        States::new(Step::new(&self.names))
     }
 
     /// The fields that are looked for.
@@ -178,9 +239,9 @@ impl Plan {
         &self.names
     }
 
-    /// Reads one record; `false` where it is no state.
-    pub fn read(&self, json: &[u8], step: &mut Step) -> Result<bool, RecordError> {
-        step.clear();
+    /// Reads one record; `false` if it is no state.
+    pub fn read(&self, json: &[u8], states: &mut States) -> Result<bool, RecordError> {
+        let step = states.begin();
         let mut reader = Reader::new(json);
         let is_state = if reader.peek() == Some(b'{')
             && (At { node: &self.root, step }).deserialize(&mut reader).and_then(|()| reader.end()).is_ok()
@@ -193,10 +254,26 @@ impl Plan {
             && let Some(name) = step.text_kept.take()
         {
             let text = kept.fetch(&name).map_err(RecordError::Text)?;
-            add_line(&mut step.text, &text);
+            step.write(&text);
         }
-        self.label(step);
+        self.finish(states, is_state)?;
         Ok(is_state)
+    }
+
+    /// Divides a record that was read into its states, and labels them.
+    fn finish(&self, states: &mut States, is_state: bool) -> Result<(), RecordError> {
+        if !is_state {
+            return Ok(());
+        }
+        if let Some(number) = states.divide(&self.calls)
+            && !self.tolerates_lists
+        {
+            return Err(RecordError::List(self.spellings[number].clone()));
+        }
+        if self.model.is_some() {
+            states.label(|step| self.label(step));
+        }
+        Ok(())
     }
 
     /// Joins the labels that a model gave: those that the record tells itself, where they are of the same words, else those
@@ -239,12 +316,14 @@ impl Plan {
     pub(super) fn element<'de, A: SeqAccess<'de>>(
         &self,
         list: &mut A,
-        step: &mut Step,
-    ) -> Result<Option<bool>, A::Error> {
-        step.clear();
-        let there = list.next_element_seed(At { node: &self.root, step })?;
-        self.label(step);
-        Ok(there.map(|()| self.is_state(step)))
+        states: &mut States,
+    ) -> Result<Option<Result<bool, RecordError>>, A::Error> {
+        let step = states.begin();
+        if list.next_element_seed(At { node: &self.root, step })?.is_none() {
+            return Ok(None);
+        }
+        let is_state = self.is_state(step);
+        Ok(Some(self.finish(states, is_state).map(|()| is_state)))
     }
 
     fn is_state(&self, step: &Step) -> bool {
@@ -265,11 +344,15 @@ pub(super) struct At<'p, 's> {
 impl At<'_, '_> {
     fn scalar(self, scalar: &Scalar) {
         for take in &self.node.takes {
-            if let Take::Field(number, rank) = take {
-                let slot = &mut self.step.values[*number];
-                if slot.as_ref().is_none_or(|(before, _)| rank <= before) {
-                    *slot = Some((*rank, scalar.clone()));
+            match take {
+                Take::Field(number, rank) => {
+                    let slot = &mut self.step.values[*number];
+                    if slot.as_ref().is_none_or(|(before, _)| rank <= before) {
+                        *slot = Some((*rank, scalar.clone()));
+                    }
                 }
+                Take::Values(number, rank) => self.step.add_value(*number, *rank, Some(scalar.clone())),
+                _ => {}
             }
         }
     }
@@ -283,11 +366,14 @@ impl At<'_, '_> {
                         *slot = Some((*rank, Scalar::Text(text.to_owned())));
                     }
                 }
+                Take::Values(number, rank) => {
+                    self.step.add_value(*number, *rank, Some(Scalar::Text(text.to_owned())));
+                }
                 // What may be a text is one: a message that says `rm` has called nothing.
                 Take::Tool if self.node.takes.contains(&Take::Text) => {}
                 Take::Tool => self.step.tools.push(text.to_owned()),
-                Take::Arguments | Take::Labels => {}
-                Take::Text => add_line(&mut self.step.text, text),
+                Take::Arguments | Take::Beside | Take::Labels => {}
+                Take::Text => self.step.write(text),
                 Take::TextKept => self.step.text_kept = Some(text.to_owned()),
                 Take::Stop(rank) => {
                     if self.step.stop.as_ref().is_none_or(|(before, _)| rank <= before) {
@@ -305,13 +391,19 @@ impl At<'_, '_> {
             }
         }
     }
-}
 
-pub(super) fn add_line(text: &mut String, more: &str) {
-    if !text.is_empty() {
-        text.push('\n');
+    /// Reads the elements of a list with texts and calls: a text belongs to the call that follows it, but to none in
+    /// particular if the list has no call.
+    fn in_blocks<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.step.in_blocks, true);
+        let (calls, parts) = (self.step.tools.len(), self.step.parts.len());
+        let done = read(self);
+        if self.step.tools.len() == calls {
+            self.step.parts[parts..].iter_mut().for_each(|(call, _)| *call = 0);
+        }
+        self.step.in_blocks = before;
+        done
     }
-    text.push_str(more);
 }
 
 impl<'de> DeserializeSeed<'de> for At<'_, '_> {
@@ -320,6 +412,11 @@ impl<'de> DeserializeSeed<'de> for At<'_, '_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         if self.node.takes.is_empty() && self.node.children.is_empty() {
             return IgnoredAny::visit_ignored(deserializer);
+        }
+        if self.node.takes.contains(&Take::Beside) {
+            let value: serde_json::Value = serde::Deserialize::deserialize(deserializer)?;
+            self.step.beside.get_or_insert_with(|| value.clone());
+            return value.deserialize_any(self).map_err(D::Error::custom);
         }
         deserializer.deserialize_any(self)
     }
@@ -375,23 +472,38 @@ impl<'de> Visitor<'de> for At<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
         self.compound();
-        if self.node.takes.contains(&Take::Labels) {
+        self.step.crosses = self.step.crosses.or(self.node.single);
+        let node = self.node;
+        let goes_on = !node.children.is_empty() || node.takes.iter().any(|take| matches!(take, Take::Values(..)));
+        if node.takes.contains(&Take::Labels) {
             while let Some(name) = list.next_element()? {
                 self.step.told_labels.push(name);
             }
-        } else if self.node.blocks() && self.node.children.is_empty() {
-            while list.next_element_seed(Block { node: self.node, step: &mut *self.step })?.is_some() {}
-        } else if self.node.children.is_empty() {
-            while list.next_element::<IgnoredAny>()?.is_some() {}
-        } else {
+        } else if node.blocks() {
+            return self.in_blocks(|at| {
+                if goes_on {
+                    while list.next_element_seed(At { node, step: &mut *at.step })?.is_some() {}
+                } else {
+                    while list.next_element_seed(Block { node, step: &mut *at.step })?.is_some() {}
+                }
+                Ok(())
+            });
+        } else if goes_on {
             // A list on the way is looked through: `choices.message` is the message of each choice.
-            while list.next_element_seed(At { node: self.node, step: &mut *self.step })?.is_some() {}
+            while list.next_element_seed(At { node, step: &mut *self.step })?.is_some() {}
+        } else {
+            while list.next_element::<IgnoredAny>()?.is_some() {}
         }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
         self.compound();
+        for take in &self.node.takes {
+            if let Take::Values(number, rank) = take {
+                self.step.add_value(*number, *rank, None);
+            }
+        }
         if !self.node.blocks() {
             return self.below(map);
         }

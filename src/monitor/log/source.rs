@@ -10,6 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use super::kept::RecordError;
 use super::mapping::Shape;
 use super::plan::Plan;
+use super::states::States;
 use super::step::{Step, TOLD};
 
 /// How much a thread reads before it looks at the lines in it: little enough to stay near, and memory a small multiple.
@@ -30,6 +31,14 @@ pub enum LogError {
         /// Its number, from 1.
         line: u64,
         /// What is wrong.
+        message: String,
+    },
+    /// A path that a rule reads as one value crosses a list.
+    #[error("{place}: {message}")]
+    List {
+        /// The line or the message.
+        place: String,
+        /// What to write instead.
         message: String,
     },
 }
@@ -112,12 +121,12 @@ pub struct Found {
 }
 
 impl Found {
-    fn of(plan: &Plan) -> Self {
+    pub(in crate::monitor) fn of(plan: &Plan) -> Self {
         Self { defined: vec![false; plan.names().len()], ..Self::default() }
     }
 
     /// What some state tells: `tool_call`, `text`, `stop_reason`.
-    pub fn told(&self) -> impl Iterator<Item = &'static str> {
+    pub fn told(&self) -> impl Iterator<Item = &'static str> + use<> {
         TOLD.into_iter().zip(self.told).filter(|(_, told)| *told).map(|(kind, _)| kind)
     }
 
@@ -132,7 +141,13 @@ impl Found {
         either(&mut self.defined, other.defined);
     }
 
-    fn note(&mut self, step: &Step, place: u64) {
+    pub(in crate::monitor) fn note(&mut self, states: &States, place: u64) {
+        for step in states.each() {
+            self.note_state(step, place);
+        }
+    }
+
+    fn note_state(&mut self, step: &Step, place: u64) {
         self.places.push(place);
         either(&mut self.told, step.told());
         either(&mut self.defined, step.defined());
@@ -161,7 +176,7 @@ pub fn shape_of(beginning: &[u8]) -> Shape {
     records.iter().map(shape_of_record).find(|shape| *shape != Shape::Jsonl).unwrap_or(Shape::Jsonl)
 }
 
-fn shape_of_record(record: &serde_json::Value) -> Shape {
+pub(super) fn shape_of_record(record: &serde_json::Value) -> Shape {
     let has = |key: &str| record.get(key).is_some();
     let is_text = |key: &str| record.get(key).is_some_and(serde_json::Value::is_string);
     match () {
@@ -175,13 +190,13 @@ fn shape_of_record(record: &serde_json::Value) -> Shape {
     }
 }
 
-/// Reads JSON lines; states, each with its line, are folded by as many threads as wanted, and the folds handed over in the
+/// Reads JSON lines; the states of each record, with its line, are folded by as many threads as wanted, and the folds handed over in the
 /// log's order.
 pub fn scan_lines<A: Default + Send>(
     input: &mut (impl Read + Send),
     plan: &Plan,
     manner: Manner,
-    fold: impl Fn(&mut A, &Step, u64) + Sync,
+    fold: impl Fn(&mut A, &States, u64) + Sync,
     mut take: impl FnMut(A),
 ) -> Result<Found, LogError> {
     let threads = manner.threads.max(1);
@@ -296,12 +311,12 @@ fn scan_block<A: Default>(
     block: &Block,
     plan: &Plan,
     manner: Manner,
-    fold: &impl Fn(&mut A, &Step, u64),
+    fold: &impl Fn(&mut A, &States, u64),
 ) -> Result<(A, Found), LogError> {
     let Block { text, first, is_last } = block;
     let mut folded = A::default();
     let mut found = Found::of(plan);
-    let mut step = plan.step();
+    let mut states = plan.states();
     let mut line = *first;
     let mut rest = text.strip_prefix(if line == 1 { "\u{feff}".as_bytes() } else { &[] }).unwrap_or(text);
     while !rest.is_empty() {
@@ -310,12 +325,15 @@ fn scan_block<A: Default>(
         rest = after;
         if !text.trim_ascii().is_empty() {
             found.records += 1;
-            match plan.read(text, &mut step) {
+            match plan.read(text, &mut states) {
                 Ok(is_state) => {
                     if is_state {
-                        found.note(&step, line);
-                        fold(&mut folded, &step, line);
+                        found.note(&states, line);
+                        fold(&mut folded, &states, line);
                     }
+                }
+                Err(RecordError::List(message)) => {
+                    return Err(LogError::List { place: format!("line {line}"), message });
                 }
                 Err(RecordError::Text(message)) => return Err(LogError::Line { line, message }),
                 Err(RecordError::Json(error)) if *is_last && end.is_none() && error.is_eof() => found.torn = Some(line),
@@ -344,13 +362,18 @@ fn explain(error: &serde_json::Error, text: &[u8]) -> String {
 }
 
 /// Reads a list of messages: an array, or an object with one under `messages`.
-pub fn scan_list(text: &[u8], plan: &Plan, mut each: impl FnMut(&Step, u64)) -> Result<Found, LogError> {
+pub fn scan_list(text: &[u8], plan: &Plan, mut each: impl FnMut(&States, u64)) -> Result<Found, LogError> {
     let mut found = Found::of(plan);
     found.places.listed = true;
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let list = List { plan, found: &mut found, each: &mut each };
-    list.deserialize(&mut deserializer).and_then(|()| deserializer.end()).map_err(|error| LogError::Line {
+    let mut wrong = None;
+    let list = List { plan, found: &mut found, each: &mut each, wrong: &mut wrong };
+    let read = list.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    if let Some(wrong) = wrong {
+        return Err(wrong);
+    }
+    read.map_err(|error| LogError::Line {
         line: error.line() as u64,
         message: format!("not a list of messages: {error}"),
     })?;
@@ -361,9 +384,11 @@ struct List<'a, F> {
     plan: &'a Plan,
     found: &'a mut Found,
     each: &'a mut F,
+    /// What is wrong with a message that is JSON.
+    wrong: &'a mut Option<LogError>,
 }
 
-impl<'de, F: FnMut(&Step, u64)> DeserializeSeed<'de> for List<'_, F> {
+impl<'de, F: FnMut(&States, u64)> DeserializeSeed<'de> for List<'_, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -371,7 +396,7 @@ impl<'de, F: FnMut(&Step, u64)> DeserializeSeed<'de> for List<'_, F> {
     }
 }
 
-impl<'de, F: FnMut(&Step, u64)> Visitor<'de> for List<'_, F> {
+impl<'de, F: FnMut(&States, u64)> Visitor<'de> for List<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -379,12 +404,20 @@ impl<'de, F: FnMut(&Step, u64)> Visitor<'de> for List<'_, F> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let mut step = self.plan.step();
-        while let Some(is_state) = self.plan.element(&mut list, &mut step)? {
+        let mut states = self.plan.states();
+        while let Some(read) = self.plan.element(&mut list, &mut states)? {
             self.found.records += 1;
-            if is_state {
-                self.found.note(&step, self.found.records);
-                (self.each)(&step, self.found.records);
+            match read {
+                Ok(true) => {
+                    self.found.note(&states, self.found.records);
+                    (self.each)(&states, self.found.records);
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    let place = format!("message {}", self.found.records);
+                    *self.wrong = Some(LogError::List { place, message: error.to_string() });
+                    return Err(serde::de::Error::custom(error));
+                }
             }
         }
         Ok(())
@@ -395,7 +428,7 @@ impl<'de, F: FnMut(&Step, u64)> Visitor<'de> for List<'_, F> {
         while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
             if key == "messages" && !there {
                 there = true;
-                map.next_value_seed(List { plan: self.plan, found: self.found, each: self.each })?;
+                map.next_value_seed(List { plan: self.plan, found: self.found, each: self.each, wrong: self.wrong })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }

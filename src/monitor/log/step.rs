@@ -1,6 +1,7 @@
 //! One state of a log, holding only what the formulas ask for.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::monitor::propositions::{MODEL, StepText};
@@ -35,6 +36,22 @@ impl Scalar {
         }
     }
 
+    /// A JSON value that is neither a list nor an object.
+    pub(super) fn of(value: &serde_json::Value) -> Self {
+        use serde_json::Value as Json;
+        match value {
+            Json::Bool(value) => Self::Bool(*value),
+            Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+                (Some(integer), ..) => Self::integer(integer.into()),
+                (_, Some(integer), _) => Self::integer(integer.into()),
+                (.., Some(number)) => Self::Number(number),
+                _ => Self::Null,
+            },
+            Json::String(text) => Self::Text(text.clone()),
+            Json::Null | Json::Array(_) | Json::Object(_) => Self::Null,
+        }
+    }
+
     fn value(&self) -> Value<'_> {
         match self {
             Self::Null => Value::Null,
@@ -62,10 +79,21 @@ pub struct Step {
     pub(super) values: Vec<Option<(u8, Scalar)>>,
     /// Fields that hold a list or an object: defined, but without a value.
     pub(super) compound: Vec<bool>,
+    /// Values of fields that are read by `any` and `every`, with the rank of the place that they come from; `None` is an
+    /// object.
+    pub(super) lists: Vec<(u8, Arc<Vec<Option<Scalar>>>)>,
+    /// The number of a field that is read as one value, and that a list leads to.
+    pub(super) crosses: Option<usize>,
     pub(super) tools: Vec<String>,
-    /// What tools were called with, by the number of the tool, where a model has to judge that.
-    pub(super) arguments: Vec<(usize, String)>,
+    /// What tools were called with, by the number of the tool, if rules read that or a model has to judge it.
+    pub(super) arguments: Vec<(usize, serde_json::Value)>,
+    /// What stands beside the name of a tool in a record, and may be its arguments.
+    pub(super) beside: Option<serde_json::Value>,
     pub(super) text: String,
+    /// The parts of the text, each with the number of the call that it precedes.
+    pub(super) parts: Vec<(usize, Range<usize>)>,
+    /// Whether the elements of a list with texts and calls are being read, so that their order counts.
+    pub(super) in_blocks: bool,
     /// Where the text is kept, until it is fetched.
     pub(super) text_kept: Option<String>,
     pub(super) stop: Option<(u8, String)>,
@@ -90,6 +118,7 @@ impl Step {
             names: names.clone(),
             values: vec![None; names.len()],
             compound: vec![false; names.len()],
+            lists: vec![(u8::MAX, Arc::default()); names.len()],
             ..Self::default()
         }
     }
@@ -98,9 +127,17 @@ impl Step {
     pub(super) fn clear(&mut self) {
         self.values.fill(None);
         self.compound.fill(false);
+        for (rank, list) in self.lists.iter_mut().filter(|(rank, _)| *rank != u8::MAX) {
+            *rank = u8::MAX;
+            *list = Arc::default();
+        }
+        self.crosses = None;
         self.tools.clear();
         self.arguments.clear();
+        self.beside = None;
         self.text.clear();
+        self.parts.clear();
+        self.in_blocks = false;
         self.text_kept = None;
         self.stop = None;
         self.told_labels.clear();
@@ -109,7 +146,28 @@ impl Step {
 
     /// Which of the wanted fields this record has, by the number of the name.
     pub(super) fn defined(&self) -> impl Iterator<Item = bool> + '_ {
-        self.values.iter().zip(&self.compound).map(|(value, compound)| value.is_some() || *compound)
+        let all = self.values.iter().zip(&self.compound).zip(&self.lists);
+        all.map(|((value, compound), (_, list))| value.is_some() || *compound || !list.is_empty())
+    }
+
+    /// Adds a line of text; within blocks it belongs to the call that follows it.
+    pub(super) fn write(&mut self, text: &str) {
+        add_line(&mut self.text, text);
+        let from = self.text.len() - text.len();
+        let call = if self.in_blocks { self.tools.len() } else { 0 };
+        self.parts.push((call, from..self.text.len()));
+    }
+
+    /// Adds a value of a field that is read by `any` and `every`; only the places of the lowest rank count.
+    pub(super) fn add_value(&mut self, number: usize, rank: u8, value: Option<Scalar>) {
+        let (before, list) = &mut self.lists[number];
+        if rank < *before {
+            *before = rank;
+            *list = Arc::default();
+        }
+        if rank == *before {
+            Arc::make_mut(list).push(value);
+        }
     }
 
     /// Whether it tells what [`TOLD`] names.
@@ -121,6 +179,10 @@ impl Step {
     pub fn judged(&self) -> StepText {
         let mut tools = self.tools.clone();
         for (number, arguments) in &self.arguments {
+            let arguments = match arguments {
+                serde_json::Value::String(text) => Cow::Borrowed(text.as_str()),
+                other => Cow::Owned(other.to_string()),
+            };
             tools[*number] = format!("{} {arguments}", tools[*number]);
         }
         StepText { text: self.text.clone(), tools }
@@ -136,9 +198,12 @@ impl Step {
         self.model.as_ref()
     }
 
+    fn number(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|n| n == name)
+    }
+
     fn scalar(&self, name: &str) -> Option<&Scalar> {
-        let at = self.names.iter().position(|n| n == name)?;
-        self.values[at].as_ref().map(|(_, scalar)| scalar)
+        self.values[self.number(name)?].as_ref().map(|(_, scalar)| scalar)
     }
 
     /// The value of a wanted field as text.
@@ -157,9 +222,25 @@ impl Step {
     }
 }
 
+pub(super) fn add_line(text: &mut String, more: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(more);
+}
+
 impl Record for Step {
     fn field(&self, name: &str) -> Option<Value<'_>> {
         self.scalar(name).map(Scalar::value)
+    }
+
+    fn values(&self, name: &str) -> Vec<Option<Value<'_>>> {
+        let Some(at) = self.number(name) else { return Vec::new() };
+        self.lists[at].1.iter().map(|scalar| scalar.as_ref().map(Scalar::value)).collect()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.number(name).is_some_and(|at| self.values[at].is_some() || self.compound[at])
     }
 
     fn label(&self, kind: &str, text: &str) -> Option<bool> {

@@ -53,6 +53,18 @@ pub enum AdmissionError {
         /// What is written much alike, or all there are.
         near: Vec<String>,
     },
+    /// A rule reads a list as one value.
+    #[error("line {line}: rule `{rule}`: the field `{field}` holds a list: write `{spelling}`, or `every(…)`")]
+    List {
+        /// Where it begins, from 1.
+        line: usize,
+        /// Its name.
+        rule: String,
+        /// The field.
+        field: String,
+        /// What to write.
+        spelling: String,
+    },
     /// A rule asks a node for what another one has.
     #[error("line {line}: rule `{rule}`: no event of `{lifeline}` has a field `{field}` ({})", told_owners(.of))]
     NotItsOwn {
@@ -161,7 +173,7 @@ pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionE
     let mut formulas = Formulas::new();
     let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
     let known = KnownLabels::new(&labels, HashMap::new());
-    let auditor = Auditor::labelled(formulas, rules, log.over(Shape::Journal), known)?;
+    let auditor = Auditor::labelled(formulas, rules, log.over(Shape::Journal), known)?.tolerating_lists();
     Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening, labels })
 }
 

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::admit::AdmissionError;
-use crate::monitor::log::{JOURNAL_LIFELINES, is_journal_field, journal_events, journal_fields, near, tells};
+use crate::monitor::log::{
+    JOURNAL_LIFELINES, is_journal_field, is_journal_list, journal_events, journal_fields, near, read_as_one, tells,
+};
 use crate::monitor::{PolicyRule, Scope};
 use crate::pipeline::machine::Outcome;
 use crate::pipeline::routes::Row;
@@ -22,6 +24,9 @@ pub(super) fn known(formulas: &Formulas, rule: &PolicyRule) -> Result<(), Admiss
             Node::Atom(atom) => atom_known(rule, formulas.atom(*atom))?,
             _ => {}
         }
+    }
+    if let Some((field, spelling)) = read_as_one(formulas, &all).into_iter().find(|(field, _)| is_journal_list(field)) {
+        return Err(AdmissionError::List { line: rule.line, rule: rule.id.clone(), field, spelling });
     }
     if let Scope::Causal { owner, .. } = &rule.scope {
         has_fields(formulas, rule, &all, owner)?;

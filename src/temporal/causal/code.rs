@@ -154,6 +154,14 @@ impl Record for Here<'_> {
         self.record.call(name, arguments)
     }
 
+    fn values(&self, name: &str) -> Vec<Option<Value<'_>>> {
+        self.record.values(name)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.record.has(name)
+    }
+
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
         if lifeline == self.lifeline {
             // What is not finite is undefined, here as in a view.

@@ -288,4 +288,12 @@ impl Record for Variables<'_> {
     fn call(&self, name: &str, arguments: &[Value<'_>]) -> Option<bool> {
         self.record.call(name, arguments)
     }
+
+    fn values(&self, name: &str) -> Vec<Option<Value<'_>>> {
+        self.record.values(name)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.field(name).is_some() || self.record.has(name)
+    }
 }

@@ -36,8 +36,8 @@ impl Analysis {
 
 pub(super) struct Loaded {
     pub(super) name: String,
-    text: String,
-    tree: Module,
+    pub(super) text: String,
+    pub(super) tree: Module,
     pub(super) standard: bool,
 }
 
@@ -48,8 +48,6 @@ pub(super) struct Resolved {
     pub(super) graph: Graph,
     /// The module itself.
     pub(super) root: ModuleId,
-    /// Modules that are not standard ones.
-    own: Vec<ModuleId>,
 }
 
 struct Loader<'a> {
@@ -80,14 +78,24 @@ pub fn analyze(name: &str, text: &str, beside: &[(String, String)]) -> Analysis 
     analysis
 }
 
-/// The names of a module that stands alone, resolved; `None` if it or one of its names cannot be read.
-pub(super) fn resolved(name: &str, text: &str) -> Option<Resolved> {
-    let mut loader = Loader { beside: &[], modules: Vec::new(), open: Vec::new(), errors: Vec::new() };
+/// Resolves every name of the module `name` with this text; `beside` as in [`analyze`].
+///
+/// # Errors
+/// The first reason why the module is rejected, or is not analysed.
+pub(super) fn resolved(name: &str, text: &str, beside: &[(String, String)]) -> Result<Resolved, String> {
+    let mut loader = Loader { beside, modules: Vec::new(), open: Vec::new(), errors: Vec::new() };
     loader.load(name, text, false);
-    let resolved = loader.errors.is_empty().then(|| resolve_all(loader.modules))?;
-    resolved.graph.findings.iter().all(|finding| finding.gravity == Gravity::Warning).then_some(resolved)
+    if let Some((error, _)) = loader.errors.first() {
+        return Err(error.message.clone());
+    }
+    let resolved = resolve_all(loader.modules);
+    match resolved.graph.findings.iter().find(|finding| finding.gravity != Gravity::Warning) {
+        Some(finding) => Err(finding.message.clone()),
+        None => Ok(resolved),
+    }
 }
 
+/// The names and levels of all modules; the module analysed last is the root.
 fn resolve_all(modules: Vec<Loaded>) -> Resolved {
     let mut graph = Graph::default();
     let mut known: HashMap<String, ModuleId> = HashMap::new();
@@ -99,14 +107,14 @@ fn resolve_all(modules: Vec<Loaded>) -> Resolved {
             own.push(root);
         }
     }
-    Resolved { modules, graph, root, own }
-}
-
-fn check(resolved: Resolved, root: &str) -> Vec<(Diagnostic, Gravity)> {
-    let Resolved { modules, mut graph, own, .. } = resolved;
     if !graph.findings.iter().any(|finding| finding.gravity != Gravity::Warning) {
         super::level_module::check(&mut graph, &own);
     }
+    Resolved { modules, graph, root }
+}
+
+fn check(resolved: Resolved, root: &str) -> Vec<(Diagnostic, Gravity)> {
+    let Resolved { modules, mut graph, .. } = resolved;
     let mut findings = std::mem::take(&mut graph.findings);
     findings.sort_by_key(|finding| finding.place);
     findings.iter().map(|finding| (told(finding, &modules, root), finding.gravity)).collect()

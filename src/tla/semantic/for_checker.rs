@@ -1,10 +1,13 @@
 //! Modules as `tla-mc` has to be given them so that it reads and computes what TLA+ says: parentheses where its operators
 //! bind otherwise, ASCII spellings, and arithmetic that stops where TLC stops. What cannot be written so is refused.
 
-use crate::tla::{Diagnostic, Stage};
+use std::fmt::Write as _;
+
+use crate::tla::{Cfg, Diagnostic, Stage};
 
 use super::checker_text::{Changes, CheckerText};
 use super::dialect::{differs, is_operation, reads};
+use super::flattened::{ambiguous_name, extended, left_out_of};
 use super::operator::Operator;
 use super::parser::{Fault, parse};
 use super::token::{Kind, Token, tokens};
@@ -19,9 +22,11 @@ const LARGE: u64 = 1 << 20;
 pub const UNDEFINED: &str = "tlaforge undefined: ";
 /// The numbers of TLC end here.
 pub const LIMIT: &str = "tlaforge limit: ";
+/// Begins the text that a violated assumption stops with; its place follows.
+pub const ASSUMPTION: &str = "tlaforge assumption: ";
 
-/// These modules, given by name and text, as the checker has to read them, in the same order. `cfg` is the text of the
-/// configuration. An error says what cannot be written so that it means the same there; nothing is wrong with it.
+/// These modules, given by name and text, as the checker has to read them, in the same order; the first is the root of
+/// the specification. `cfg` is the text of the configuration. An error says what cannot be written so that it means the same there; nothing is wrong with it.
 pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerText>, Diagnostic> {
     let mut read = Vec::new();
     for (name, text) in modules {
@@ -64,9 +69,23 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
         .filter(|name| large || !matches!(*name, "+" | "-"))
         .filter(|name| !own.iter().any(|module| defines(module, name)))
         .collect();
+    let root = modules.first().map_or("", |(name, _)| name);
+    if let Some(ambiguous) = ambiguous_name(root, &own) {
+        let message = format!("{ambiguous} has two meanings in the modules, and the checker would take one for both");
+        return Err(Diagnostic { stage: Stage::Check, line: 0, column: 0, message });
+    }
+    if let Some(left_out) = specification(cfg).and_then(|name| left_out_of(&name, &own)) {
+        return Err(Diagnostic { stage: Stage::Check, line: 0, column: 0, message: left_out });
+    }
+    // The checker would enforce the assumptions of instances as well, so the root states those that TLC enforces.
+    let stated: String = extended(root, &own)
+        .into_iter()
+        .filter_map(|module| read.iter().find(|(name, ..)| *name == module.name.text))
+        .map(|(name, text, tokens, tree)| state_assumptions(name, text, tokens, tree, &prefix))
+        .collect();
     let mut written = Vec::new();
     for (name, text, tokens, tree) in &read {
-        let prefix = format!("{prefix}_{name}_");
+        let prefix = own_prefix(&prefix, name);
         let mut writer = Writer {
             text,
             tokens,
@@ -75,6 +94,7 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
             prefix: &prefix,
             guarded: &guarded,
             used: false,
+            assumptions: 0,
             changes: Changes::default(),
             refused: None,
         };
@@ -83,8 +103,11 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
         if let Some((at, what)) = writer.refused {
             return Err(told(text, name, at, &what));
         }
-        let more = if writer.used { operators(&prefix) } else { String::new() };
-        written.push(if writer.changes.is_empty() && text.is_ascii() {
+        let mut more = if writer.used { operators(&prefix) } else { String::new() };
+        if *name == root {
+            more += &stated;
+        }
+        written.push(if writer.changes.is_empty() && more.is_empty() && text.is_ascii() {
             CheckerText::unchanged(text)
         } else {
             CheckerText::written(text, tokens, writer.changes, &more)
@@ -93,12 +116,60 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
     Ok(written)
 }
 
+fn specification(cfg: &str) -> Option<String> {
+    Cfg::parse(cfg).ok()?.specification
+}
+
+/// What our own operators in a module begin with.
+fn own_prefix(prefix: &str, module: &str) -> String {
+    format!("{prefix}_{module}_")
+}
+
+/// `ASSUME` for each assumption that a module makes, by the name under which it is a definition. A violated one stops
+/// with its place in TLC's words. TLC takes an `AXIOM` for granted.
+fn state_assumptions(name: &str, text: &str, tokens: &[Token], tree: &Module, prefix: &str) -> String {
+    let assumptions = tree.units.iter().filter_map(|unit| match unit {
+        Unit::Assumption(named, formula, at) => Some((named, formula, *at)),
+        _ => None,
+    });
+    let mut stated = String::new();
+    for (index, (named, formula, at)) in assumptions.enumerate() {
+        if text.get(at..).is_some_and(|rest| rest.starts_with("AXIOM")) {
+            continue;
+        }
+        let definition = match named {
+            Some(named) => named.text.clone(),
+            None => assumption_name(&own_prefix(prefix, name), index),
+        };
+        let place = place_of(formula, text, tokens);
+        // Writing to a string cannot fail.
+        let _ = writeln!(stated, "ASSUME IF {definition} THEN TRUE ELSE \"{ASSUMPTION}{place} of module {name}\"[1]");
+    }
+    stated
+}
+
+fn assumption_name(prefix: &str, index: usize) -> String {
+    format!("{prefix}Assumption{index}")
+}
+
+/// `line 4, col 8 to line 4, col 12`.
+fn place_of(expression: &Expr, text: &str, tokens: &[Token]) -> String {
+    let line = |at: usize| text.get(..at).unwrap_or(text).matches('\n').count() + 1;
+    let start = expression.start();
+    let first = tokens.iter().find(|token| token.start == start).map_or(1, |token| token.column);
+    let last = tokens
+        .iter()
+        .find(|token| token.end == expression.end)
+        .map_or(1, |token| token.column + text.get(token.start..token.end).map_or(1, |own| own.chars().count()) - 1);
+    format!("line {}, col {first} to line {}, col {last}", line(start), line(expression.end))
+}
+
 pub(super) fn told(text: &str, module: &str, at: usize, message: &str) -> Diagnostic {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
     let message = format!("module {module}, line {line}, column {column}: {message}");
-    Diagnostic { stage: Stage::Check, line, column, message }
+    Diagnostic { stage: Stage::Embedded, line, column, message }
 }
 
 /// The value of a number in any notation; of one with a decimal point each half.
@@ -167,6 +238,8 @@ struct Writer<'a> {
     prefix: &'a str,
     guarded: &'a [&'static str],
     used: bool,
+    /// How many assumptions were met.
+    assumptions: usize,
     changes: Changes,
     refused: Option<(usize, String)>,
 }
@@ -205,7 +278,15 @@ impl<'a> Writer<'a> {
                 }
                 Unit::Instance(instance, _) => self.instance(instance),
                 Unit::NamedInstance(named) => self.instance(&named.instance),
-                Unit::Assumption(_, formula, _) => self.expression(formula),
+                Unit::Assumption(name, formula, at) => {
+                    let definition = match name {
+                        Some(_) => String::new(),
+                        None => format!("{} ==", assumption_name(self.prefix, self.assumptions)),
+                    };
+                    self.changes.instead(*at, definition);
+                    self.assumptions += 1;
+                    self.expression(formula);
+                }
                 Unit::Theorem(theorem) => {
                     if let Statement::Formula(formula) = &theorem.statement {
                         self.expression(formula);

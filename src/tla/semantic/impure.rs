@@ -38,7 +38,7 @@ const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz
 /// review accepts them. If the module cannot be resolved, each word that may be such an operator counts.
 pub fn impure_operators(name: &str, text: &str, cfg: Option<&Cfg>) -> BTreeSet<&'static str> {
     let replacing = || cfg.into_iter().flat_map(|cfg| cfg.constants.values()).filter_map(|by| by.strip_prefix("<- "));
-    let Some(resolved) = resolved(name, text) else {
+    let Ok(resolved) = resolved(name, text, &[]) else {
         let words =
             lex(text, 0..text.len()).into_iter().filter(|token| token.kind == Kind::Word).map(|token| token.text(text));
         return words.chain(replacing()).filter_map(|word| word.rsplit('!').next()).filter_map(by_word).collect();

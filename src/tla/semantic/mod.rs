@@ -6,13 +6,16 @@
 mod analysis;
 mod builtin;
 mod checker_text;
+mod claims;
 mod dialect;
 mod expand;
+mod flattened;
 mod for_checker;
 mod graph;
 mod impure;
 mod level;
 mod level_module;
+mod model;
 mod operator;
 mod parse_bracket;
 mod parse_expression;
@@ -37,7 +40,8 @@ mod typing_operator;
 
 pub use analysis::{Analysis, analyze};
 pub use checker_text::CheckerText;
-pub use for_checker::{LIMIT, UNDEFINED, for_checker};
+pub use claims::{Claims, claims};
+pub use for_checker::{ASSUMPTION, LIMIT, UNDEFINED, for_checker};
 pub use impure::impure_operators;
 pub use redefined::redefined_operators;
 pub use smallest::smallest_constants;

@@ -17,8 +17,8 @@ const WELL_KNOWN: [&str; 5] = ["Integers", "Sequences", "FiniteSets", "TLC", "Ba
 /// The standard operators that a module, or a LET in it, defines or declares itself.
 pub fn redefined_operators(name: &str, text: &str) -> BTreeSet<String> {
     let standard: BTreeSet<String> = WELL_KNOWN.into_iter().filter_map(exported).flatten().collect();
-    let own = resolved(name, text).map_or_else(
-        || unresolved_names(text),
+    let own = resolved(name, text, &[]).map_or_else(
+        |_| unresolved_names(text),
         |resolved| {
             let is_own = |file: u32| resolved.modules.get(file as usize).is_some_and(|module| !module.standard);
             let symbols =

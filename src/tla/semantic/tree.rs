@@ -351,7 +351,7 @@ fn depth_of_unit(unit: &Unit) -> u16 {
 }
 
 /// Calls for each expression directly within this one.
-pub(super) fn for_each_part(expression: &Expr, call: &mut dyn FnMut(&Expr)) {
+pub(super) fn for_each_part<'a>(expression: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
     match &expression.form {
         Form::Literal | Form::Operator(_) => {}
         Form::Path(segments) => {

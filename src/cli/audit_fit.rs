@@ -1,0 +1,77 @@
+//! Logs that give no verdict: nothing in them is a state, or they are of another shape than was said.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::failure::Failure;
+use crate::exit::Exit;
+use crate::monitor::log::{Fit, Mapping, Shape, best_fit, fits};
+
+/// What was read of a log, as far as it shows whether the shape fits.
+pub(super) struct ReadLog<'a> {
+    pub path: &'a Path,
+    pub shape: Shape,
+    /// Where the log keeps things, as the user said, without what the shape adds.
+    pub said: &'a Mapping,
+    pub beginning: &'a [u8],
+    pub records: u64,
+    pub states: u64,
+    /// What some state tells.
+    pub told: BTreeSet<&'static str>,
+    /// What rules ask for.
+    pub asked: BTreeSet<&'static str>,
+}
+
+impl ReadLog<'_> {
+    /// Why there is no verdict, if there is none.
+    pub(super) fn no_verdict(&self) -> Option<Failure> {
+        if self.records == 0 {
+            return Some(self.failure("the log has no record"));
+        }
+        if self.states == 0 {
+            let records = crate::report::counted(self.records, "record");
+            let what = format!("the log has {records}, and none of them is a state of the shape `{}`", self.shape);
+            return Some(self.with_best(self.failure(&what)));
+        }
+        let said = [&self.said.tool_call, &self.said.text, &self.said.stop_reason].iter().any(|paths| paths.is_some());
+        if said || (self.told.is_empty() && self.asked.is_empty() && self.shape == Shape::Jsonl) {
+            return None;
+        }
+        let all = fits(self.beginning);
+        let is_alike = all.iter().any(|fit| fit.shape == self.shape && fit.alike > 0);
+        if is_alike && self.shape != Shape::Jsonl {
+            return None;
+        }
+        let tells_asked = |told: &BTreeSet<&str>| told.iter().any(|kind| self.asked.contains(kind));
+        let misfits = if self.shape == Shape::Jsonl || !self.told.is_empty() {
+            // Any JSON lines are of that shape, but another one may find what this one does not.
+            let finds = |fit: &Fit| fit.shape != Shape::Jsonl && tells_asked(&fit.told);
+            !tells_asked(&self.told) && all.iter().any(finds)
+        } else {
+            true
+        };
+        misfits.then(|| {
+            let what =
+                format!("the log is not of the shape `{}`: nothing in it is where that shape has it", self.shape);
+            self.with_best(self.failure(&what))
+        })
+    }
+
+    /// A log that cannot be read as this shape.
+    pub(super) fn unreadable(&self, why: &str) -> Option<Failure> {
+        let best = best_fit(&fits(self.beginning)).filter(|best| *best != self.shape)?;
+        let what = format!("the log is not of the shape `{}`, but of `{best}`: {why}", self.shape);
+        Some(self.with_best(self.failure(&what)))
+    }
+
+    fn failure(&self, what: &str) -> Failure {
+        Failure::new(Exit::Undecided, format!("{}: no verdict: {what}", self.path.display()))
+    }
+
+    fn with_best(&self, failure: Failure) -> Failure {
+        match best_fit(&fits(self.beginning)).filter(|best| *best != self.shape) {
+            Some(best) => failure.hint(format!("the shape that fits best is `{best}`: --shape {best}")),
+            None => failure.hint("the policy's [log] table or --map says where the log keeps things"),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Checksums of the journal's lines: each covers its own line and, through the checksum before it, every line above.
+//!
+//! A line ends in `,"sum":"<16 hex digits>"}`. The digits are the beginning of the SHA-256 of the previous line's whole
+//! digest (64 hex digits, none for the first line) and the line without this field. They detect damage; they are no
+//! signature: whoever edits a journal on purpose can compute them again.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use super::log::JournalError;
+use super::store::Sha;
+use crate::files;
+
+/// The format of the lines that are written. Format 1 had no checksums.
+pub(super) const FORMAT: u32 = 2;
+/// The beginning of a line that must have a checksum.
+const BEGINNING: &[u8] = b"{\"v\":2,";
+const FIELD: &[u8] = b",\"sum\":\"";
+const DIGITS: usize = 16;
+
+/// The digest of the lines so far.
+#[derive(Debug, Clone, Default)]
+pub struct Chain {
+    digest: Option<Sha>,
+    /// Whether a line with a checksum was among them.
+    checked: bool,
+}
+
+impl Chain {
+    /// Adds the checksum to a line without its end of line.
+    pub(super) fn seal(&mut self, line: &mut Vec<u8>) {
+        self.follow(line);
+        let digits = self.digits();
+        line.pop();
+        line.extend_from_slice(FIELD);
+        line.extend_from_slice(digits.as_bytes());
+        line.extend_from_slice(b"\"}");
+        self.checked = true;
+    }
+
+    /// Checks the next line. A line of format 1 has no checksum; it is covered by the next line that has one.
+    pub fn check(&mut self, line: &[u8]) -> Result<(), &'static str> {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        match parts(line) {
+            Some((body, digits)) => {
+                self.follow(&[body, b"}"].concat());
+                self.checked = true;
+                if self.digits().as_bytes() == digits {
+                    Ok(())
+                } else {
+                    Err("its checksum does not fit: this line was altered, or one above it that has no checksum")
+                }
+            }
+            None if self.checked || line.starts_with(BEGINNING) => Err("its checksum is missing"),
+            None => {
+                self.follow(line);
+                Ok(())
+            }
+        }
+    }
+
+    fn follow(&mut self, line: &[u8]) {
+        let before = self.digest.as_ref().map_or("", Sha::as_str);
+        self.digest = Some(Sha::of([before.as_bytes(), line].concat()));
+    }
+
+    fn digits(&self) -> &str {
+        self.digest.as_ref().map_or("", |sha| &sha.as_str()[..DIGITS])
+    }
+}
+
+/// A line without its checksum and the closing brace, and the digits.
+fn parts(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = line.strip_suffix(b"\"}")?;
+    let (rest, digits) = line.split_at_checked(line.len().checked_sub(DIGITS)?)?;
+    Some((rest.strip_suffix(FIELD)?, digits))
+}
+
+/// Whether a line has a checksum that nothing but an altered end of line follows: a crash leaves the beginning of a line,
+/// never this.
+pub(super) fn is_whole_but_for_its_end(chain: &Chain, tail: &[u8]) -> bool {
+    tail.split_last().is_some_and(|(_, line)| parts(line).is_some() && chain.clone().check(line).is_ok())
+}
+
+/// Checks every line of a journal, and nothing else of it. A last line that was not written to its end is left out.
+pub fn check_lines(path: &Path) -> Result<(), JournalError> {
+    let io = |source| JournalError::Io { what: "read", path: path.to_owned(), source };
+    let mut input = BufReader::new(files::open(path).map_err(io)?);
+    let (mut chain, mut line) = (Chain::default(), Vec::new());
+    for number in 1.. {
+        line.clear();
+        input.read_until(b'\n', &mut line).map_err(io)?;
+        let damaged = |what: &str| JournalError::Damaged { path: path.to_owned(), line: number, what: what.to_owned() };
+        if line.last() != Some(&b'\n') {
+            if is_whole_but_for_its_end(&chain, &line) {
+                return Err(damaged("its end of line was altered"));
+            }
+            break;
+        }
+        chain.check(&line).map_err(damaged)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Journal, Kind, Past, Record, read};
+
+    fn written(dir: &Path) -> Vec<u8> {
+        let path = dir.join("journal.jsonl");
+        let clock = std::sync::Arc::new(|| "2026-01-01T00:00:00Z".to_owned());
+        let (mut journal, _) = Journal::open(&path, clock).unwrap();
+        let record = |n: u32| Record {
+            lifeline: "run".into(),
+            kind: Kind::Act,
+            name: "thing",
+            rev: 0,
+            attempt: n,
+            past: Past::Lifeline,
+            data: serde_json::json!({"text": "a \u{e4} \n"}),
+        };
+        journal.append(vec![record(1)]).unwrap();
+        journal.append(vec![record(2), record(3)]).unwrap();
+        std::fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn every_flip_of_a_single_bit_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let bytes = written(dir.path());
+        let path = dir.path().join("damaged.jsonl");
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                std::fs::write(&path, &damaged).unwrap();
+                assert!(read(&path).is_err(), "byte {at}, bit {bit}");
+                assert!(check_lines(&path).is_err(), "byte {at}, bit {bit}");
+            }
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        assert_eq!(read(&path).unwrap().len(), 3);
+        check_lines(&path).unwrap();
+        // What a crash leaves is no damage.
+        for end in 0..bytes.len() {
+            std::fs::write(&path, &bytes[..end]).unwrap();
+            assert!(read(&path).is_ok() && check_lines(&path).is_ok(), "{end} bytes");
+        }
+    }
+
+    #[test]
+    fn a_journal_of_format_1_is_read_and_covered_from_its_next_line_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.jsonl");
+        let old = "{\"v\":1,\"seq\":1,\"at\":\"t\",\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"thing\",\"rev\":0,\
+                   \"attempt\":0,\"data\":{\"n\":1}}\n";
+        std::fs::write(&path, old).unwrap();
+        assert_eq!(read(&path).unwrap().len(), 1);
+        written(dir.path());
+        let whole = std::fs::read_to_string(&path).unwrap();
+        assert!(whole.starts_with(old) && read(&path).unwrap().len() == 4);
+        std::fs::write(&path, whole.replacen("\"n\":1", "\"n\":2", 1)).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("one above it that has no checksum"));
+        std::fs::write(&path, whole + &old.replacen("\"seq\":1", "\"seq\":5", 1)).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("checksum is missing"));
+    }
+}

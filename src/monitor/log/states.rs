@@ -1,0 +1,92 @@
+//! The states of one record: one for each tool that it calls, in order, or the one that it is.
+
+use super::calls::Calls;
+use super::step::{FoundTrue, Step, add_line};
+
+/// The states of a record.
+#[derive(Debug, Clone, Default)]
+pub struct States {
+    whole: Step,
+    /// One for each call, if there are several; more may be left from earlier records.
+    calls: Vec<Step>,
+    count: usize,
+}
+
+impl States {
+    pub(super) fn new(whole: Step) -> Self {
+        Self { whole, calls: Vec::new(), count: 0 }
+    }
+
+    /// The states, in order.
+    pub fn each(&self) -> &[Step] {
+        if self.count > 1 { &self.calls[..self.count] } else { std::slice::from_ref(&self.whole) }
+    }
+
+    /// The record as one state, which is what causal rules see: one event is one state.
+    pub fn whole(&self) -> &Step {
+        &self.whole
+    }
+
+    /// Whether the record is divided.
+    pub fn is_divided(&self) -> bool {
+        self.count > 1
+    }
+
+    /// Forgets the record before.
+    pub(super) fn begin(&mut self) -> &mut Step {
+        self.whole.clear();
+        self.count = 1;
+        &mut self.whole
+    }
+
+    /// Makes a state of each call. A text goes to the call that follows it, one after the last call to the last, and so does
+    /// the stop reason. Tells the field, by its number, that is read as one value and has several.
+    pub(super) fn divide(&mut self, calls: &Calls) -> Option<usize> {
+        let count = self.whole.tools.len();
+        let mut crosses = self.whole.crosses;
+        if calls.are_states && count > 1 {
+            self.count = count;
+            // What is large and differs by call is not copied with the rest.
+            let tools = std::mem::take(&mut self.whole.tools);
+            let arguments = std::mem::take(&mut self.whole.arguments);
+            let text = std::mem::take(&mut self.whole.text);
+            let parts = std::mem::take(&mut self.whole.parts);
+            let stop = self.whole.stop.take();
+            self.calls.resize_with(self.calls.len().max(count), Step::default);
+            for (step, tool) in self.calls.iter_mut().zip(&tools) {
+                step.clone_from(&self.whole);
+                step.tools.push(tool.clone());
+            }
+            for (call, value) in &arguments {
+                self.calls[*call].arguments.push((0, value.clone()));
+            }
+            for (call, range) in &parts {
+                add_line(&mut self.calls[(*call).min(count - 1)].text, &text[range.clone()]);
+            }
+            self.calls[count - 1].stop.clone_from(&stop);
+            for step in &mut self.calls[..count] {
+                calls.fill(step);
+                crosses = crosses.or(step.crosses);
+            }
+            let whole = &mut self.whole;
+            (whole.tools, whole.arguments, whole.text, whole.parts, whole.stop) = (tools, arguments, text, parts, stop);
+        }
+        calls.fill(&mut self.whole);
+        crosses.or(self.whole.crosses)
+    }
+
+    /// Labels each state; of the whole record is true what is true of any of them.
+    pub(super) fn label(&mut self, label: impl Fn(&mut Step)) {
+        if self.count == 1 {
+            return label(&mut self.whole);
+        }
+        let mut found: Option<FoundTrue> = None;
+        for step in &mut self.calls[..self.count] {
+            label(step);
+            if let Some(model) = &step.model {
+                found.get_or_insert_default().names.extend(model.names.iter().cloned());
+            }
+        }
+        self.whole.model = found;
+    }
+}

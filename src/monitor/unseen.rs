@@ -1,0 +1,71 @@
+//! What rules ask for and a log never has: a verdict that rests on it says so.
+
+use std::collections::BTreeSet;
+
+use super::audit::Auditor;
+use super::log::Found;
+use super::policy::{PolicyRule, Scope};
+use crate::temporal::{Atom, Formulas};
+
+impl Auditor {
+    /// What a rule asks for and no state of the log has, in sentences. `told` are the kinds that some state tells, and
+    /// `defined` says of each field of the plan whether some state has it.
+    pub(super) fn unseen(&self, rule: &PolicyRule, told: &[&str], defined: &[bool]) -> Vec<String> {
+        let asked = Asked::of(self.formulas(), rule);
+        let mut all = Vec::new();
+        for (kind, paths) in
+            self.mapping().told().filter(|(kind, _)| asked.kinds.contains(kind) && !told.contains(kind))
+        {
+            let paths = paths.join(", ");
+            all.push(format!("no record has a `{kind}` (looked for at {paths}), so it is false everywhere"));
+        }
+        for (name, defined) in self.plan().names().iter().zip(defined) {
+            if !defined && asked.fields.contains(name.as_str()) {
+                all.push(format!("no record has a field `{name}`, so this verdict rests on no value of it"));
+            }
+        }
+        all
+    }
+
+    /// The same of each rule of a log that was read.
+    pub(super) fn unseen_by_rule(&self, found: &Found) -> Vec<Vec<String>> {
+        let told: Vec<&str> = found.told().collect();
+        self.rules().iter().map(|rule| self.unseen(rule, &told, &found.defined)).collect()
+    }
+
+    /// The kinds that rules ask for, of `tool_call`, `text` and `stop_reason`.
+    pub fn asked_kinds(&self) -> BTreeSet<&'static str> {
+        self.rules().iter().flat_map(|rule| Asked::of(self.formulas(), rule).kinds).collect()
+    }
+}
+
+/// What a rule asks for.
+struct Asked<'a> {
+    kinds: BTreeSet<&'static str>,
+    fields: BTreeSet<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(formulas: &'a Formulas, rule: &PolicyRule) -> Self {
+        let mut asked = Self { kinds: BTreeSet::new(), fields: BTreeSet::new() };
+        let when = match &rule.scope {
+            Scope::Causal { when, .. } => *when,
+            Scope::Trace(_) => None,
+        };
+        for atom in std::iter::once(rule.formula).chain(when).flat_map(|formula| formulas.atoms_of(formula)) {
+            let atom = formulas.atom(atom);
+            match atom {
+                Atom::Name(name) => _ = asked.fields.insert(name),
+                Atom::Label { kind, text } => match &**kind {
+                    "tool_call" => _ = asked.kinds.insert("tool_call"),
+                    "text_contains" => _ = asked.kinds.insert("text"),
+                    "stop_reason" => _ = asked.kinds.insert("stop_reason"),
+                    "extra" => asked.fields.extend(text.split_once('=').map(|(key, _)| key)),
+                    _ => {}
+                },
+                _ => asked.fields.extend(atom.terms().into_iter().flat_map(|term| term.fields()).map(|(_, name)| name)),
+            }
+        }
+        asked
+    }
+}

@@ -1,0 +1,350 @@
+//! A specification with its configuration applied: definitions are unfolded on demand, on the resolved modules, so that
+//! spelling, aliases, instances and comments make no difference.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::tla::Cfg;
+use crate::tla::lexer::normalise;
+
+use super::analysis::{Loaded, Resolved, resolved};
+use super::builtin::{BUILT_INS, Row};
+use super::graph::{Application, CONSTANT, Graph, Level, ModuleId, Node, NodeId, STATE, SymbolId, SymbolKind};
+use super::tree::{Expr, Form, Module, Unit, for_each_part};
+
+/// A specification is given up after this many unfolded expressions.
+const MOST_STEPS: u32 = 500_000;
+/// A specification is given up below this many nested definitions.
+const DEEPEST: u32 = 300;
+
+/// What parameters, and constants and variables of instances, stand for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope(Option<Rc<Values>>);
+
+#[derive(Debug)]
+struct Values {
+    own: Vec<(SymbolId, Expansion)>,
+    outer: Scope,
+}
+
+/// An expression and the scope in which it is read.
+#[derive(Debug, Clone)]
+pub(super) struct Expansion {
+    pub(super) node: NodeId,
+    pub(super) scope: Scope,
+}
+
+impl Scope {
+    pub(super) fn value(&self, symbol: SymbolId) -> Option<&Expansion> {
+        let mut scope = self;
+        while let Some(values) = &scope.0 {
+            if let Some((_, value)) = values.own.iter().find(|(known, _)| *known == symbol) {
+                return Some(value);
+            }
+            scope = &values.outer;
+        }
+        None
+    }
+
+    fn with(&self, own: Vec<(SymbolId, Expansion)>) -> Self {
+        if own.is_empty() { self.clone() } else { Self(Some(Rc::new(Values { own, outer: self.clone() }))) }
+    }
+}
+
+/// The resolved modules under one configuration.
+pub(super) struct Model {
+    pub(super) graph: Graph,
+    root: ModuleId,
+    modules: Vec<Loaded>,
+    /// What the configuration puts in the place of a name; `None` for a value.
+    replaced: HashMap<SymbolId, Option<SymbolId>>,
+    steps: Cell<u32>,
+}
+
+impl Model {
+    /// # Errors
+    /// Why the modules could not be read.
+    pub(super) fn of(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Result<Self, String> {
+        let Resolved { graph, root, modules } = resolved(name, text, beside)?;
+        let mut model = Self { graph, root, modules, replaced: HashMap::new(), steps: Cell::new(0) };
+        for (key, value) in &cfg.constants {
+            let symbol = match key.split_once('!') {
+                None => model.symbol(key),
+                Some((module, name)) => model
+                    .graph
+                    .modules
+                    .iter()
+                    .find(|known| *known.name == *module)
+                    .and_then(|m| m.scope.symbols.get(name).copied()),
+            };
+            let Some(symbol) = symbol else { continue };
+            let by = match value.strip_prefix("<- ") {
+                Some(by) => Some(model.symbol(by).ok_or_else(|| format!("`{by}` is not defined"))?),
+                None => None,
+            };
+            model.replaced.insert(symbol, by);
+        }
+        Ok(model)
+    }
+
+    /// The symbol of a name of the root module.
+    pub(super) fn symbol(&self, name: &str) -> Option<SymbolId> {
+        self.graph.module(self.root).scope.symbols.get(name).copied()
+    }
+
+    /// The body of a definition of the root module.
+    pub(super) fn definition(&self, name: &str) -> Result<Expansion, String> {
+        let mut symbol = self.symbol(name).ok_or_else(|| format!("`{name}` is not defined"))?;
+        if let Some(by) = self.replaced.get(&symbol) {
+            symbol = by.ok_or_else(|| format!("the configuration gives `{name}` a value"))?;
+        }
+        let node = self.graph.symbol(symbol).body.ok_or_else(|| format!("`{name}` has no definition"))?;
+        Ok(Expansion { node, scope: Scope::default() })
+    }
+
+    /// Counts a step of the walk.
+    fn step(&self, depth: u32) -> Result<(), String> {
+        self.steps.set(self.steps.get() + 1);
+        if self.steps.get() > MOST_STEPS || depth > DEEPEST {
+            return Err("it unfolds to too much to be read".to_owned());
+        }
+        Ok(())
+    }
+
+    /// One definition, parameter, instance or LET unfolded; `None` for what is applied there is built in, declared, bound
+    /// by a quantifier, or recursive.
+    pub(super) fn unfold_once(&self, at: &Expansion) -> Option<Expansion> {
+        match self.graph.node(at.node) {
+            Node::Let { body, .. } => Some(Expansion { node: *body, scope: at.scope.clone() }),
+            Node::Substituted { body, by } => {
+                let pairs = self.graph.substitutions[*by as usize].pairs.iter();
+                let own = pairs.map(|(symbol, node)| (*symbol, Expansion { node: *node, scope: at.scope.clone() }));
+                Some(Expansion { node: *body, scope: at.scope.with(own.collect()) })
+            }
+            Node::Apply(application) => self.unfold_call(application, at),
+            Node::Literal | Node::At(_) | Node::Operator(_) | Node::Sequent { .. } => None,
+        }
+    }
+
+    fn unfold_call(&self, application: &Application, at: &Expansion) -> Option<Expansion> {
+        let (mut operator, mut scope) = (application.operator, &at.scope);
+        while let Some(value) = scope.value(operator) {
+            match self.graph.node(value.node) {
+                // A parameter that is an operator.
+                Node::Operator(symbol) => (operator, scope) = (*symbol, &value.scope),
+                _ => return Some(value.clone()),
+            }
+        }
+        if let Some(by) = self.replaced.get(&operator) {
+            operator = (*by)?;
+        }
+        let symbol = self.graph.symbol(operator);
+        let defined = matches!(symbol.kind, SymbolKind::Operator | SymbolKind::Theorem);
+        if !defined || symbol.recursive.is_some() || symbol.function.is_some() {
+            return None;
+        }
+        let operands =
+            application.operands.iter().map(|operand| operand.map(|node| Expansion { node, scope: at.scope.clone() }));
+        let own = symbol.parameters.iter().copied().zip(operands).filter_map(|(symbol, value)| Some((symbol, value?)));
+        Some(Expansion { node: symbol.body?, scope: at.scope.with(own.collect()) })
+    }
+
+    /// Unfolds until a built-in operator, a literal, a constant or a variable is found.
+    pub(super) fn unfold(&self, at: &Expansion) -> Result<Expansion, String> {
+        let (mut found, mut depth) = (at.clone(), 0);
+        while let Some(next) = self.unfold_once(&found) {
+            depth += 1;
+            self.step(depth)?;
+            found = next;
+        }
+        Ok(found)
+    }
+
+    /// The level of an expression: constant, state, action or temporal.
+    pub(super) fn level(&self, at: &Expansion) -> Result<Level, String> {
+        self.level_below(at, &mut Vec::new(), 0)
+    }
+
+    fn level_below(&self, at: &Expansion, open: &mut Vec<SymbolId>, depth: u32) -> Result<Level, String> {
+        self.step(depth)?;
+        let at = self.unfold(at)?;
+        let below = |node: NodeId, open: &mut Vec<SymbolId>| {
+            self.level_below(&Expansion { node, scope: at.scope.clone() }, open, depth + 1)
+        };
+        let mut level = CONSTANT;
+        match self.graph.node(at.node).clone() {
+            Node::Literal => {}
+            Node::At(parts) | Node::Sequent { parts, .. } => {
+                for part in parts {
+                    level = level.max(below(part, open)?);
+                }
+            }
+            Node::Let { body, .. } | Node::Substituted { body, .. } => level = below(body, open)?,
+            Node::Operator(symbol) => {
+                if let Some(body) = self.graph.symbol(symbol).body.filter(|_| !open.contains(&symbol)) {
+                    open.push(symbol);
+                    level = below(body, open)?;
+                    open.pop();
+                }
+            }
+            Node::Apply(application) => {
+                let symbol = self.graph.symbol(application.operator);
+                let mut counts = true;
+                match symbol.kind {
+                    SymbolKind::BuiltIn(row) => {
+                        level = BUILT_INS[row].level;
+                        counts = BUILT_INS[row].counts;
+                    }
+                    SymbolKind::Variable => level = STATE,
+                    SymbolKind::New(declared) => level = declared,
+                    // Recursive: its body once.
+                    _ => {
+                        let again =
+                            open.contains(&application.operator) || self.replaced.contains_key(&application.operator);
+                        if let Some(body) = symbol.body.filter(|_| !again) {
+                            open.push(application.operator);
+                            level = below(body, open)?;
+                            open.pop();
+                        }
+                    }
+                }
+                if counts {
+                    for node in application.operands.iter().flatten().chain(&application.ranges) {
+                        level = level.max(below(*node, open)?);
+                    }
+                }
+            }
+        }
+        Ok(level)
+    }
+
+    /// The parts of a formula that a boolean operator joins.
+    pub(super) fn parts(&self, at: &Expansion) -> Option<(Connective, Vec<Expansion>)> {
+        let Node::Apply(application) = self.graph.node(at.node) else { return None };
+        let SymbolKind::BuiltIn(row) = self.graph.symbol(application.operator).kind else { return None };
+        let is = |row: Row| application.operator == row.symbol();
+        let connective = match BUILT_INS[row].name {
+            "/\\" => Connective::And,
+            "\\/" => Connective::Or,
+            "~" | "=>" | "<=>" => Connective::Other,
+            "[]" => Connective::Always,
+            _ if is(Row::Conjunction) => Connective::And,
+            _ if is(Row::Disjunction) => Connective::Or,
+            _ if is(Row::All) => Connective::All,
+            _ if is(Row::Some) => Connective::Some,
+            _ if is(Row::If) || is(Row::Case) || is(Row::Arm) => Connective::Other,
+            _ if is(Row::Square) => Connective::Square,
+            _ if is(Row::Weak) || is(Row::Strong) => Connective::Fairness,
+            _ => return None,
+        };
+        let expansion = |node: &NodeId| Expansion { node: *node, scope: at.scope.clone() };
+        Some((connective, application.operands.iter().flatten().map(expansion).collect()))
+    }
+
+    /// The sets of a quantifier.
+    pub(super) fn ranges(&self, at: &Expansion) -> Vec<Expansion> {
+        match self.graph.node(at.node) {
+            Node::Apply(application) => {
+                application.ranges.iter().map(|node| Expansion { node: *node, scope: at.scope.clone() }).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The text of an expression without comments and layout.
+    pub(super) fn text(&self, node: NodeId) -> String {
+        let place = self.graph.place(node);
+        let Some(module) = self.modules.get(place.file as usize) else { return "?".to_owned() };
+        let operator = match self.graph.node(node) {
+            Node::Apply(application) => Some(&self.graph.symbol(application.operator).name),
+            _ => None,
+        };
+        let is_row =
+            operator.is_none_or(|name| BUILT_INS[..=Row::ProofStep as usize].iter().any(|row| *row.name == **name));
+        // Where infix operators meet, several expressions begin at one place.
+        let is_wanted = |expression: &Expr| match &expression.form {
+            Form::Apply(applied, _) => operator.is_some_and(|name| match &**name {
+                "a conjunction" => applied.name == "/\\",
+                "a disjunction" => applied.name == "\\/",
+                name => applied.name == name,
+            }),
+            Form::Path(_) => !is_row,
+            Form::Parenthesis(_) => false,
+            _ => is_row,
+        };
+        let mut search = Search { at: place.at as usize, is_wanted: &is_wanted, found: None };
+        search.module(&module.tree);
+        search.found.map_or_else(|| "?".to_owned(), |range| normalise(&module.text, range, &[]))
+    }
+}
+
+/// How a formula joins its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Connective {
+    And,
+    Or,
+    /// `\A`
+    All,
+    /// `\E`
+    Some,
+    /// Another that is not temporal: `~`, `=>`, `<=>`, IF, CASE.
+    Other,
+    /// `[]`
+    Always,
+    /// `[A]_v`
+    Square,
+    /// `WF_v(A)`, `SF_v(A)`
+    Fairness,
+}
+
+/// Looks for the largest expression at a place.
+struct Search<'a> {
+    at: usize,
+    is_wanted: &'a dyn Fn(&Expr) -> bool,
+    found: Option<Range<usize>>,
+}
+
+impl Search<'_> {
+    fn module(&mut self, module: &Module) {
+        for unit in &module.units {
+            self.unit(unit);
+        }
+    }
+
+    fn unit(&mut self, unit: &Unit) {
+        match unit {
+            Unit::Operator(definition) => self.expression(&definition.body),
+            Unit::Function(definition) => {
+                definition.bounds.iter().for_each(|bound| self.expression(&bound.set));
+                self.expression(&definition.body);
+            }
+            Unit::Instance(instance, _) => {
+                instance.substitutions.iter().for_each(|(_, value)| self.expression(value));
+            }
+            Unit::NamedInstance(named) => {
+                named.instance.substitutions.iter().for_each(|(_, value)| self.expression(value));
+            }
+            Unit::Assumption(_, formula, _) => self.expression(formula),
+            Unit::Module(module) => self.module(module),
+            _ => {}
+        }
+    }
+
+    fn expression(&mut self, expression: &Expr) {
+        if self.found.is_some() {
+            return;
+        }
+        if expression.at == self.at && (self.is_wanted)(expression) {
+            self.found = Some(expression.start()..expression.end);
+            return;
+        }
+        if let Form::Let(units, _) = &expression.form {
+            for unit in units {
+                self.unit(unit);
+            }
+        }
+        for_each_part(expression, &mut |part| self.expression(part));
+    }
+}

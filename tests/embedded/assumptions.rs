@@ -1,0 +1,121 @@
+//! Which assumptions a checker enforces, and how it names a violated one. TLC is the oracle: it enforces those of the
+//! root module and of the modules that this extends, and takes an AXIOM for granted.
+
+use tlaforge::tla::{Cfg, CheckOutcome, Verdict};
+use tlaforge::toolchain::{CheckRequest, SpecText};
+
+use super::bench::{Bench, verdict};
+
+const BEHAVIOUR: &str = "VARIABLE x\nSpec == x = 0 /\\ [][UNCHANGED x]_x";
+
+/// The body of the root module `S`, the modules beside it, lines of the configuration, and where a violated assumption
+/// is: empty if the check holds.
+type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
+
+const FALSE: &[(&str, &str)] = &[("B", "ASSUME 1 = 2")];
+const NESTED: &[(&str, &str)] = &[("B", "EXTENDS C"), ("C", "ASSUME 1 = 2")];
+const WITHIN: &[(&str, &str)] = &[("B", "INSTANCE C"), ("C", "ASSUME 1 = 2")];
+const NUMBER: &[(&str, &str)] = &[("B", "CONSTANT N\nASSUME N = 1")];
+
+const TABLE: &[Case] = &[
+    ("ASSUME 1 = 2", &[], "", "line 2, col 8 to line 2, col 12 of module S"),
+    ("ASSUMPTION 1 = 2", &[], "", "line 2, col 12 to line 2, col 16 of module S"),
+    ("ASSUME Named == 1 = 2", &[], "", "line 2, col 17 to line 2, col 21 of module S"),
+    ("ASSUME /\\ 1 = 1\n       /\\ 1 = 2", &[], "", "line 2, col 8 to line 3, col 15 of module S"),
+    ("ASSUME 1 = 1\n\nASSUME\n  2 = 3\nASSUME 4 = 5", &[], "", "line 5, col 3 to line 5, col 7 of module S"),
+    ("AXIOM 1 = 2", &[], "", ""),
+    ("AXIOM Named == 1 = 2", &[], "", ""),
+    ("EXTENDS B", FALSE, "", "line 2, col 8 to line 2, col 12 of module B"),
+    ("EXTENDS B", &[("B", "AXIOM 1 = 2")], "", ""),
+    ("EXTENDS B", NESTED, "", "line 2, col 8 to line 2, col 12 of module C"),
+    (
+        "EXTENDS B, C\nASSUME 1 = 2",
+        &[("B", "F == 1"), ("C", "ASSUME 7 = 8")],
+        "",
+        "line 2, col 8 to line 2, col 12 of module C",
+    ),
+    ("EXTENDS B", WITHIN, "", ""),
+    ("INSTANCE B", FALSE, "", ""),
+    ("LOCAL INSTANCE B", FALSE, "", ""),
+    ("I == INSTANCE B", FALSE, "", ""),
+    ("F == LET I == INSTANCE B IN TRUE", FALSE, "", ""),
+    ("INSTANCE B", NESTED, "", ""),
+    ("I == INSTANCE B", NESTED, "", ""),
+    ("INSTANCE B", WITHIN, "", ""),
+    ("I == INSTANCE B WITH N <- 0", NUMBER, "", ""),
+    (
+        "I == INSTANCE B WITH N <- 0\nASSUME I!N2",
+        &[("B", "CONSTANT N\nN2 == N = 1\nASSUME N2")],
+        "",
+        "line 3, col 8 to line 3, col 11 of module S",
+    ),
+    // The same module both ways: its assumption is about the constant of the configuration alone.
+    ("EXTENDS B\nI == INSTANCE B WITH N <- 0", NUMBER, "CONSTANT N = 1\n", ""),
+    (
+        "EXTENDS B\nI == INSTANCE B WITH N <- 1",
+        NUMBER,
+        "CONSTANT N = 0\n",
+        "line 3, col 8 to line 3, col 12 of module B",
+    ),
+];
+
+fn request(body: &str, beside: &[(&str, &str)], cfg_text: &str) -> CheckRequest {
+    let module = |name: &str, body: &str| format!("---- MODULE {name} ----\n{body}\n====\n");
+    let text = module("S", &format!("{body}\n{BEHAVIOUR}"));
+    let beside = beside.iter().map(|(name, body)| ((*name).to_owned(), module(name, body))).collect();
+    let cfg_text = format!("SPECIFICATION Spec\n{cfg_text}");
+    let cfg = Cfg::parse(&cfg_text).expect("a configuration");
+    CheckRequest { spec: SpecText { name: "S".into(), text, beside }, cfg_text, cfg }
+}
+
+fn words(outcome: &CheckOutcome) -> String {
+    match &outcome.verdict {
+        Verdict::Violated { violated } => format!("violated {}", violated.words()),
+        _ => verdict(outcome),
+    }
+}
+
+#[tokio::test]
+async fn the_same_assumptions_are_enforced_as_by_tlc() {
+    let bench = Bench::new();
+    for (body, beside, cfg, place) in TABLE {
+        let wanted = if place.is_empty() { "holds".to_owned() } else { format!("violated assumption at {place}") };
+        let request = request(body, beside, cfg);
+        let (tlc, embedded, contradictions) = bench.both(&request).await;
+        assert_eq!((words(&tlc), words(&embedded)), (wanted.clone(), wanted), "{body}\n{embedded:#?}");
+        assert_eq!(contradictions, [""; 0], "{body}");
+    }
+}
+
+/// Modules are flattened for the embedded checker, so a name with two meanings would have one of them.
+#[tokio::test]
+async fn a_name_with_two_meanings_is_not_decided() {
+    let bench = Bench::new();
+    for (body, beside, cfg) in [
+        ("EXTENDS B\nFoo == 1\nInv == Bar = 2", &[("B", "LOCAL INSTANCE C\nBar == Foo"), ("C", "Foo == 2")][..], ""),
+        ("EXTENDS B\nFoo == 1\nInv == Bar = 2", &[("B", "LOCAL Foo == 2\nBar == Foo")], ""),
+        ("INSTANCE B\nFoo == 1\nInv == Bar = 2", &[("B", "LOCAL Foo == 2\nBar == Foo")], ""),
+        (
+            "EXTENDS C, B\nInv == Foo = 2",
+            &[("B", "LOCAL INSTANCE C WITH N <- 1\nBar == Foo"), ("C", "CONSTANT N\nFoo == N")],
+            "CONSTANT N = 2\n",
+        ),
+        (
+            "EXTENDS C, B\nInv == TRUE",
+            &[("B", "LOCAL INSTANCE C WITH N <- 1"), ("C", "CONSTANT N\nASSUME N = 2")],
+            "CONSTANT N = 2\n",
+        ),
+    ] {
+        let request = request(body, beside, &format!("INVARIANT Inv\n{cfg}"));
+        let (tlc, embedded, _) = bench.both(&request).await;
+        assert_eq!(
+            (words(&tlc).as_str(), words(&embedded).as_str()),
+            ("holds", "inconclusive"),
+            "{body}: {embedded:#?}"
+        );
+    }
+    // The same definition by two ways is one.
+    let beside = [("B", "LOCAL INSTANCE C\nBar == Foo"), ("C", "Foo == 2"), ("D", "EXTENDS C")];
+    let outcome = bench.check(&request("EXTENDS B, D\nInv == Bar = Foo", &beside, "INVARIANT Inv\n")).await;
+    assert_eq!(words(&outcome), "holds", "{outcome:#?}");
+}
