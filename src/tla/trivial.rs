@@ -5,6 +5,7 @@ use super::definition::{Definition, DefinitionKind};
 use super::lexer::normalise;
 use super::module::Module;
 use super::references::{canonical, references};
+use super::semantic::true_by_definition;
 use super::syntax::{Id, MAX_DEPTH, Tree};
 
 /// Operators whose value is not a function of their arguments and the state.
@@ -32,6 +33,10 @@ pub fn constantly_true(module: &Module, property: &str) -> Option<String> {
 /// As [`constantly_true`], where the configuration may replace definitions (`C <- D`): a property that depends on a
 /// replaced name is never said to be trivial.
 pub fn constantly_true_under(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
+    by_its_text(module, cfg, property).or_else(|| true_by_definition(&module.source, cfg, property))
+}
+
+fn by_its_text(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
     let definition = module.definition(property)?;
     if definition.damaged || definition.kind != DefinitionKind::Operator || definition.arity() > 0 {
         return None;

@@ -146,3 +146,39 @@ fn a_name_that_stands_twice_in_a_review_makes_it_unreadable() {
         assert!(told.iter().any(|why| why.contains("`verdict` stands twice")), "{told:#?}");
     }
 }
+
+/// The counter with a covering property of the forger's: its definition, and its role in the configuration.
+fn covering(before: &str, definition: &str, role: &str) -> Answers {
+    let definition = format!("{before}\\* covers R1\nNeverAbove == {definition}\n");
+    let type_ok = INVARIANTS.split_inclusive('\n').next().unwrap();
+    let (invariants, properties, cfg) = match role {
+        "INVARIANT" => (format!("{type_ok}{definition}"), String::new(), CFG.to_owned()),
+        _ => (type_ok.to_owned(), definition, CFG.replace(" NeverAbove\n", "\nPROPERTY NeverAbove\n")),
+    };
+    let mut answers = Answers { invariants, properties, cfg, ..Answers::default() };
+    answers.review["accepted_changes"] = serde_json::json!(["NeverAbove: as before"]);
+    answers
+}
+
+#[test]
+fn a_property_that_is_true_by_definition_covers_nothing() {
+    for (before, definition, role) in [
+        ("", "Spec", "PROPERTY"),
+        ("", "Init", "PROPERTY"),
+        ("", "[][Next]_vars", "PROPERTY"),
+        ("", "[][vars' # vars]_vars", "PROPERTY"),
+        ("", "IF n > Max THEN n >= 0 \\/ n < 0 ELSE n = n", "INVARIANT"),
+        ("", "LET x == n IN x = n", "INVARIANT"),
+        ("Same(a) == a\n", "n <= Same(n)", "INVARIANT"),
+    ] {
+        let checkers: &[&str] = if role == "PROPERTY" { &TLC } else { &["embedded"] };
+        refused(&covering(before, definition, role), checkers, "no_tautology", "NeverAbove (");
+    }
+}
+
+#[test]
+fn a_predicate_over_variables_that_no_action_changes_covers_nothing() {
+    let mut answers = covering("", "limit <= 10", "INVARIANT");
+    answers.module = MODULE.replace("variables n = 0;", "variables n = 0, limit = 3;");
+    refused(&answers, &BOTH, "no_tautology", "no action changes a variable");
+}

@@ -157,3 +157,8 @@ pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
 pub(super) fn has_a_name(row: usize) -> bool {
     row > Row::ProofStep as usize
 }
+
+/// Whether this is the name of a built-in operator.
+pub(super) fn is_named(name: &str) -> bool {
+    BUILT_INS.iter().enumerate().any(|(row, built_in)| has_a_name(row) && built_in.name == name)
+}

@@ -1,0 +1,421 @@
+//! Turns parsed expressions into terms: operators of the module and of LET are expanded, bound names are numbered.
+
+use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use crate::tla::references::canonical;
+
+use super::standard::exported;
+use super::term::{Term, apply, junction, square, truth};
+use super::tree::{Bound, Component, Expr, Form, Module, Quantifier, Segment, Subscripted, Unit};
+
+/// Beyond this many parts, what is left stays opaque.
+const BUDGET: usize = 40_000;
+/// Beyond this many expressions and operators within each other.
+const DEPTH: usize = 300;
+
+/// The definitions and declarations of one module.
+pub(super) struct Definitions<'a> {
+    text: &'a str,
+    operators: HashMap<&'a str, Operator<'a>>,
+    constants: BTreeSet<&'a str>,
+    variables: BTreeSet<&'a str>,
+    /// Operators that the configuration puts in the place of others.
+    replaced: HashMap<&'a str, &'a str>,
+    standard: BTreeSet<String>,
+    /// How many parts exceeded the limits.
+    beyond: Cell<usize>,
+}
+
+#[derive(Clone)]
+pub(super) struct Operator<'a> {
+    parameters: Rc<[&'a str]>,
+    body: &'a Expr,
+    /// What is known where it is defined, if that is a LET.
+    scope: Scope<'a>,
+}
+
+#[derive(Clone)]
+pub(super) enum Meaning<'a> {
+    Value(Rc<Term>),
+    Operator(Operator<'a>),
+    Unknown,
+}
+
+/// Names known besides those of the module, the innermost first.
+pub(super) type Scope<'a> = Option<Rc<Known<'a>>>;
+
+pub(super) struct Known<'a> {
+    name: &'a str,
+    meaning: Meaning<'a>,
+    outer: Scope<'a>,
+}
+
+/// One expansion, with what is left of its budget.
+pub(super) struct Expansion<'d, 'a> {
+    definitions: &'d Definitions<'a>,
+    left: usize,
+    open: Vec<*const Expr>,
+    binders: usize,
+    depth: usize,
+}
+
+/// Operators whose value is no function of state and operands.
+const UNSTABLE: [&str; 4] = ["TLCGet", "TLCSet", "RandomElement", "JavaTime"];
+
+impl<'a> Definitions<'a> {
+    pub(super) fn of(text: &'a str, module: &'a Module, replaced: HashMap<&'a str, &'a str>) -> Self {
+        // Another module may give any name a meaning.
+        let is_other = |unit: &Unit| match unit {
+            Unit::Instance(instance, _) => super::standard::text(&instance.module.text).is_none(),
+            Unit::Module(_) => true,
+            _ => false,
+        };
+        let extends_standard = module.extends.iter().all(|name| super::standard::text(&name.text).is_some());
+        let alone = extends_standard && !module.units.iter().any(is_other);
+        let standard =
+            ["Integers", "Sequences", "FiniteSets", "TLC", "Bags"].into_iter().filter_map(exported).flatten();
+        let mut found = Self {
+            text,
+            operators: HashMap::new(),
+            constants: BTreeSet::new(),
+            variables: BTreeSet::new(),
+            replaced,
+            standard: standard.filter(|name| alone && !UNSTABLE.contains(&name.as_str())).collect(),
+            beyond: Cell::new(0),
+        };
+        for unit in &module.units {
+            match unit {
+                Unit::Variables(names, _) => found.variables.extend(names.iter().map(|name| name.text.as_str())),
+                Unit::Constants(all, _) => found.constants.extend(all.iter().map(|one| one.name.text.as_str())),
+                _ => {
+                    if let Some((name, operator)) = operator(unit, &None) {
+                        found.operators.insert(name, operator);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    pub(super) fn variables(&self) -> &BTreeSet<&'a str> {
+        &self.variables
+    }
+
+    /// The term of a definition without parameters.
+    pub(super) fn named(&self, name: &str) -> Option<Rc<Term>> {
+        let name = self.replaced.get(name).copied().unwrap_or(name);
+        let operator = self.operators.get(name).filter(|operator| operator.parameters.is_empty())?;
+        let mut expansion = Expansion { definitions: self, left: BUDGET, open: Vec::new(), binders: 0, depth: 0 };
+        Some(expansion.term(operator.body, &None))
+    }
+}
+
+fn operator<'a>(unit: &'a Unit, scope: &Scope<'a>) -> Option<(&'a str, Operator<'a>)> {
+    let Unit::Operator(definition) = unit else { return None };
+    let parameters = definition.parameters.iter();
+    // What is given for a parameter with operands of its own is an operator, which is not followed.
+    if parameters.clone().any(|parameter| parameter.arity > 0) {
+        return None;
+    }
+    let parameters = parameters.map(|parameter| parameter.name.text.as_str()).collect();
+    Some((definition.name.text.as_str(), Operator { parameters, body: &definition.body, scope: scope.clone() }))
+}
+
+fn with<'a>(scope: &Scope<'a>, name: &'a str, meaning: Meaning<'a>) -> Scope<'a> {
+    Some(Rc::new(Known { name, meaning, outer: scope.clone() }))
+}
+
+impl<'a> Expansion<'_, 'a> {
+    fn all(&mut self, expressions: &'a [Expr], scope: &Scope<'a>) -> Vec<Rc<Term>> {
+        expressions.iter().map(|expression| self.term(expression, scope)).collect()
+    }
+
+    /// A part whose meaning is not known: its place, and the values of all names that it may refer to.
+    fn opaque(&mut self, expression: &Expr, scope: &Scope<'a>) -> Rc<Term> {
+        let mut values = Vec::new();
+        let mut known = scope.as_ref();
+        while let Some(one) = known {
+            if let Meaning::Value(value) = &one.meaning {
+                self.charge(value);
+                values.push(value.clone());
+            }
+            known = one.outer.as_ref();
+        }
+        Rc::new(Term::Opaque(format!("{} {}", expression.at, expression.end), values))
+    }
+
+    /// What exceeds the limits is equal to nothing else.
+    fn beyond(&self) -> Rc<Term> {
+        let number = self.definitions.beyond.get() + 1;
+        self.definitions.beyond.set(number);
+        Rc::new(Term::Opaque(format!("beyond {number}"), Vec::new()))
+    }
+
+    /// Each use of a value counts with all its parts, so that a term never grows beyond the budget.
+    fn charge(&mut self, value: &Term) {
+        self.left = value.charged(self.left);
+    }
+
+    pub(super) fn term(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || self.depth > DEPTH {
+            return self.beyond();
+        }
+        self.depth += 1;
+        let term = self.form(expression, scope);
+        self.depth -= 1;
+        term
+    }
+
+    fn form(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+        let plain = |name: &str, operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
+        match &expression.form {
+            Form::Literal => {
+                let text = self.definitions.text.get(expression.at..expression.end).unwrap_or("");
+                if text.is_empty() { self.opaque(expression, scope) } else { Rc::new(Term::Literal(text.to_owned())) }
+            }
+            Form::Path(segments) => self.path(segments, expression, scope),
+            Form::Apply(operator, operands) => {
+                let operands = self.all(operands, scope);
+                self.operation(operator.name, operands, expression, scope)
+            }
+            Form::Product(factors) => plain("\\X", self.all(factors, scope)),
+            Form::List(items, operator) => junction(operator.name, self.all(items, scope)),
+            Form::Parenthesis(inner) | Form::Label(_, _, inner) => self.term(inner, scope),
+            Form::Tuple(elements) => plain("<<>>", self.all(elements, scope)),
+            Form::Set(elements) => {
+                let mut elements = self.all(elements, scope);
+                elements.sort();
+                elements.dedup();
+                plain("{}", elements)
+            }
+            Form::Filter(bound, body) => self.binder("filter", std::slice::from_ref(&**bound), body, scope),
+            Form::Map(body, bounds) => self.binder("map", bounds, body, scope),
+            Form::Function(bounds, body) => self.binder("function", bounds, body, scope),
+            Form::Functions(two) => plain("->", vec![self.term(&two.0, scope), self.term(&two.1, scope)]),
+            Form::Record(fields) => self.record("record", fields, scope),
+            Form::Records(fields) => self.record("records", fields, scope),
+            Form::Except(base, updates) => {
+                let mut operands = vec![self.term(base, scope)];
+                for update in updates {
+                    for component in &update.path {
+                        match component {
+                            Component::Field(name) => operands.push(Rc::new(Term::Literal(format!(".{name}")))),
+                            Component::Index(index) => operands.push(plain("index", self.all(index, scope))),
+                        }
+                    }
+                    operands.push(plain("update", vec![self.term(&update.value, scope)]));
+                }
+                plain("EXCEPT", operands)
+            }
+            Form::Application(function, arguments) => {
+                let mut operands = vec![self.term(function, scope)];
+                operands.extend(self.all(arguments, scope));
+                plain("[", operands)
+            }
+            Form::Action(kind, two) => {
+                let (action, subscript) = (self.term(&two.0, scope), self.term(&two.1, scope));
+                match kind {
+                    Subscripted::Square => square(&action, &subscript),
+                    Subscripted::Angle => plain("<<A>>_", vec![action, subscript]),
+                    Subscripted::Weak => plain("WF", vec![action, subscript]),
+                    Subscripted::Strong => plain("SF", vec![action, subscript]),
+                }
+            }
+            Form::Bounded(quantifier, bounds, body) => self.quantified(*quantifier, bounds, body, scope),
+            Form::If(three) => {
+                let operands = vec![self.term(&three.0, scope), self.term(&three.1, scope), self.term(&three.2, scope)];
+                apply("IF", operands)
+            }
+            Form::Case(arms, other) => self.case(arms, other.as_deref(), scope),
+            Form::Let(units, body) => self.let_in(units, body, scope),
+            Form::Field(_)
+            | Form::Unbounded(..)
+            | Form::Choose(..)
+            | Form::Operator(_)
+            | Form::Lambda(..)
+            | Form::Arguments(_) => self.leaf(expression, scope),
+        }
+    }
+
+    /// Forms that are compared by their text. They are opaque, so nothing is concluded from the variables in them.
+    fn leaf(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+        match &expression.form {
+            Form::Field(record) => {
+                let text = self.definitions.text.get(record.end..expression.end).unwrap_or("");
+                let field = Rc::new(Term::Literal(text.split_whitespace().collect()));
+                Rc::new(Term::Apply(".".to_owned(), vec![self.term(record, scope), field]))
+            }
+            _ => self.opaque(expression, scope),
+        }
+    }
+
+    fn record(&mut self, kind: &str, fields: &'a [(super::tree::Name, Expr)], scope: &Scope<'a>) -> Rc<Term> {
+        let mut parts: Vec<Rc<Term>> = Vec::new();
+        for (name, value) in fields {
+            let value = self.term(value, scope);
+            parts.push(Rc::new(Term::Apply(format!(".{}", name.text), vec![value])));
+        }
+        parts.sort();
+        Rc::new(Term::Apply(kind.to_owned(), parts))
+    }
+
+    fn bounds(&mut self, bounds: &'a [Bound], scope: &Scope<'a>) -> (Vec<Rc<Term>>, Scope<'a>) {
+        let mut inner = scope.clone();
+        let mut sets = Vec::new();
+        for bound in bounds {
+            let set = self.term(&bound.set, scope);
+            // `x, y \in S` and `<<x, y>> \in S` are not told apart by their names.
+            let count = Rc::new(Term::Literal(format!("{} {}", bound.names.len(), self.is_tuple(bound))));
+            sets.push(Rc::new(Term::Apply("over".to_owned(), vec![set, count])));
+            for name in &bound.names {
+                inner = with(&inner, &name.text, Meaning::Value(Rc::new(Term::Bound(self.binders))));
+                self.binders += 1;
+            }
+        }
+        (sets, inner)
+    }
+
+    fn is_tuple(&self, bound: &Bound) -> bool {
+        let first = bound.names.first().map_or(0, |name| name.at);
+        self.definitions.text.get(..first).is_some_and(|before| before.trim_end().ends_with("<<"))
+    }
+
+    fn binder(&mut self, kind: &str, bounds: &'a [Bound], body: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+        let before = self.binders;
+        let (sets, inner) = self.bounds(bounds, scope);
+        let body = self.term(body, &inner);
+        self.binders = before;
+        // The number of its first name tells it from a term of another depth that was put here.
+        Rc::new(Term::Binder(format!("{kind} {before}"), sets, body))
+    }
+
+    fn quantified(
+        &mut self,
+        quantifier: Quantifier,
+        bounds: &'a [Bound],
+        body: &'a Expr,
+        scope: &Scope<'a>,
+    ) -> Rc<Term> {
+        let (kind, neutral) = match quantifier {
+            Quantifier::All => ("\\A", true),
+            Quantifier::Some => ("\\E", false),
+            Quantifier::TemporalAll => ("\\AA", true),
+            Quantifier::TemporalSome => ("\\EE", false),
+        };
+        let term = self.binder(kind, bounds, body, scope);
+        match &*term {
+            Term::Binder(_, _, body) if **body == Term::Truth(neutral) => truth(neutral),
+            Term::Binder(_, sets, _) if sets.iter().any(|set| is_over_nothing(set)) => truth(neutral),
+            _ => term,
+        }
+    }
+
+    fn case(&mut self, arms: &'a [(Expr, Expr)], other: Option<&'a Expr>, scope: &Scope<'a>) -> Rc<Term> {
+        let (mut operands, mut values) = (Vec::new(), Vec::new());
+        for (guard, value) in arms {
+            let (guard, value) = (self.term(guard, scope), self.term(value, scope));
+            values.push(value.clone());
+            operands.push(Rc::new(Term::Apply("arm".to_owned(), vec![guard, value])));
+        }
+        if let Some(other) = other {
+            let value = self.term(other, scope);
+            values.push(value.clone());
+            operands.push(Rc::new(Term::Apply("OTHER".to_owned(), vec![value])));
+        }
+        values.dedup();
+        match values.as_slice() {
+            [only] => only.clone(),
+            _ => Rc::new(Term::Apply("CASE".to_owned(), operands)),
+        }
+    }
+
+    fn let_in(&mut self, units: &'a [Unit], body: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+        let mut inner = scope.clone();
+        for unit in units {
+            let (name, meaning) = match unit {
+                Unit::Operator(definition) => {
+                    let name = definition.name.text.as_str();
+                    (name, operator(unit, &inner).map_or(Meaning::Unknown, |(_, operator)| Meaning::Operator(operator)))
+                }
+                Unit::Function(definition) => (definition.name.text.as_str(), Meaning::Unknown),
+                Unit::NamedInstance(named) => (named.name.text.as_str(), Meaning::Unknown),
+                _ => continue,
+            };
+            inner = with(&inner, name, meaning);
+        }
+        self.term(body, &inner)
+    }
+
+    fn path(&mut self, segments: &'a [Segment], expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+        let [segment] = segments else { return self.opaque(expression, scope) };
+        let name = segment.name.text.as_str();
+        let operands = segment.arguments.as_deref().unwrap_or(&[]);
+        // An operator given as an argument cannot be expanded.
+        let operands = self.all(operands, scope);
+        self.operation(name, operands, expression, scope)
+    }
+
+    /// A name or symbol applied to operands.
+    fn operation(&mut self, name: &str, operands: Vec<Rc<Term>>, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+        let mut known = scope.as_ref();
+        while let Some(one) = known {
+            if one.name == name {
+                return match one.meaning.clone() {
+                    Meaning::Value(value) if operands.is_empty() => {
+                        self.charge(&value);
+                        value
+                    }
+                    Meaning::Operator(operator) => self.expanded(&operator, operands, expression, scope),
+                    Meaning::Value(_) | Meaning::Unknown => self.opaque(expression, scope),
+                };
+            }
+            known = one.outer.as_ref();
+        }
+        let definitions = self.definitions;
+        let name = definitions.replaced.get(name).copied().unwrap_or(name);
+        if let Some(operator) = definitions.operators.get(name).cloned() {
+            return self.expanded(&operator, operands, expression, scope);
+        }
+        match name {
+            "TRUE" | "FALSE" => truth(name == "TRUE"),
+            _ if definitions.variables.contains(name) && operands.is_empty() => {
+                Rc::new(Term::Variable(name.to_owned()))
+            }
+            _ if definitions.constants.contains(name) && operands.is_empty() => {
+                Rc::new(Term::Constant(name.to_owned()))
+            }
+            _ if super::builtin::is_named(name) || definitions.standard.contains(canonical(name)) => {
+                apply(name, operands)
+            }
+            _ => self.opaque(expression, scope),
+        }
+    }
+
+    fn expanded(
+        &mut self,
+        operator: &Operator<'a>,
+        operands: Vec<Rc<Term>>,
+        expression: &'a Expr,
+        outer: &Scope<'a>,
+    ) -> Rc<Term> {
+        let body: *const Expr = operator.body;
+        if operator.parameters.len() != operands.len() || self.open.contains(&body) {
+            return self.opaque(expression, outer);
+        }
+        let mut scope = operator.scope.clone();
+        for (parameter, operand) in operator.parameters.iter().zip(operands) {
+            scope = with(&scope, parameter, Meaning::Value(operand));
+        }
+        self.open.push(body);
+        let term = self.term(operator.body, &scope);
+        self.open.pop();
+        term
+    }
+}
+
+fn is_over_nothing(set: &Term) -> bool {
+    set.is("over").is_some_and(|parts| parts.first().is_some_and(|set| set.is("{}").is_some_and(<[_]>::is_empty)))
+}

@@ -1,0 +1,208 @@
+//! Expressions in a normal form with all definitions expanded, so that two of them can be compared by meaning rather than
+//! by text. What cannot be expanded stays as an opaque part; two terms that are equal always have the same meaning.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// One expression. The derived order sorts the operands of commutative operators.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Term {
+    Truth(bool),
+    /// A number, a string, or a field's name.
+    Literal(String),
+    Constant(String),
+    Variable(String),
+    /// By the number of binders around its own.
+    Bound(usize),
+    /// Bound by `CHOOSE`, a quantifier, a set or a function: kind, sets, body.
+    Binder(String, Vec<Rc<Term>>, Rc<Term>),
+    Apply(String, Vec<Rc<Term>>),
+    /// Something of another module, a recursive operator, or a part too large: its meaning is not known.
+    Opaque(String, Vec<Rc<Term>>),
+}
+
+pub(super) const AND: &str = "/\\";
+pub(super) const OR: &str = "\\/";
+pub(super) const NOT: &str = "~";
+pub(super) const PRIME: &str = "'";
+
+impl Term {
+    pub(super) fn parts(&self) -> Vec<&Rc<Term>> {
+        match self {
+            Term::Binder(_, sets, body) => sets.iter().chain([body]).collect(),
+            Term::Apply(_, parts) | Term::Opaque(_, parts) => parts.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is left of this many parts after those of the term; 0 if it has more.
+    pub(super) fn charged(&self, left: usize) -> usize {
+        self.parts()
+            .into_iter()
+            .fold(left.saturating_sub(1), |left, part| if left == 0 { 0 } else { part.charged(left) })
+    }
+
+    /// Calls for this term and everything within it.
+    pub(super) fn visit(&self, call: &mut dyn FnMut(&Term)) {
+        call(self);
+        for part in self.parts() {
+            part.visit(call);
+        }
+    }
+
+    /// The variables in it, or `None` if it holds something opaque.
+    pub(super) fn variables(&self) -> Option<BTreeSet<&str>> {
+        match self {
+            Term::Opaque(..) => None,
+            Term::Variable(name) => Some(BTreeSet::from([name.as_str()])),
+            _ => self.parts().into_iter().try_fold(BTreeSet::new(), |mut all, part| {
+                all.extend(part.variables()?);
+                Some(all)
+            }),
+        }
+    }
+
+    pub(super) fn is(&self, operator: &str) -> Option<&[Rc<Term>]> {
+        match self {
+            Term::Apply(name, parts) if name == operator => Some(parts),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn truth(value: bool) -> Rc<Term> {
+    Rc::new(Term::Truth(value))
+}
+
+pub(super) fn not(of: &Rc<Term>) -> Rc<Term> {
+    match &**of {
+        Term::Truth(value) => truth(!value),
+        Term::Apply(name, parts) if name == NOT => parts[0].clone(),
+        _ => Rc::new(Term::Apply(NOT.to_owned(), vec![of.clone()])),
+    }
+}
+
+/// A conjunction or disjunction: flat, sorted, each operand once.
+pub(super) fn junction(operator: &str, operands: impl IntoIterator<Item = Rc<Term>>) -> Rc<Term> {
+    let neutral = operator == AND;
+    let mut flat = BTreeSet::new();
+    let mut open: Vec<Rc<Term>> = operands.into_iter().collect();
+    while let Some(operand) = open.pop() {
+        match &*operand {
+            Term::Truth(value) if *value == neutral => {}
+            Term::Truth(_) => return operand,
+            Term::Apply(name, parts) if name == operator => open.extend(parts.iter().cloned()),
+            _ => {
+                flat.insert(operand);
+            }
+        }
+    }
+    match flat.len() {
+        0 => truth(neutral),
+        1 => flat.pop_first().unwrap_or_else(|| truth(neutral)),
+        _ => Rc::new(Term::Apply(operator.to_owned(), flat.into_iter().collect())),
+    }
+}
+
+/// `a = b`; tuples are equal if their elements are.
+pub(super) fn equal(one: &Rc<Term>, other: &Rc<Term>) -> Rc<Term> {
+    if one == other {
+        return truth(true);
+    }
+    match (&**one, &**other) {
+        (Term::Apply(a, ones), Term::Apply(b, others)) if a == "<<>>" && b == "<<>>" => {
+            if ones.len() != others.len() {
+                return truth(false);
+            }
+            return junction(AND, ones.iter().zip(others).map(|(one, other)| equal(one, other)));
+        }
+        (Term::Literal(a), Term::Literal(b)) if a != b && same_kind(a, b) => return truth(false),
+        _ => {}
+    }
+    let mut sides = vec![one.clone(), other.clone()];
+    sides.sort();
+    Rc::new(Term::Apply("=".to_owned(), sides))
+}
+
+/// Two decimal numbers, or two strings without escapes: different ones differ in value.
+fn same_kind(a: &str, b: &str) -> bool {
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    let string = |text: &str| text.starts_with('"') && !text.contains('\\');
+    (number(a) && number(b)) || (string(a) && string(b))
+}
+
+/// The value in the next state: the prime moves to the variables.
+pub(super) fn primed(of: &Rc<Term>) -> Rc<Term> {
+    let all = |parts: &[Rc<Term>]| parts.iter().map(primed).collect::<Vec<_>>();
+    match &**of {
+        Term::Variable(_) => Rc::new(Term::Apply(PRIME.to_owned(), vec![of.clone()])),
+        Term::Truth(_) | Term::Literal(_) | Term::Constant(_) | Term::Bound(_) => of.clone(),
+        Term::Binder(kind, sets, body) => Rc::new(Term::Binder(kind.clone(), all(sets), primed(body))),
+        Term::Apply(name, parts) if is_logic(name) => junction(name, all(parts)),
+        Term::Apply(name, parts) if name == "=" && parts.len() == 2 => equal(&primed(&parts[0]), &primed(&parts[1])),
+        Term::Apply(name, parts) => Rc::new(Term::Apply(name.clone(), all(parts))),
+        Term::Opaque(..) => Rc::new(Term::Opaque(PRIME.to_owned(), vec![of.clone()])),
+    }
+}
+
+fn is_logic(name: &str) -> bool {
+    name == AND || name == OR
+}
+
+/// `[A]_v`
+pub(super) fn square(action: &Rc<Term>, subscript: &Rc<Term>) -> Rc<Term> {
+    junction(OR, [action.clone(), equal(&primed(subscript), subscript)])
+}
+
+/// Applies a built-in operator or one of a standard module.
+pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
+    let plain = |operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
+    let of = |name: &str, operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
+    match (name, operands.as_slice()) {
+        ("/\\" | "\\/", _) => junction(name, operands),
+        ("~", [one]) => not(one),
+        ("=>", [one, other]) => junction(OR, [not(one), other.clone()]),
+        ("<=>" | "=", [one, other]) if name == "=" => equal(one, other),
+        ("<=>", [one, other]) if one == other => truth(true),
+        ("<=>", [one, other]) => {
+            let both = junction(AND, [one.clone(), other.clone()]);
+            junction(OR, [both, junction(AND, [not(one), not(other)])])
+        }
+        ("/=", [one, other]) => not(&equal(one, other)),
+        ("\\in", [_, set]) if **set == Term::Apply("Any".to_owned(), Vec::new()) => truth(true),
+        ("\\notin", [element, set]) => not(&apply("\\in", vec![element.clone(), set.clone()])),
+        // `a < b` alone: the other comparisons of numbers follow from it.
+        (">", [one, other]) => apply("<", vec![other.clone(), one.clone()]),
+        ("\\geq", [one, other]) => not(&apply("<", vec![one.clone(), other.clone()])),
+        ("\\leq", [one, other]) => not(&apply("<", vec![other.clone(), one.clone()])),
+        ("<", [one, other]) if one == other => truth(false),
+        ("<", [one, zero]) if **zero == Term::Literal("0".to_owned()) && is_size(one) => truth(false),
+        ("\\subseteq", [one, other]) if one == other => truth(true),
+        ("\\supseteq", [one, other]) => apply("\\subseteq", vec![other.clone(), one.clone()]),
+        ("'", [one]) => primed(one),
+        ("UNCHANGED", [one]) => equal(&primed(one), one),
+        ("[]" | "<>", [one]) if matches!(**one, Term::Truth(_)) => one.clone(),
+        ("[]", [one]) => match one.is(AND) {
+            Some(conjuncts) => junction(AND, conjuncts.iter().map(|one| apply("[]", vec![one.clone()]))),
+            None => plain(operands),
+        },
+        ("~>", [one, other]) if one == other => truth(true),
+        ("IF", [test, yes, no]) => match **test {
+            Term::Truth(true) => yes.clone(),
+            Term::Truth(false) => no.clone(),
+            _ if yes == no => yes.clone(),
+            _ => plain(operands),
+        },
+        ("TLCEval", [one]) => one.clone(),
+        ("PrintT", [_]) => truth(true),
+        ("Print", [_, value]) => value.clone(),
+        ("Assert", [one, _]) if **one == Term::Truth(true) => one.clone(),
+        ("\\cup" | "\\cap" | "+" | "*", [one, other]) if one > other => of(name, vec![other.clone(), one.clone()]),
+        _ => plain(operands),
+    }
+}
+
+/// A number that is never negative.
+fn is_size(term: &Term) -> bool {
+    term.is("Cardinality").is_some() || term.is("Len").is_some()
+}

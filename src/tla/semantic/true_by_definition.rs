@@ -1,0 +1,330 @@
+//! Properties that no behaviour of the specification can violate, whatever its actions do: tautologies once every
+//! definition is expanded, parts of the specification's own formula, predicates over variables that no action changes.
+//! Sound, not complete: an answer is given only if it is certain.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use crate::tla::Cfg;
+
+use super::expand::Definitions;
+use super::parser::parse;
+use super::term::{AND, NOT, OR, PRIME, Term, junction, not, truth};
+
+/// Parts of formulas looked at before the question is given up.
+const BUDGET: usize = 400_000;
+
+/// Cases within each other that are tried.
+const CASES: usize = 300;
+/// The stack of the thread that decides: terms are walked as deep as they are nested.
+const STACK: usize = 32 << 20;
+
+/// Why the specification cannot violate this property of the configuration, if that is certain.
+pub fn true_by_definition(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
+    std::thread::scope(|scope| {
+        let decide = || decide(text, cfg, property);
+        std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, decide).ok()?.join().ok()?
+    })
+}
+
+fn decide(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
+    let module = parse(text).ok()?;
+    let replaced: HashMap<&str, &str> =
+        cfg.constants.iter().filter_map(|(name, by)| Some((name.as_str(), by.strip_prefix("<- ")?))).collect();
+    let definitions = Definitions::of(text, &module, replaced);
+    let formula = simplified(&definitions.named(property)?, &mut { BUDGET });
+    if formula == truth(true) {
+        return Some("reduces to TRUE when its definitions are expanded".to_owned());
+    }
+    let assumed = specification(&definitions, cfg);
+    let is_temporal = cfg.properties.iter().any(|name| name == property);
+    if is_temporal && conjuncts(&formula).iter().all(|part| is_assumed(part, &assumed)) {
+        return Some("it is a part of the specification's own formula".to_owned());
+    }
+    let unchanged = unchanged_variables(&definitions, &assumed, cfg)?;
+    let constant = |part: &Rc<Term>| part.variables().is_some_and(|names| names.is_subset(&unchanged));
+    let has_variable = |part: &Rc<Term>| part.variables().is_some_and(|names| !names.is_empty());
+    let all = conjuncts(&formula);
+    let follows = all.iter().all(|part| constant(part) || (is_temporal && is_assumed(part, &assumed)));
+    (follows && all.iter().any(has_variable)).then(|| "no action changes a variable that it speaks of".to_owned())
+}
+
+fn conjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
+    term.is(AND).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
+}
+
+fn disjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
+    term.is(OR).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
+}
+
+/// The conjuncts of the specification that the configuration names.
+fn specification(definitions: &Definitions<'_>, cfg: &Cfg) -> Vec<Rc<Term>> {
+    let named = |name: &Option<String>| name.as_ref().and_then(|name| definitions.named(name));
+    let parts = named(&cfg.specification).into_iter().chain(named(&cfg.init));
+    parts.flat_map(|part| conjuncts(&simplified(&part, &mut { BUDGET }))).collect()
+}
+
+/// Whether a conjunct of a temporal property is one of the specification, or allows more steps than its next-state
+/// relation.
+fn is_assumed(part: &Rc<Term>, assumed: &[Rc<Term>]) -> bool {
+    if assumed.contains(part) {
+        return true;
+    }
+    let Some([allowed]) = part.is("[]") else { return false };
+    let allowed = disjuncts(allowed);
+    let steps = assumed.iter().filter_map(|assumed| match assumed.is("[]") {
+        Some([steps]) => Some(disjuncts(steps)),
+        _ => None,
+    });
+    let is_allowed = |step: &Rc<Term>| {
+        allowed.contains(step)
+            || allowed.iter().any(|one| {
+                let (fewer, more) = (conjuncts(one), conjuncts(step));
+                fewer.iter().chain(&more).all(is_unchanged) && fewer.iter().all(|one| more.contains(one))
+            })
+    };
+    steps.into_iter().any(|steps| steps.iter().all(is_allowed))
+}
+
+/// `v' = v`
+fn is_unchanged(term: &Rc<Term>) -> bool {
+    unchanged_variable(term).is_some()
+}
+
+fn unchanged_variable(term: &Term) -> Option<&str> {
+    let [one, other] = term.is("=")? else { return None };
+    let same = |primed: &Rc<Term>, plain: &Rc<Term>| primed.is(PRIME).is_some_and(|parts| parts.first() == Some(plain));
+    match (&**one, &**other) {
+        (Term::Variable(name), _) if same(other, one) => Some(name),
+        (_, Term::Variable(name)) if same(one, other) => Some(name),
+        _ => None,
+    }
+}
+
+/// Variables whose next value is always their present one; `None` if the next-state relation cannot be read.
+fn unchanged_variables<'d>(
+    definitions: &'d Definitions<'_>,
+    assumed: &[Rc<Term>],
+    cfg: &Cfg,
+) -> Option<BTreeSet<&'d str>> {
+    let mut steps: Vec<Rc<Term>> = cfg.next.iter().filter_map(|next| definitions.named(next)).collect();
+    let boxed = assumed.iter().filter_map(|part| part.is("[]")).flatten().cloned();
+    steps.extend(boxed.filter(|step| !disjuncts(step).iter().all(|one| conjuncts(one).iter().all(is_unchanged))));
+    if steps.is_empty() || steps.iter().any(|step| step.variables().is_none()) {
+        return None;
+    }
+    let mut changed = BTreeSet::new();
+    steps.iter().for_each(|step| changed_in(step, &mut changed));
+    Some(definitions.variables().iter().copied().filter(|name| !changed.contains(*name)).collect())
+}
+
+fn changed_in(term: &Term, changed: &mut BTreeSet<String>) {
+    if unchanged_variable(term).is_some() {
+        return;
+    }
+    if term.is(NOT).is_some() || term.is(PRIME).is_some() {
+        term.visit(&mut |part| {
+            if let Some([variable]) = part.is(PRIME)
+                && let Term::Variable(name) = &**variable
+            {
+                changed.insert(name.clone());
+            }
+        });
+        return;
+    }
+    term.parts().into_iter().for_each(|part| changed_in(part, changed));
+}
+
+/// The formula with every part decided that is the same whatever the state is.
+fn simplified(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
+    *left = left.saturating_sub(1);
+    if *left == 0 {
+        return term.clone();
+    }
+    let rebuilt = match &**term {
+        Term::Apply(name, parts) if name == AND || name == OR => {
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| simplified(part, left)).collect();
+            junction(name, parts)
+        }
+        Term::Apply(name, parts) if name == NOT => not(&simplified(&parts[0], left)),
+        Term::Apply(name, parts) if name == "IF" && parts.len() == 3 => {
+            let (yes, no) = (simplified(&parts[1], left), simplified(&parts[2], left));
+            let test = simplified(&parts[0], left);
+            match *test {
+                Term::Truth(true) => yes,
+                Term::Truth(false) => no,
+                _ if yes == no => yes,
+                _ => Rc::new(Term::Apply(name.clone(), vec![test, yes, no])),
+            }
+        }
+        Term::Apply(name, parts) if name == "[]" || name == "<>" => {
+            let inner = simplified(&parts[0], left);
+            let decided = matches!(*inner, Term::Truth(_));
+            if decided { inner } else { super::term::apply(name, vec![inner]) }
+        }
+        Term::Apply(name, parts) if name == "~>" && parts.len() == 2 => {
+            let implies = junction(OR, [not(&parts[0]), parts[1].clone()]);
+            if simplified(&implies, left) == truth(true) { truth(true) } else { term.clone() }
+        }
+        Term::Binder(kind, sets, body) if kind.starts_with("\\A ") => {
+            let body = simplified(body, left);
+            let holds = *body == Term::Truth(true);
+            if holds { body } else { Rc::new(Term::Binder(kind.clone(), sets.clone(), body)) }
+        }
+        _ => return term.clone(),
+    };
+    if is_tautology(&rebuilt, left, 0) { truth(true) } else { rebuilt }
+}
+
+/// Whether a formula holds however its atoms are: cases of one atom after the other.
+fn is_tautology(term: &Rc<Term>, left: &mut usize, cases: usize) -> bool {
+    if cases > CASES {
+        return false;
+    }
+    if let Term::Truth(value) = **term {
+        return value;
+    }
+    let Some(atom) = first_atom(term) else { return false };
+    [true, false].into_iter().all(|value| {
+        let case = assigned(term, &atom, value, left);
+        *left > 0 && is_tautology(&case, left, cases + 1)
+    })
+}
+
+fn first_atom(term: &Rc<Term>) -> Option<Rc<Term>> {
+    match &**term {
+        Term::Truth(_) => None,
+        Term::Apply(name, parts) if name == AND || name == OR || name == NOT => parts.iter().find_map(first_atom),
+        Term::Apply(name, parts) if name == "IF" && parts.len() == 3 => first_atom(&parts[0]),
+        _ => Some(term.clone()),
+    }
+}
+
+/// The formula if one of its atoms has this value.
+fn assigned(term: &Rc<Term>, atom: &Rc<Term>, value: bool, left: &mut usize) -> Rc<Term> {
+    *left = left.saturating_sub(1);
+    if *left == 0 {
+        return term.clone();
+    }
+    if term == atom {
+        return truth(value);
+    }
+    match &**term {
+        Term::Apply(name, parts) if name == AND || name == OR => {
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assigned(part, atom, value, left)).collect();
+            junction(name, parts)
+        }
+        Term::Apply(name, parts) if name == NOT => not(&assigned(&parts[0], atom, value, left)),
+        Term::Apply(name, parts) if name == "IF" && parts.len() == 3 => {
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assigned(part, atom, value, left)).collect();
+            super::term::apply("IF", parts)
+        }
+        _ => term.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether `P` as an invariant, and as a property, is true by definition in a small specification.
+    fn answers(definitions: &str) -> (bool, bool) {
+        let text = format!(
+            "---- MODULE M ----\nEXTENDS Naturals, FiniteSets, Sequences, TLC\nCONSTANTS Max, S\nVARIABLES n, m, ghost\n\
+             vars == <<n, m, ghost>>\nInit == n = 0 /\\ m = 0 /\\ ghost \\in {{0, 1}}\n\
+             Inc == n < Max /\\ n' = n + 1 /\\ UNCHANGED <<m, ghost>>\n\
+             Dec == /\\ n > 0\n       /\\ n' = n - 1\n       /\\ m' = 1\n       /\\ ghost' = ghost\n\
+             Next == Inc \\/ Dec\nSpec == Init /\\ [][Next]_vars /\\ WF_vars(Next)\n{definitions}\n====\n"
+        );
+        let of = |role: &str| {
+            let cfg = Cfg::parse(&format!("SPECIFICATION Spec\nCONSTANTS Max = 2 S = {{1}}\n{role} P\n")).unwrap();
+            true_by_definition(&text, &cfg, "P").is_some()
+        };
+        (of("INVARIANT"), of("PROPERTY"))
+    }
+
+    #[test]
+    fn what_the_specification_says_itself_is_no_property() {
+        for definitions in [
+            "P == Spec",
+            "P == Init",
+            "P == n = 0",
+            "P == [][Next]_vars",
+            "P == [][Dec \\/ Inc]_<<n, m, ghost>>",
+            "P == [][Next]_n",
+            "P == [][Next \\/ n' = 7]_vars",
+            "P == WF_vars(Inc \\/ Dec)",
+            "Q == Init /\\ [][Next]_vars\nP == Q",
+            "C(a) == CHOOSE x \\in {a} : TRUE\nQ == [](C(n) = 1) \\/ Spec\nP == Spec /\\ Init",
+        ] {
+            assert_eq!(answers(definitions), (false, true), "{definitions}");
+        }
+    }
+
+    #[test]
+    fn a_tautology_is_found_behind_definitions() {
+        for definitions in ["P == [][vars' # vars]_vars", "P == [][~UNCHANGED vars]_vars", "P == [](n = 1 => n = 1)"] {
+            assert_eq!(answers(definitions), (true, true), "{definitions}");
+        }
+        for definitions in [
+            "P == LET x == n IN x = n",
+            "Same(a) == a\nP == Same(n) = n",
+            "Same(a) == LET b == a IN b\nP == n <= Same(n)",
+            "P == (IF n > 1 THEN m ELSE m) = m",
+            "P == IF n > 1 THEN m = 1 \\/ m # 1 ELSE m = m",
+            "A == n > 1\nB == 1 < n\nP == A <=> B",
+            "A == n > 1\nP == (A /\\ m = 1) => (m = 1 /\\ (A \\/ m = 2))",
+            "P == \\A x \\in S : x = n => n = x",
+            "P == \\A x \\in {} : x = n",
+            "P == n \\in Any",
+            "P == Cardinality(0..n) >= 0",
+            "P == CASE n = 1 -> TRUE [] OTHER -> TRUE",
+            "P == PrintT(n)",
+        ] {
+            assert_eq!(answers(definitions), (true, true), "{definitions}");
+        }
+    }
+
+    #[test]
+    fn a_predicate_that_no_action_can_change_is_found() {
+        for definitions in ["P == ghost \\in {0, 1}", "P == ghost < 2 /\\ Max = 2 /\\ \\E x \\in S : x >= ghost"] {
+            assert_eq!(answers(definitions), (true, true), "{definitions}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_violated_is_left_alone() {
+        for definitions in [
+            "P == n <= Max",
+            "P == n = m",
+            "P == n = 1 => n = 2",
+            "F(a) == CHOOSE x \\in {a} : TRUE\nP == F(n) = F(m)",
+            "F(a) == {x \\in S : x > a}\nP == F(n) = F(m)",
+            "G(p) == \\A y \\in S : (p <=> (\\E x \\in S : y = 1))\nP == G(\\E x \\in S : x = 1)",
+            "P == ghost = 0 \\/ n < 2",
+            "RECURSIVE R(_)\nR(a) == IF a = 0 THEN 0 ELSE R(a - 1)\nP == R(n) = R(m)",
+            "f[a \\in S] == a\nP == f[n] = f[m]",
+            "P == \\E x \\in S : x = x",
+            "P == LET x == n IN LET y == m IN x = y",
+            "P == [n |-> n] = [n |-> m]",
+            "P == n = \"0\" \\/ n = 0",
+            "P == RandomElement({n}) = n",
+            "C(a) == CHOOSE x \\in {a} : TRUE\nP == C(n) = C(n) + 0 * m \\/ m = C(m)",
+        ] {
+            assert!(!answers(definitions).0, "{definitions}");
+        }
+        for definitions in [
+            "P == [][n' > n]_n",
+            "P == [][Inc]_vars",
+            "P == [][Inc]_n",
+            "P == [](n <= Max)",
+            "P == <>(n = 1)",
+            "P == n = 1 ~> n = 0",
+            "P == WF_vars(Inc)",
+            "P == [][n' = n]_m",
+            "P == []Init",
+        ] {
+            assert!(!answers(definitions).1, "{definitions}");
+        }
+    }
+}
