@@ -279,7 +279,9 @@ async fn follow(
         records += 1;
         match follower.record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
-            Err(AuditError::Log(why)) if args.skip_invalid => advice(&format!("warning: {why}; left out")),
+            Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
+                advice(&format!("warning: {why}; left out"))
+            }
             Err(error) => return Err(failure(&error)),
         }
         // A run that was resumed goes on behind its end.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::causal_audit::{self, CausalAudit, Misfit};
+use super::causal_audit::{self, CausalAudit, Misfit, is_of_call};
 use super::known_labels::KnownLabels;
 use super::labelling::Labelling;
 use super::log::{CALLS, Found, KeptTexts, LogError, Manner, Mapping, Plan, States, Step, scan_lines, scan_list};
@@ -159,7 +159,11 @@ impl Auditor {
         known: Option<KnownLabels>,
     ) -> Result<Self, AuditError> {
         let schema = Schema {
-            fields: mapping.fields.as_ref().map(|fields| fields.iter().cloned().collect()),
+            // The fields of calls are no matter of what records have.
+            fields: mapping
+                .fields
+                .as_ref()
+                .map(|fields| fields.iter().cloned().chain(fields_of_calls(&formulas)).collect()),
             labels: mapping.labels().chain(known.iter().map(|_| MODEL)).map(str::to_owned).collect(),
             calls: CALLS.iter().map(|name| (*name).to_owned()).collect(),
             lifelines: None,
@@ -335,6 +339,13 @@ impl Auditor {
         }
         Some(progression.words(owed))
     }
+}
+
+/// The fields of calls that formulas speak of.
+fn fields_of_calls(formulas: &Formulas) -> impl Iterator<Item = String> {
+    let atoms = formulas.atoms().flat_map(|(_, atom)| atom.terms());
+    let fields = atoms.flat_map(|term| term.fields()).map(|(_, name)| name.to_owned());
+    fields.filter(|name| is_of_call(name))
 }
 
 /// States of one part of a log.

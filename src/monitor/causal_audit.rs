@@ -68,7 +68,6 @@ pub(super) fn sees_events_whole(
     rule: &str,
     mapping: &Mapping,
 ) -> Result<(), Misfit> {
-    let is_of_call = |field: &str| field == "tool.name" || field == "tool.input" || field.starts_with("tool.input.");
     if mapping.tool_call.is_none() || mapping.shape == Some(Shape::Journal) {
         return Ok(());
     }
@@ -76,6 +75,11 @@ pub(super) fn sees_events_whole(
         Some((field, spelling)) => Err(Misfit::OneCall { rule: rule.to_owned(), field, spelling }),
         None => Ok(()),
     }
+}
+
+/// Whether a field is one of a tool call.
+pub(super) fn is_of_call(field: &str) -> bool {
+    matches!(field, "tool.name" | "tool.input") || field.starts_with("tool.input.")
 }
 
 /// A rule's guards, by number.

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::audit::Auditor;
-use super::log::Found;
+use super::log::{Found, read_for_value};
 use super::policy::{PolicyRule, Scope};
-use crate::temporal::{Atom, Formulas};
+use crate::temporal::{Atom, Formula, Formulas};
 
 impl Auditor {
-    /// What a rule asks for and no state of the log has, in sentences. `told` are the kinds that some state tells, and
-    /// `defined` says of each field of the plan whether some state has it.
-    pub(super) fn unseen(&self, rule: &PolicyRule, told: &[&str], defined: &[bool]) -> Vec<String> {
+    /// What a rule asks for and no state of the log has, in sentences.
+    fn unseen(&self, rule: &PolicyRule, found: &Found) -> Vec<String> {
+        let told: Vec<&str> = found.told().collect();
         let asked = Asked::of(self.formulas(), rule);
         let mut all = Vec::new();
         for (kind, paths) in
@@ -19,9 +19,13 @@ impl Auditor {
             let paths = paths.join(", ");
             all.push(format!("no record has a `{kind}` (looked for at {paths}), so it is false everywhere"));
         }
-        for (name, defined) in self.plan().names().iter().zip(defined) {
-            if !defined && asked.fields.contains(name.as_str()) {
+        let values = read_for_value(self.formulas(), &formulas_of(rule).collect::<Vec<_>>());
+        for ((name, defined), valued) in self.plan().names().iter().zip(&found.defined).zip(&found.valued) {
+            if !asked.fields.contains(name.as_str()) {
+            } else if !defined {
                 all.push(format!("no record has a field `{name}`, so this verdict rests on no value of it"));
+            } else if !valued && values.contains(name) {
+                all.push(format!("the field `{name}` is an object or an empty list wherever it is, and never a value"));
             }
         }
         all
@@ -29,14 +33,22 @@ impl Auditor {
 
     /// The same of each rule of a log that was read.
     pub(super) fn unseen_by_rule(&self, found: &Found) -> Vec<Vec<String>> {
-        let told: Vec<&str> = found.told().collect();
-        self.rules().iter().map(|rule| self.unseen(rule, &told, &found.defined)).collect()
+        self.rules().iter().map(|rule| self.unseen(rule, found)).collect()
     }
 
     /// The kinds that rules ask for, of `tool_call`, `text` and `stop_reason`.
     pub fn asked_kinds(&self) -> BTreeSet<&'static str> {
         self.rules().iter().flat_map(|rule| Asked::of(self.formulas(), rule).kinds).collect()
     }
+}
+
+/// What a rule says, and when it is asked.
+fn formulas_of(rule: &PolicyRule) -> impl Iterator<Item = Formula> {
+    let when = match &rule.scope {
+        Scope::Causal { when, .. } => *when,
+        Scope::Trace(_) => None,
+    };
+    std::iter::once(rule.formula).chain(when)
 }
 
 /// What a rule asks for.
@@ -48,11 +60,7 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(formulas: &'a Formulas, rule: &PolicyRule) -> Self {
         let mut asked = Self { kinds: BTreeSet::new(), fields: BTreeSet::new() };
-        let when = match &rule.scope {
-            Scope::Causal { when, .. } => *when,
-            Scope::Trace(_) => None,
-        };
-        for atom in std::iter::once(rule.formula).chain(when).flat_map(|formula| formulas.atoms_of(formula)) {
+        for atom in formulas_of(rule).flat_map(|formula| formulas.atoms_of(formula)) {
             let atom = formulas.atom(atom);
             match atom {
                 Atom::Name(name) => _ = asked.fields.insert(name),

@@ -276,6 +276,7 @@ fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
         &formula("G outcome.statistics.distnct < 9"),
         &["no event of a run has a field `outcome.statistics.distnct`", "outcome.statistics.distinct"],
     );
+    of(&formula("G told.tools != \"Read\""), &["`told.tools` holds a list: write `any(told.tools, != \"Read\")`"]);
     of(&formula("G !tool_call:Bash"), &["no model of a run has a tool `Bash`", "Read"]);
     of(&formula("F (name = \"routed\" & name = \"restored\")"), &["no run can satisfy it"]);
     of(&formula("O name = \"routed\""), &["`O` has no meaning in progression", "needs an `owner`"]);

@@ -379,3 +379,51 @@ fn a_causal_rule_sees_an_event_with_all_its_calls() {
     let error = audit("!(tool.input.x = 2)").unwrap_err();
     assert!(error.contains("any(tool.input.x, = 2)"), "{error}");
 }
+
+#[test]
+fn a_call_that_a_record_tells_twice_is_one_call() {
+    let once = "F tool_call:t & G (tool_call:t -> N G !tool_call:t)";
+    for (record, states) in [
+        (r#"{"tool":"t","tool_calls":[{"name":"t","input":{"x":1}}]}"#, 1),
+        (r#"{"tool_calls":[{"name":"t","input":{"x":1}},{"name":"u"}],"tools":["t","u"],"tool":"u"}"#, 2),
+        (r#"{"tool":{"name":"t","arguments":"{\"x\":1}"},"tool_calls":[{"name":"t","input":{"x":1}}]}"#, 1),
+    ] {
+        assert_eq!(holds(record, Shape::Jsonl, once), Ok((true, states)), "{record}");
+        assert_eq!(holds(record, Shape::Jsonl, "F (tool_call:t & tool.input.x = 1)"), Ok((true, states)), "{record}");
+    }
+    for record in [
+        r#"{"tool":{"name":"t","input":{"x":2}},"tool_calls":[{"name":"t","input":{"x":1}}]}"#,
+        r#"{"tools":["t","t"],"tool":"t"}"#,
+        r#"{"tool_calls":[{"name":"t","input":{"x":1}},{"name":"t","input":{"x":1}}],"tool":"t"}"#,
+    ] {
+        assert_eq!(holds(record, Shape::Jsonl, once), Ok((false, 2)), "{record}");
+    }
+}
+
+#[test]
+fn with_a_reset_each_call_is_counted() {
+    let policy = "[[rule]]\nid = \"it\"\nformula = 'G !tool_call:Bash'\n";
+    for seed in 0..200 {
+        let mut rng = Rng::with_seed(seed);
+        let turns: Vec<Turn> = (0..rng.usize(1..6)).map(|_| turn(&mut rng)).collect();
+        let log = lines(&turns.iter().map(claude).collect::<Vec<_>>());
+        let audited = auditor(policy, Shape::Claude).lines(&mut log.as_bytes(), STRICT, Reset::AfterVerdict).unwrap();
+        let calls = turns.iter().flat_map(calls).filter(|call| call.tool == "Bash").count() as u64;
+        assert_eq!(audited.findings[0].violations, calls, "seed {seed}: {log}");
+    }
+}
+
+#[test]
+fn what_is_never_a_value_is_a_warning() {
+    let warnings = |log: &str, shape: Shape, formula: &str| {
+        let policy = format!("[[rule]]\nid = \"it\"\nformula = '{formula}'\n");
+        let audited = auditor(&policy, shape).lines(&mut log.as_bytes(), STRICT, Reset::Never).unwrap();
+        audited.findings[0].warnings.clone()
+    };
+    let log = r#"{"type":"user","message":{"content":[{"type":"text","text":"a secret"}]}}"#;
+    let found = warnings(log, Shape::Claude, "G !any(message.content, contains \"secret\")");
+    assert!(found[0].contains("`message.content` is an object or an empty list"), "{found:?}");
+    assert_eq!(warnings(log, Shape::Claude, "G defined(message.content)"), Vec::<String>::new());
+    let error = holds(log, Shape::Claude, "G !contains(content, \"secret\")").unwrap_err();
+    assert!(error.contains("text_contains:"), "{error}");
+}

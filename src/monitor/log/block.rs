@@ -103,9 +103,8 @@ pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, m
     }
     let (kind, name, text) = (kind.0.as_deref(), function.0.or(name.0), text.0.as_deref());
     let calls = kind.is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function" || k == "custom");
-    if let Some(name) = name.filter(|_| node.takes.contains(&Take::Tool) && calls) {
-        step.arguments.extend(arguments.map(|arguments| (step.tools.len(), arguments)));
-        step.tools.push(name.into_owned());
+    if let (Some(name), Some(path)) = (name.filter(|_| calls), node.calls()) {
+        step.add_call(name.into_owned(), path, arguments);
     }
     if let Some(text) = text.filter(|_| wanted && writes(kind)) {
         step.write(text);

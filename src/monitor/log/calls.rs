@@ -85,21 +85,21 @@ impl Calls {
         }
     }
 
-    /// What the calls of a step were given. JSON in a text is read; a text that is none stays a text.
+    /// What the calls of a step were given.
     fn inputs(&self, step: &Step) -> Vec<Value> {
         if !self.read_input() {
             return Vec::new();
         }
-        let own = |call: usize| step.arguments.iter().find(|(number, _)| *number == call).map(|(_, value)| value);
-        let read = |value: &Value| match value {
-            Value::String(text) => {
-                let read = serde_json::from_str(text).ok().filter(|read: &Value| read.is_object() || read.is_array());
-                read.unwrap_or_else(|| value.clone())
-            }
-            other => other.clone(),
-        };
-        (0..step.tools.len()).filter_map(|call| own(call).or(step.beside.as_ref()).map(read)).collect()
+        (0..step.tools.len())
+            .filter_map(|call| step.arguments_of(call).or(step.beside.as_ref()).map(read_arguments))
+            .collect()
     }
+}
+
+/// Arguments as JSON: what is written in a text is read; a text that is none stays a text.
+pub(super) fn read_arguments(value: &Value) -> Value {
+    let read = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+    read.filter(|read: &Value| read.is_object() || read.is_array()).unwrap_or_else(|| value.clone())
 }
 
 impl Values {

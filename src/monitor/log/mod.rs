@@ -21,7 +21,7 @@ pub use journal::{
 pub use kept::{KeptTexts, RecordError};
 pub use mapping::{Mapping, Shape};
 pub use plan::Plan;
-pub use reads::read_as_one;
+pub use reads::{read_as_one, read_for_value};
 pub use source::{Found, LONGEST_LINE, LogError, Manner, Places, scan_lines, scan_list, shape_of};
 pub use states::States;
 pub use step::{CALLS, FoundTrue, Scalar, Step};

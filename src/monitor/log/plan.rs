@@ -28,8 +28,8 @@ pub(super) enum Take {
     Values(usize, u8),
     /// What stands beside the name of a tool.
     Beside,
-    /// A tool's name, or blocks with some.
-    Tool,
+    /// A tool's name, or blocks with some; the number of the path.
+    Tool(usize),
     /// What such tools were called with.
     Arguments,
     /// Text, or blocks with some.
@@ -99,8 +99,13 @@ impl Node {
         self.children.iter().find(|(k, _)| same(k)).map(|(_, node)| node)
     }
 
+    /// The number of the path of calls that leads here.
+    pub(super) fn calls(&self) -> Option<usize> {
+        self.takes.iter().find_map(|take| if let Take::Tool(path) = take { Some(*path) } else { None })
+    }
+
     fn blocks(&self) -> bool {
-        self.takes.iter().any(|take| matches!(take, Take::Tool | Take::Text))
+        self.takes.iter().any(|take| matches!(take, Take::Tool(_) | Take::Text))
     }
 }
 
@@ -173,9 +178,11 @@ impl Plan {
                 root.insert(&format!("{parent}{beside}"), Take::Beside);
             }
         }
-        for path in mapping.tool_call.iter().flatten() {
-            root.insert(path, Take::Tool);
-            if model.is_some() || calls.read_input() {
+        // A call that a record tells in two places is known by its arguments.
+        let several_paths = mapping.tool_call.as_ref().is_some_and(|paths| paths.len() > 1);
+        for (number, path) in mapping.tool_call.iter().flatten().enumerate() {
+            root.insert(path, Take::Tool(number));
+            if model.is_some() || calls.read_input() || several_paths {
                 root.insert(path, Take::Arguments);
             }
         }
@@ -370,8 +377,8 @@ impl At<'_, '_> {
                     self.step.add_value(*number, *rank, Some(Scalar::Text(text.to_owned())));
                 }
                 // What may be a text is one: a message that says `rm` has called nothing.
-                Take::Tool if self.node.takes.contains(&Take::Text) => {}
-                Take::Tool => self.step.tools.push(text.to_owned()),
+                Take::Tool(_) if self.node.takes.contains(&Take::Text) => {}
+                Take::Tool(path) => self.step.add_call(text.to_owned(), *path, None),
                 Take::Arguments | Take::Beside | Take::Labels => {}
                 Take::Text => self.step.write(text),
                 Take::TextKept => self.step.text_kept = Some(text.to_owned()),

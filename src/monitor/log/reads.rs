@@ -113,13 +113,23 @@ impl FieldReads {
         let any = self.any(name);
         let every = any.replacen("any", "every", 1);
         let is_call = |path: &String| name.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('.'));
-        let of_calls = if mapping.tool_call.iter().flatten().any(is_call) {
+        let full = |name: &str| mapping.within.as_ref().map(|within| format!("{within}.{name}"));
+        let is_text = mapping.text.iter().flatten().any(|path| path == name || Some(path) == full(name).as_ref());
+        let of_calls = if is_text {
+            "; `text_contains:\"…\"` sees the text of its blocks"
+        } else if mapping.tool_call.iter().flatten().any(is_call) {
             "; `tool.name` and `tool.input.…` are the fields of each tool call"
         } else {
             ""
         };
         format!("the path `{name}` crosses a list: write `{any}` or `{every}`{of_calls}")
     }
+}
+
+/// The fields of which formulas read a value, and not only whether they are there.
+pub fn read_for_value(formulas: &Formulas, wanted: &[Formula]) -> BTreeSet<String> {
+    let reads = FieldReads::of(formulas, wanted).by_name.into_iter();
+    reads.filter(|(_, reads)| reads.one || reads.all).map(|(name, _)| name).collect()
 }
 
 /// The fields that formulas read as one value, each with the atom that reads it, spelled with `any`.

@@ -118,11 +118,14 @@ pub struct Found {
     told: [bool; 3],
     /// For each name of the plan, whether any state has it.
     pub defined: Vec<bool>,
+    /// For each name of the plan, whether any state has a value of it, which a list or an object is not.
+    pub valued: Vec<bool>,
 }
 
 impl Found {
     pub(in crate::monitor) fn of(plan: &Plan) -> Self {
-        Self { defined: vec![false; plan.names().len()], ..Self::default() }
+        let none = vec![false; plan.names().len()];
+        Self { defined: none.clone(), valued: none, ..Self::default() }
     }
 
     /// What some state tells: `tool_call`, `text`, `stop_reason`.
@@ -139,6 +142,7 @@ impl Found {
         self.torn = self.torn.or(other.torn);
         either(&mut self.told, other.told);
         either(&mut self.defined, other.defined);
+        either(&mut self.valued, other.valued);
     }
 
     pub(in crate::monitor) fn note(&mut self, states: &States, place: u64) {
@@ -151,6 +155,7 @@ impl Found {
         self.places.push(place);
         either(&mut self.told, step.told());
         either(&mut self.defined, step.defined());
+        either(&mut self.valued, step.valued());
     }
 }
 

@@ -1,6 +1,6 @@
 //! The states of one record: one for each tool that it calls, in order, or the one that it is.
 
-use super::calls::Calls;
+use super::calls::{Calls, read_arguments};
 use super::step::{FoundTrue, Step, add_line};
 
 /// The states of a record.
@@ -42,12 +42,16 @@ impl States {
     /// Makes a state of each call. A text goes to the call that follows it, one after the last call to the last, and so does
     /// the stop reason. Tells the field, by its number, that is read as one value and has several.
     pub(super) fn divide(&mut self, calls: &Calls) -> Option<usize> {
+        if calls.are_states {
+            self.merge_repeated();
+        }
         let count = self.whole.tools.len();
         let mut crosses = self.whole.crosses;
         if calls.are_states && count > 1 {
             self.count = count;
             // What is large and differs by call is not copied with the rest.
             let tools = std::mem::take(&mut self.whole.tools);
+            let paths = std::mem::take(&mut self.whole.paths);
             let arguments = std::mem::take(&mut self.whole.arguments);
             let text = std::mem::take(&mut self.whole.text);
             let parts = std::mem::take(&mut self.whole.parts);
@@ -69,10 +73,51 @@ impl States {
                 crosses = crosses.or(step.crosses);
             }
             let whole = &mut self.whole;
+            whole.paths = paths;
             (whole.tools, whole.arguments, whole.text, whole.parts, whole.stop) = (tools, arguments, text, parts, stop);
         }
         calls.fill(&mut self.whole);
         crosses.or(self.whole.crosses)
+    }
+
+    /// Takes a call that a record tells in two places, such as under `tool` and under `tool_calls`, as one: both have the
+    /// same name, and the same arguments or only one of them has any.
+    fn merge_repeated(&mut self) {
+        let step = &mut self.whole;
+        if step.paths.iter().all(|path| Some(path) == step.paths.first()) {
+            return;
+        }
+        let mut kept: Vec<(usize, Vec<usize>)> = Vec::new();
+        // By the number of the call, that of the kept one.
+        let mut becomes = Vec::new();
+        for call in 0..step.tools.len() {
+            let arguments = step.arguments_of(call).map(read_arguments);
+            let is_same = |(other, paths): &&mut (usize, Vec<usize>)| {
+                let others = step.arguments_of(*other).map(read_arguments);
+                step.tools[*other] == step.tools[call]
+                    && !paths.contains(&step.paths[call])
+                    && (arguments.is_none() || others.is_none() || arguments == others)
+            };
+            let found = kept.iter_mut().enumerate().find_map(|(at, one)| is_same(&one).then_some((at, one)));
+            if let Some((at, (other, paths))) = found {
+                paths.push(step.paths[call]);
+                if arguments.is_some() {
+                    *other = call;
+                }
+                becomes.push(at);
+            } else {
+                becomes.push(kept.len());
+                kept.push((call, vec![step.paths[call]]));
+            }
+        }
+        let arguments = kept.iter().map(|(call, _)| step.arguments_of(*call).cloned());
+        let arguments = (0..).zip(arguments).filter_map(|(number, value)| Some((number, value?))).collect();
+        let tools = kept.iter().map(|(call, _)| step.tools[*call].clone()).collect();
+        let paths = kept.iter().map(|(call, _)| step.paths[*call]).collect();
+        for (call, _) in &mut step.parts {
+            *call = becomes.get(*call).copied().unwrap_or(kept.len());
+        }
+        (step.tools, step.paths, step.arguments) = (tools, paths, arguments);
     }
 
     /// Labels each state; of the whole record is true what is true of any of them.

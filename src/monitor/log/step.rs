@@ -85,6 +85,8 @@ pub struct Step {
     /// The number of a field that is read as one value, and that a list leads to.
     pub(super) crosses: Option<usize>,
     pub(super) tools: Vec<String>,
+    /// For each tool, the number of the path that led to it.
+    pub(super) paths: Vec<usize>,
     /// What tools were called with, by the number of the tool, if rules read that or a model has to judge it.
     pub(super) arguments: Vec<(usize, serde_json::Value)>,
     /// What stands beside the name of a tool in a record, and may be its arguments.
@@ -133,6 +135,7 @@ impl Step {
         }
         self.crosses = None;
         self.tools.clear();
+        self.paths.clear();
         self.arguments.clear();
         self.beside = None;
         self.text.clear();
@@ -144,10 +147,29 @@ impl Step {
         self.model = None;
     }
 
+    /// Which of the wanted fields this record has a value of, by the number of the name.
+    pub(super) fn valued(&self) -> impl Iterator<Item = bool> + '_ {
+        let all = self.values.iter().zip(&self.lists);
+        all.map(|(value, (_, list))| value.is_some() || list.iter().any(Option::is_some))
+    }
+
     /// Which of the wanted fields this record has, by the number of the name.
     pub(super) fn defined(&self) -> impl Iterator<Item = bool> + '_ {
         let all = self.values.iter().zip(&self.compound).zip(&self.lists);
         all.map(|((value, compound), (_, list))| value.is_some() || *compound || !list.is_empty())
+    }
+
+    /// Adds a call, in order.
+    pub(super) fn add_call(&mut self, tool: String, path: usize, arguments: Option<serde_json::Value>) {
+        self.arguments.extend(arguments.map(|arguments| (self.tools.len(), arguments)));
+        self.tools.push(tool);
+        self.paths.push(path);
+    }
+
+    /// What a call was given.
+    pub(super) fn arguments_of(&self, call: usize) -> Option<&serde_json::Value> {
+        let at = self.arguments.binary_search_by_key(&call, |(number, _)| *number).ok()?;
+        Some(&self.arguments[at].1)
     }
 
     /// Adds a line of text; within blocks it belongs to the call that follows it.
