@@ -200,7 +200,13 @@ fn assumption(stderr: &str) -> Option<Finding> {
 /// `tla-mc: unsupported temporal formula …`.
 fn refusal(stderr: &str) -> Option<Finding> {
     let words = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
-    Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shortened(words))))
+    // An assumption without a name of its own is a definition under one of ours.
+    let assumption = words.strip_prefix("in Tlaforge").and_then(|rest| rest.split_once(": "));
+    let words = match assumption.filter(|(name, _)| name.contains("_Assumption")) {
+        Some((_, what)) => format!("in an assumption: {what}"),
+        None => words.to_owned(),
+    };
+    Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shortened(&words))))
 }
 
 /// Without the syntax trees that refusals quote.
@@ -387,6 +393,19 @@ mod tests {
         let undefined = found("Error: applying a non-function \"tlaforge undefined: 0^0\"", 2);
         assert!(
             matches!(&undefined, Some(Finding::Verdict(Verdict::Invalid { reason, .. })) if reason == "0^0 is undefined")
+        );
+    }
+
+    #[test]
+    fn a_violated_assumption_has_its_place_and_a_refused_one_no_name_of_ours() {
+        let said =
+            "tla-mc: applying a non-function \"tlaforge assumption: line 2, col 8 to line 2, col 12 of module B\"\n";
+        let place = Some("line 2, col 8 to line 2, col 12 of module B".to_owned());
+        assert_eq!(kind(read("", said, Status::Exited(2)).finding), (ViolationKind::Assumption, place));
+        let said = "tla-mc: in TlaforgeNumber_B_Assumption3: unknown operator TLCSet\n";
+        let refused = read("", said, Status::Exited(2)).finding;
+        assert!(
+            matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("it: in an assumption: unknown operator TLCSet"))
         );
     }
 
