@@ -23,7 +23,7 @@ use crate::files;
 use crate::llm::Recording;
 use crate::nodes::Crew;
 use crate::pipeline::{self, Outcome as RunOutcome, drive};
-use crate::process::Cancel;
+use crate::process::{Cancel, Scratch};
 use crate::report::{self, Entry, Outcome};
 
 /// What a case came to, and the status that this alone would have.
@@ -126,7 +126,8 @@ impl Suite<'_> {
         let evaluation = match (run, &case.recording) {
             (Some(run), _) => self.evaluate(&run, case).await?,
             (None, Some(recording)) => {
-                let scratch = tempfile::tempdir().fails(Exit::Usage)?;
+                // Removed with this process, however it ends.
+                let scratch = Scratch::new(&std::env::temp_dir(), "tlaforge-eval-").fails(Exit::Usage)?;
                 let run = scratch.path().join("run");
                 self.replay(case, recording, &run).await?;
                 self.evaluate(&run, case).await?

@@ -7,6 +7,7 @@ use super::forge::run_failure;
 use super::provider::refuse_secrets;
 use crate::files;
 use crate::pipeline::{AdmissionError, Admitted, Idle, Run, Stored, admit};
+use crate::report::counted;
 
 /// A policy that can govern a run.
 pub(super) struct OwnPolicy {
@@ -25,6 +26,12 @@ impl OwnPolicy {
         let text = read(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
         refuse_secrets(&name, &text)?;
         let rules = admit(&text, idle).map_err(|e| cannot(&e).hint(advice(&e)))?;
+        if rules.not_compared() > 0 {
+            let pairs = counted(rules.not_compared(), "pair");
+            super::progress::advice(&format!(
+                "warning: {name}: {pairs} of rules were not checked for a contradiction: there are too many"
+            ));
+        }
         Ok(Self { name, text, rules: Box::new(rules) })
     }
 

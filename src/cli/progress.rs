@@ -11,6 +11,7 @@ use super::args::Format;
 use super::provider::without_secrets;
 use crate::journal::Event;
 use crate::pipeline::{Judged, ObjectiveStep, Station};
+use crate::prompt::{escape_invisible_json, show_invisible};
 use crate::report::{
     LONGEST_WHY, candidate_event, counted, intervened_words, labelled_words, mutants_sentence, step_words,
 };
@@ -260,11 +261,13 @@ pub(super) fn result(text: &str) {
 /// A result for a program: one line.
 pub(super) fn json_line(value: &impl serde::Serialize) {
     let line = serde_json::to_string(value).unwrap_or_default();
-    write_out(format!("{line}\n").as_bytes());
+    write_out(format!("{}\n", escape_invisible_json(&line)).as_bytes());
 }
 
-/// Documents and models may hold control characters that move a terminal's cursor or change its colours.
+/// Documents and models may hold control characters that move a terminal's cursor or change its colours, and invisible
+/// ones that show another text than a tool reads.
 fn harmless(text: &str) -> String {
+    let text = show_invisible(text);
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
@@ -303,5 +306,6 @@ mod tests {
     #[test]
     fn control_characters_of_a_document_never_reach_the_terminal() {
         assert_eq!(harmless("a\tb\nR1 \u{1b}[31mred\u{7} \u{9b}2J"), "a\tb\nR1 \u{fffd}[31mred\u{fffd} \u{fffd}2J");
+        assert_eq!(harmless("n \u{202e}txet\u{2066} in\u{200b}visible"), "n <U+202E>txet<U+2066> in<U+200B>visible");
     }
 }

@@ -451,6 +451,36 @@ mod tests {
         assert_eq!((ours(None), ours(Some("no date"))), (at(90.0), at(90.0)));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_date_makes_the_reading_of_a_waiting_time_panic(
+            day in "[A-Z][a-z]{2,8}",
+            numbers in proptest::array::uniform5(-1_i32..100),
+            month in "Jan|Feb|Dec|xxx",
+            year in "-?[0-9]{1,7}|0000|9999|10000|-9999|-0001",
+            zone in "GMT|Z|[+-][0-9]{4}|",
+            seconds in proptest::num::f64::ANY,
+        ) {
+            let [date, hour, minute, second, short] = numbers;
+            let now = Some("Fri, 20 Nov 2026 18:00:00 GMT");
+            for text in [
+                format!("{day}, {date:02} {month} {year} {hour:02}:{minute:02}:{second:02} {zone}"),
+                format!("{day}, {date:02}-{month}-{short:02} {hour:02}:{minute:02}:{second:02} GMT"),
+                format!("{day} {month} {date:2} {hour:02}:{minute:02}:{second:02} {year}"),
+                format!("{year}-01-01T00:00:00Z"),
+                seconds.to_string(),
+            ] {
+                let waits = [
+                    wait(None, Some(&text), now, None),
+                    wait(None, now, Some(&text), None),
+                    wait(Some(&text), None, now, None),
+                    wait(None, Some(&text), None, Some(|| SystemTime::UNIX_EPOCH - Duration::from_secs(1 << 40))),
+                ];
+                let _ = waits.map(|wait| wait.map(|wait| format!("{} s", wait.as_secs_f64().ceil())));
+            }
+        }
+    }
+
     #[test]
     fn a_message_stays_on_one_line_and_short() {
         let long = format!("a\n\t{}\u{1b}[31m", "x".repeat(5000));

@@ -13,7 +13,7 @@ use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,
     Standing, Station, StationError, file,
 };
-use crate::prompt::{Document, Problem, Readable, json_object};
+use crate::prompt::{Document, Problem, Readable, json_object, show_invisible};
 use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
 
 const ANSWER: &str = "review.answer";
@@ -82,7 +82,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
                     product.event.flaw_refused_by().zip(flaw.as_deref()).map(|(clause, facts)| clause.words(facts)),
                 );
                 let text = review_text(review, refused, quotes, view.fresh_check());
-                product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&text)?);
+                product.artifacts.insert(file::REVIEW.to_owned(), attempt.keep(&show_invisible(&text))?);
             }
             Ok(product)
         }

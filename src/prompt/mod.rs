@@ -5,6 +5,7 @@
 mod answer;
 mod documents;
 mod exemplars;
+mod invisible;
 mod library;
 mod place;
 mod requirements;
@@ -16,6 +17,7 @@ pub(crate) use answer::outside_fences;
 pub use answer::{Fence, Problem, Readable, Sections, fences, json_object, module, normalise, sections};
 pub use documents::{Document, Documents, DocumentsError, Skipped, index, index_path, read_documents};
 pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
+pub use invisible::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
 pub use place::{line_of, look_up};
 pub use requirements::{Requirement, changes, requirements};

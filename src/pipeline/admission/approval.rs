@@ -107,11 +107,11 @@ fn local_parts(clause: &str, lifeline: &str) -> Vec<String> {
 /// A rule about the whole journal: that some run satisfies it and, where it is of severity `error`, an approved one.
 pub(super) fn of_trace(formulas: &Formulas, rule: &PolicyRule, without: &[&'static str]) -> Result<(), AdmissionError> {
     let journals = Journals { without, ..Journals::EVENTS };
-    let mut all = formulas.clone();
-    if all.readable(rule.formula, Reading::Automaton).is_err() {
+    if formulas.readable(rule.formula, Reading::Automaton).is_err() {
         return Ok(());
     }
-    if possible(&mut all, &[rule.formula], journals) == Some(false) {
+    let (mut all, formula) = alone(formulas, rule.formula);
+    if possible(&mut all, &[formula], journals) == Some(false) {
         return Err(impossible(formulas, rule));
     }
     if rule.severity != Severity::Error {
@@ -133,33 +133,54 @@ pub(super) fn of_trace(formulas: &Formulas, rule: &PolicyRule, without: &[&'stat
     });
     let Some((in_order, _)) = in_order else { return Ok(()) };
     let in_order = all.unary(Unary::Finally, in_order);
-    if possible(&mut all, &[rule.formula, in_order], journals) != Some(false) {
+    if possible(&mut all, &[formula, in_order], journals) != Some(false) {
         return Ok(());
     }
     for milestone in &way {
         let comes = all.unary(Unary::Finally, milestone.event);
-        if possible(&mut all, &[rule.formula, comes], journals) == Some(false) {
+        if possible(&mut all, &[formula, comes], journals) == Some(false) {
             return Err(contradicts(rule, &milestone.law, &milestone.words));
         }
     }
     Err(contradicts(rule, "routing", "the order in which an approved run goes through its stations"))
 }
 
-/// That no two rules of severity `error` about the whole journal exclude each other. Only those are put together that
-/// speak of the same.
-pub(super) fn of_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<(), AdmissionError> {
-    let mut all = formulas.clone();
+/// A formula in a table of its own. With a table of all rules, each rule would cost more than the one before.
+fn alone(formulas: &Formulas, formula: Formula) -> (Formulas, Formula) {
+    let mut own = Formulas::new();
+    match own.parse(&formulas.text(formula)) {
+        Ok(formula) => (own, formula),
+        Err(_) => (formulas.clone(), formula),
+    }
+}
+
+/// At most so many pairs of rules are compared. Each comparison builds an automaton.
+const MOST_PAIRS: usize = 1000;
+
+/// Checks that no two rules of severity `error` about the whole journal exclude each other. Only rules with a common atom
+/// are compared. Returns how many pairs were left out.
+pub(super) fn of_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<usize, AdmissionError> {
     let strict = |rule: &&PolicyRule| rule.severity == Severity::Error && matches!(rule.scope, Scope::Trace(_));
     let strict: Vec<&PolicyRule> = rules
         .iter()
         .filter(strict)
         .filter(|rule| formulas.readable(rule.formula, Reading::Automaton).is_ok())
         .collect();
+    let atoms: Vec<_> = strict.iter().map(|rule| formulas.atoms_of(rule.formula)).collect();
+    let mut pairs = 0_usize;
     for (at, rule) in strict.iter().enumerate() {
-        let atoms = formulas.atoms_of(rule.formula);
-        for other in &strict[..at] {
-            let is_shared = formulas.atoms_of(other.formula).iter().any(|atom| atoms.contains(atom));
-            if is_shared && possible(&mut all, &[other.formula, rule.formula], Journals::EVENTS) == Some(false) {
+        for (other, theirs) in strict[..at].iter().zip(&atoms) {
+            if !theirs.iter().any(|atom| atoms[at].contains(atom)) {
+                continue;
+            }
+            pairs += 1;
+            if pairs > MOST_PAIRS {
+                continue;
+            }
+            let both = formulas.text(other.formula);
+            let (mut all, formula) = alone(formulas, rule.formula);
+            let Ok(other_formula) = all.parse(&both) else { continue };
+            if possible(&mut all, &[other_formula, formula], Journals::EVENTS) == Some(false) {
                 return Err(AdmissionError::Together {
                     line: rule.line,
                     rule: rule.id.clone(),
@@ -168,7 +189,7 @@ pub(super) fn of_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<(), 
             }
         }
     }
-    Ok(())
+    Ok(pairs.saturating_sub(MOST_PAIRS))
 }
 
 /// The events at which an approval makes its owner decide, as formulas of that owner.
