@@ -280,7 +280,7 @@ async fn follow(
         match follower.record(&text, lines.line) {
             Ok(fallen) => fallen.iter().for_each(|f| told(args.format, f)),
             Err(AuditError::Log(why @ LogError::Line { .. })) if args.skip_invalid => {
-                advice(&format!("warning: {why}; left out"))
+                advice(&format!("warning: {why}; left out"));
             }
             Err(error) => return Err(failure(&error)),
         }

@@ -55,7 +55,9 @@ impl Layout {
     pub(super) fn expression(&mut self, expr: &Expr) {
         let indent = self.column();
         for (number, (text, mut origins)) in expr.to_lines().into_iter().zip(expr.origins()).enumerate() {
-            origins.iter_mut().for_each(|origin| origin.column += indent);
+            for origin in &mut origins {
+                origin.column += indent;
+            }
             if number == 0 {
                 self.open.origins.extend(origins);
                 self.write(&text);

@@ -85,7 +85,7 @@ pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, m
     while let Some(key) = map.next_key()? {
         match key {
             Part::Input | Part::Arguments | Part::Args if all => {
-                arguments = map.next_value::<Option<serde_json::Value>>()?
+                arguments = map.next_value::<Option<serde_json::Value>>()?;
             }
             Part::Function | Part::Custom if all => {
                 let called = map.next_value::<Called<'_>>()?;
@@ -97,7 +97,7 @@ pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, m
             Part::Function | Part::Custom => function = map.next_value::<Named<'_>>()?.name.unwrap_or(Loose(None)),
             Part::Content if wanted => content = map.next_value()?,
             Part::Content | Part::Input | Part::Arguments | Part::Args | Part::Other => {
-                _ = map.next_value::<IgnoredAny>()?
+                _ = map.next_value::<IgnoredAny>()?;
             }
         }
     }

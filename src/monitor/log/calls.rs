@@ -107,7 +107,9 @@ impl Values {
         match (value, keys.split_first()) {
             (Value::Array(items), rest) => {
                 *(if rest.is_some() { &mut self.through_list } else { &mut self.is_list }) = true;
-                items.iter().for_each(|item| self.find(item, keys));
+                for item in items {
+                    self.find(item, keys);
+                }
             }
             (Value::Object(fields), Some((key, rest))) => {
                 fields.get(key).into_iter().for_each(|value| self.find(value, rest));

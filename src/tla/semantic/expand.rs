@@ -123,6 +123,7 @@ fn operator<'a>(unit: &'a Unit, scope: &Scope<'a>) -> Option<(&'a str, Operator<
     Some((definition.name.text.as_str(), Operator { parameters, body: &definition.body, scope: scope.clone() }))
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "a scope is empty or has a name, and this one has")]
 fn with<'a>(scope: &Scope<'a>, name: &'a str, meaning: Meaning<'a>) -> Scope<'a> {
     Some(Rc::new(Known { name, meaning, outer: scope.clone() }))
 }

@@ -114,6 +114,7 @@ impl Model {
     }
 
     /// What the configuration puts in the place of an operator: another, or `None` for a value.
+    #[allow(clippy::option_option, reason = "replaced by nothing, by a value, or by an operator")]
     pub(super) fn replacement(&self, symbol: SymbolId) -> Option<Option<SymbolId>> {
         self.replaced.get(&symbol).copied()
     }

@@ -63,7 +63,7 @@ impl Soundness<'_> {
             let operands = application.operands.iter().flatten();
             let mut operands = operands.map(|node| Expansion { node: *node, scope: at.scope.clone() });
             match self.standard(application.operator) {
-                Some(("TLC", operator)) if operator == "Permutations" => {
+                Some(("TLC", "Permutations")) => {
                     let set = operands.next().map(|set| self.model.unfold(&set)).transpose()?;
                     let constant = set.as_ref().and_then(|set| self.constant(set));
                     let constant = constant.ok_or("it permutes something else than a constant of the configuration")?;
@@ -94,12 +94,12 @@ impl Soundness<'_> {
             let value = self.cfg.constants.get(name).map(String::as_str).unwrap_or_default();
             let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
             let members: Vec<&str> = inner.unwrap_or_default().split(',').map(str::trim).collect();
-            let is_name = |member: &&str| {
+            let is_name = |member: &str| {
                 member.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                     && member.chars().any(|c| c.is_ascii_alphabetic())
-                    && !matches!(*member, "TRUE" | "FALSE")
+                    && !matches!(member, "TRUE" | "FALSE")
             };
-            if inner.is_none() || !members.iter().all(|member| is_name(member)) {
+            if inner.is_none() || !members.iter().copied().all(is_name) {
                 return Err(format!("{name} is no set of model values"));
             }
             let others = self.cfg.constants.iter().filter(|(other, _)| *other != name);

@@ -114,7 +114,9 @@ fn unchanged_variables<'d>(
         return None;
     }
     let mut changed = BTreeSet::new();
-    steps.iter().for_each(|step| changed_in(step, &mut changed));
+    for step in &steps {
+        changed_in(step, &mut changed);
+    }
     Some(definitions.variables().iter().copied().filter(|name| !changed.contains(*name)).collect())
 }
 
