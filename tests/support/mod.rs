@@ -242,7 +242,7 @@ pub fn with_checksums(journal: &[u8]) -> Vec<u8> {
             event.shift_remove("sum");
             body = serde_json::to_vec(&event).unwrap();
         }
-        before = Sha::of([before.as_bytes(), &body].concat()).as_str().to_owned();
+        Sha::of([before.as_bytes(), &body].concat()).as_str().clone_into(&mut before);
         if sealed.is_some() {
             body.pop();
             text.extend([&body, ",\"sum\":\"".as_bytes(), &before.as_bytes()[..16], b"\"}\n"].concat());
