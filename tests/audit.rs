@@ -533,6 +533,14 @@ fn a_log_of_another_shape_gives_no_verdict_and_the_shape_that_fits_is_named() {
             }
         }
     }
+    let half = "{\"stop_reason\":\"end\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":\"rm\"}]}}\n";
+    bench.write("half.jsonl", half);
+    let formula = "G !(tool_call:rm & stop_reason:end)";
+    bench
+        .run(&["audit", "half.jsonl", "--formula", formula])
+        .expect(3)
+        .says(&["rules ask for tool_call", "--shape claude"]);
+    bench.run(&["audit", "half.jsonl", "--formula", formula, "--map", "tool_call=message.content"]).expect(1);
     // Where no shape would find a call, the log has none.
     bench.write("quiet.jsonl", "{\"step\":1}\n");
     bench

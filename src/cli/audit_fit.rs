@@ -42,19 +42,24 @@ impl ReadLog<'_> {
         if is_alike && self.shape != Shape::Jsonl {
             return None;
         }
-        let tells_asked = |told: &BTreeSet<&str>| told.iter().any(|kind| self.asked.contains(kind));
-        let misfits = if self.shape == Shape::Jsonl || !self.told.is_empty() {
-            // Any JSON lines are of that shape, but another one may find what this one does not.
-            let finds = |fit: &Fit| fit.shape != Shape::Jsonl && tells_asked(&fit.told);
-            !tells_asked(&self.told) && all.iter().any(finds)
-        } else {
-            true
-        };
-        misfits.then(|| {
+        if self.shape != Shape::Jsonl && self.told.is_empty() {
             let what =
                 format!("the log is not of the shape `{}`: nothing in it is where that shape has it", self.shape);
-            self.with_best(self.failure(&what))
-        })
+            return Some(self.with_best(self.failure(&what)));
+        }
+        // Any JSON lines are of the shape `jsonl`, but another one may find what it does not.
+        let missing: BTreeSet<&str> = self.asked.difference(&self.told).copied().collect();
+        let finds = |fit: &&Fit| fit.shape != self.shape && fit.told.iter().any(|kind| missing.contains(kind));
+        let best = all.iter().filter(finds).max_by_key(|fit| (fit.alike, fit.told.len()))?;
+        let kinds: Vec<&str> = best.told.iter().copied().filter(|kind| missing.contains(kind)).collect();
+        let what = format!(
+            "rules ask for {}, which no record has where the shape `{}` has it, but some where `{}` has it",
+            kinds.join(" and "),
+            self.shape,
+            best.shape
+        );
+        let hint = format!("the shape that fits best is `{0}`: --shape {0}; or say with --map where it is", best.shape);
+        Some(self.failure(&what).hint(hint))
     }
 
     /// A log that cannot be read as this shape.

@@ -326,7 +326,7 @@ fn what_cannot_be_labelled_is_told_before_anybody_is_asked() {
     let plain = ["audit", "log.jsonl", "--policy", "p.toml"];
     bench.run(&plain).expect(2).says(&["model:polite, model:refuses", "nobody is named", "--provider handoff"]);
     bench.run(&[&plain[..], &["--follow", "--provider", "handoff"]].concat()).expect(2).says(&["leave out --follow"]);
-    bench.run(&["audit", "-", "--policy", "p.toml", "--provider", "handoff", "--shape", "jsonl"]).expect(0);
+    bench.run(&["audit", "-", "--policy", "p.toml", "--provider", "handoff", "--shape", "jsonl"]).expect(3);
     bench.write("elsewhere.jsonl", "{\"said\":\"Hello\"}\n");
     bench
         .run(&["audit", "elsewhere.jsonl", "--policy", "p.toml"])

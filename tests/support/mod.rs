@@ -220,10 +220,14 @@ fn is_of_a_maker(event: &Value) {
     fn fields(path: &str, value: &Value, check: &mut impl FnMut(&str)) {
         match value {
             Value::Object(all) => all.iter().for_each(|(key, value)| fields(&format!("{path}.{key}"), value, check)),
-            _ => check(path.trim_start_matches('.')),
+            _ => {
+                let path = path.trim_start_matches('.');
+                assert!(value.is_array() || value.is_null() || !is_journal_list(path), "{path} is no list: {value}");
+                check(path);
+            }
         }
     }
-    use tlaforge::monitor::log::{makers, tells};
+    use tlaforge::monitor::log::{is_journal_list, makers, tells};
     let (name, lifeline) = (name(event), event["lifeline"].as_str().unwrap());
     assert!(makers(name).any(|maker| maker == lifeline), "{name} of {lifeline}");
     fields("", &event["data"], &mut |field| assert!(tells(lifeline, field), "{field} of {lifeline}: {name}"));

@@ -117,7 +117,7 @@ impl FieldReads {
         let is_text = mapping.text.iter().flatten().any(|path| path == name || Some(path) == full(name).as_ref());
         let of_calls = if is_text {
             "; `text_contains:\"…\"` sees the text of its blocks"
-        } else if mapping.tool_call.iter().flatten().any(is_call) {
+        } else if !name.starts_with("tool.input") && mapping.tool_call.iter().flatten().any(is_call) {
             "; `tool.name` and `tool.input.…` are the fields of each tool call"
         } else {
             ""
