@@ -36,6 +36,7 @@ pub use contract::{
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::{CHECKER_MARKER, become_checker};
+pub use embedded_run::memory_mib;
 pub use examine::{EndedAt, Examined, examine};
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
