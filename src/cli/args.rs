@@ -407,7 +407,8 @@ pub(super) struct EvalArgs {
     /// This case of the suite alone, in full.
     #[arg(long, value_name = "CASE", requires = "suite")]
     pub show_one: Option<String>,
-    /// Cases (of one case: mutants) at a time [default: one for each processor].
+    /// Cases (of one case: known bugs) at a time; together they take the memory of one run [default: one for each
+    /// processor].
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// The score, from 0 to 1, below which the command fails; of a suite, the mean of its scores. A specification that

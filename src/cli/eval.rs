@@ -1,6 +1,8 @@
 //! `tlaforge eval`: a specification against a case of known bugs.
 
 use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
 
 use serde::Serialize;
 
@@ -8,14 +10,14 @@ use super::args::{EvalArgs, Format};
 use super::eval_suite;
 use super::failure::Failure;
 use super::forge::settings;
-use super::progress::{Display, json_line, result};
+use super::progress::{Display, json_line, result, so_far, with_status};
 use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, quick_toolchain, tool_failure, toolchain};
 use crate::config::Settings;
-use crate::eval::{Bench, Case, CaseError, Evaluation, Specs, SpecsError, evaluate};
+use crate::eval::{Bench, Case, CaseError, Evaluation, Judging, Specs, SpecsError, evaluate};
 use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::process::Cancel;
-use crate::report::{self, Entry, Outcome};
+use crate::report::{self, Entry, Outcome, counted};
 
 /// The report in a run folder.
 const REPORT: &str = "eval_report.json";
@@ -43,7 +45,8 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
     let display = Display::new(args.format);
     display.begins(&format!("evaluating {} against {}", specs.root.display(), case.name));
     let jobs = jobs(&args);
-    let evaluated = tools.evaluate(&specs, &case, &settings, &cancel, &display, jobs).await;
+    let evaluated =
+        tools.evaluate(&specs, &case, &settings, &cancel, &display, Parallel { jobs, at_a_time: jobs }).await;
     display.finish();
     let evaluation = evaluated?;
     write_report(&specs.root, &evaluation)?;
@@ -57,6 +60,15 @@ pub(super) async fn eval(args: EvalArgs) -> Result<Exit, Failure> {
         write(path, &report::junit(&[Entry { case: case.name, outcome }]))?;
     }
     Ok(if tools.contradicted() { Exit::Defect } else { exit })
+}
+
+/// What runs at the same time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parallel {
+    /// Known bugs of one case.
+    pub jobs: usize,
+    /// Runs of a checker over all cases.
+    pub at_a_time: usize,
 }
 
 /// What decides evaluations.
@@ -78,22 +90,53 @@ impl Judges {
         settings: &Settings,
         cancel: &Cancel,
         display: &Display,
-        jobs: usize,
+        Parallel { jobs, at_a_time }: Parallel,
     ) -> Result<Evaluation, Failure> {
+        let (began, latest) = (Instant::now(), Mutex::new(None));
+        let judging = |now: Judging| {
+            let before = latest.lock().ok().and_then(|mut latest| latest.replace(now));
+            if let Some(words) = begun_words(before, now) {
+                display.begins(&words);
+            }
+        };
         let bench = Bench {
             tools: &*self.tools.toolchain,
             quick: &*self.quick.toolchain,
             limits: limits(settings),
             cancel,
             progress: &|p| display.checking(&p),
+            judging: &judging,
             jobs,
+            at_a_time,
         };
-        evaluate(specs, case, &bench).await.map_err(|e| tool_failure(&e))
+        let status = || {
+            let now: Option<Judging> = latest.lock().ok().and_then(|latest| *latest);
+            let words = now.map_or_else(
+                || format!("checking the specification itself ({:.1} s)", began.elapsed().as_secs_f64()),
+                |now| so_far(now.judged, now.bugs + now.references, "judged", began),
+            );
+            display.status(&format!("{}: {words}", case.name));
+        };
+        with_status(evaluate(specs, case, &bench), status).await.map_err(|e| tool_failure(&e))
     }
 
     /// Whether two checkers contradicted each other.
     pub(super) fn contradicted(&self) -> bool {
         self.tools.defects.any() || self.quick.defects.any()
+    }
+}
+
+/// What is about to be judged, and the limit of each run once it is known.
+fn begun_words(before: Option<Judging>, now: Judging) -> Option<String> {
+    let Judging { bugs, references, judged, limit } = now;
+    match (before, limit) {
+        (None, _) => Some(format!("judging {} and {}", counted(bugs, "known bug"), counted(references, "reference"))),
+        (Some(Judging { limit: None, .. }), Some(limit)) if bugs > 0 => Some(format!(
+            "{judged} of {} judged; a run on a known bug ends after {:.0} s at the latest",
+            bugs + references,
+            limit.as_secs_f64()
+        )),
+        _ => None,
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::args::{EvalArgs, Format};
-use super::eval::{Judges, case_failure, jobs, specs_failure, write};
+use super::eval::{Judges, Parallel, case_failure, jobs, specs_failure, write};
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, run_failure, settings};
-use super::progress::{Display, json_line, result};
+use super::progress::{Display, json_line, result, so_far, with_status};
 use super::run::{Docs, NewRun, set_up};
 use super::surroundings::cancel_on_signals;
 use super::trust::make_absolute;
@@ -49,9 +51,15 @@ pub(super) async fn eval_suite(dir: &Path, args: EvalArgs) -> Result<Exit, Failu
     let display = Display::new(args.format);
     let count = report::counted(cases.len(), "case");
     display.begins(&format!("evaluating {count} of {}", dir.display()));
+    let (began, all, finished) = (Instant::now(), cases.len(), AtomicUsize::new(0));
     let suite = Suite { args: &args, judges: &judges, cancel: &cancel, display: &display };
-    let mut done: Vec<Done> =
-        stream::iter(cases).map(|(name, case)| suite.case(name, case)).buffer_unordered(jobs(&args)).collect().await;
+    let counting = |done: Done| {
+        finished.fetch_add(1, Ordering::Relaxed);
+        done
+    };
+    let work = stream::iter(cases).map(|(name, case)| suite.case(name, case)).buffer_unordered(jobs(&args));
+    let status = || display.status(&so_far(finished.load(Ordering::Relaxed), all, "cases evaluated", began));
+    let mut done: Vec<Done> = with_status(work.map(counting).collect(), status).await;
     display.finish();
     done.sort_by(|(a, _), (b, _)| a.case.cmp(&b.case));
     let worst = done.iter().map(|(_, exit)| *exit).max_by_key(|exit| gravity(*exit)).unwrap_or(Exit::Ok);
@@ -169,8 +177,13 @@ impl Suite<'_> {
     async fn evaluate(&self, run: &Path, case: &Case) -> Result<Evaluation, Failure> {
         let specs = Specs::load(run).map_err(|e| specs_failure(&e))?;
         let settings = settings(self.args.tools.layer())?;
-        let jobs = if self.args.show_one.is_some() { jobs(self.args) } else { 1 };
-        self.judges.evaluate(&specs, case, &settings, self.cancel, self.display, jobs).await
+        let at_a_time = jobs(self.args);
+        let jobs = if self.args.show_one.is_some() { at_a_time } else { 1 };
+        let parallel = Parallel { jobs, at_a_time };
+        // The suite shows how far it is; what goes on inside a case is shown only if it is the only one.
+        let silent = Display::silent();
+        let display = if self.args.show_one.is_some() { self.display } else { &silent };
+        self.judges.evaluate(&specs, case, &settings, self.cancel, display, parallel).await
     }
 }
 

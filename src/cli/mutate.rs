@@ -11,7 +11,7 @@ use super::args::{Format, MutateArgs};
 use super::check::{json_of, read};
 use super::failure::{Fails, Failure};
 use super::forge::settings;
-use super::progress::{advice, json_line, result, terminal};
+use super::progress::{advice, json_line, result, so_far, terminal};
 use super::surroundings::{DEFECTS, Tools, cancel_on_signals, clock, limits, quick_toolchain, tool_failure};
 use crate::exit::Exit;
 use crate::journal::{RunLock, write_atomically};
@@ -254,7 +254,8 @@ async fn judged(
         // Where no bar moves, a line now and then, and one for the first.
         if bar.is_hidden() && (done == known + 1 || said.elapsed() > Duration::from_secs(10)) {
             said = Instant::now();
-            advice(&format!("{done} of {} judged ({:.1} s)", chosen.len(), began.elapsed().as_secs_f64()));
+            let words = so_far(done - known, chosen.len() - known, "judged", began);
+            advice(&words);
         }
     }
     bar.finish_and_clear();

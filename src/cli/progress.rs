@@ -1,6 +1,7 @@
 //! What a person sees while a run goes on: one line for each thing that happened, and on a terminal a line that moves.
 //! Progress and advice go to stderr, results to stdout; with `--format json` each event is a line on stdout.
 
+use std::future::Future;
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -223,12 +224,48 @@ impl Display {
         self.last.lock().map_or(0.0, |at| at.elapsed().as_secs_f64())
     }
 
+    /// How far something of several parts is: the moving line, or a line of its own.
+    pub(super) fn status(&self, text: &str) {
+        match &self.bar {
+            Some(_) => self.doing(text),
+            None => self.note(text),
+        }
+    }
+
     /// Takes the moving line away.
     pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
+}
+
+/// How often a long command says how far it is.
+const STATUS_EVERY: Duration = Duration::from_secs(10);
+
+/// Waits for some work and calls `status` now and then.
+pub(super) async fn with_status<T>(work: impl Future<Output = T>, status: impl Fn()) -> T {
+    let mut work = std::pin::pin!(work);
+    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + STATUS_EVERY, STATUS_EVERY);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            _ = ticks.tick() => status(),
+        }
+    }
+}
+
+/// `3 of 7 judged (12.0 s, about 16 s to go)`: an estimate from the time that the finished parts took.
+#[expect(clippy::cast_precision_loss, reason = "a handful of parts")]
+pub(super) fn so_far(done: usize, all: usize, what: &str, began: Instant) -> String {
+    let took = began.elapsed().as_secs_f64();
+    let left = all.saturating_sub(done);
+    let estimate = match done {
+        _ if left == 0 => String::new(),
+        0 => ", no estimate yet".to_owned(),
+        done => format!(", about {:.0} s to go", took / done as f64 * left as f64),
+    };
+    format!("{done} of {all} {what} ({took:.1} s{estimate})")
 }
 
 /// Whether somebody watches.

@@ -1,14 +1,14 @@
 //! One specification against one case.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::case::Case;
-use super::kills::{Court, missed};
-use super::outcome::{Evaluation, Tools};
+use super::kills::{Court, Judging, missed};
+use super::outcome::{Evaluation, Mutant, Tools};
 use super::specs::Specs;
 use super::tiers::look;
 use crate::process::Cancel;
-use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain};
+use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain, memory_mib};
 
 /// What decides.
 pub struct Bench<'a> {
@@ -22,8 +22,12 @@ pub struct Bench<'a> {
     pub cancel: &'a Cancel,
     /// Called as a checker reports.
     pub progress: &'a (dyn Fn(Progress) + Send + Sync),
+    /// Called as known bugs and references are judged.
+    pub judging: &'a (dyn Fn(Judging) + Send + Sync),
     /// Mutants at a time.
     pub jobs: usize,
+    /// Runs of a checker at a time, those of other cases included; they share the memory.
+    pub at_a_time: usize,
 }
 
 /// Evaluates a specification.
@@ -37,12 +41,18 @@ pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<E
     let looked = look(specs, case, bench.tools, &cx).await?;
     let tier3 = match &looked.read {
         Some((module, cfg)) => {
-            Court { module, cfg, case, tools: bench.quick, cx: &cx, jobs: bench.jobs }.judge().await?
+            // Several run at a time, so each gets a part of the memory.
+            let limits = Limits { heap_mib: Some(memory_mib(&limits, bench.at_a_time)), ..limits.clone() };
+            let cx = ToolContext { limits: &limits, ..cx };
+            let Bench { quick: tools, jobs, judging, .. } = *bench;
+            let own_time = looked.tier2.complete.then(|| Duration::from_secs_f64(looked.tier2.seconds));
+            Court { module, cfg, case, tools, cx: &cx, own_time, jobs, judging }.judge().await?
         }
         None => missed(case, "the generated module is rejected, so that nothing can be carried over"),
     };
     let (tier1, tier2) = (looked.tier1, looked.tier2);
     let mut remarks = case.remarks();
+    remarks.extend(tier3.mutants.iter().filter_map(Mutant::without_end));
     if tier3.inapplicable {
         remarks.push(case.names_to_use());
     }

@@ -1,59 +1,34 @@
 //! The third tier: each known bug under the generated properties, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::time::Duration;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{StreamExt, stream};
 
 use super::carry::Carrier;
 use super::case::{Bug, Case, Target};
-use super::outcome::{Fate, Mutant, NotApplicable, Tier3, Unknown, Wrong};
-use super::tiers::{beyond, is_property};
+use super::outcome::{Endless, Fate, Mutant, NotApplicable, Tier3, Unknown, Wrong};
+use super::trial::{Deadlocks, Judged, Setting, Trial, Verdicts, first, undecided};
 use crate::pipeline::Name;
-use crate::tla::{Cfg, CheckOutcome, Checker, DEADLOCK, Module, Trace, Verdict, ViolationKind};
-use crate::toolchain::{
-    BoxFuture, CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
-};
+use crate::tla::{Cfg, DEADLOCK, Module};
+use crate::toolchain::{BoxFuture, Limits, ParseOutcome, ToolContext, ToolError, Toolchain, Translation};
 
-/// What a generated property comes to in another module.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Verdicts {
-    Violated,
-    Holds,
-    Unknown(String),
-    Lacks(Vec<String>),
-}
+/// Each run on a known bug gets this many times what the longest reference took,
+const TIMES_REFERENCE: u32 = 10;
+/// and at least this long: a bug may have more states than the reference, and Java takes seconds to start.
+const LEAST_TIME: Duration = Duration::from_secs(10);
 
-/// A target under all properties.
-struct Judged {
-    verdicts: Vec<(String, Verdicts)>,
-    /// The checkers that ran on it.
-    checkers: BTreeSet<Checker>,
-    remark: Option<String>,
-}
-
-impl Judged {
-    fn of(&self, wanted: &Verdicts) -> Vec<String> {
-        let same = self.verdicts.iter().filter(|(_, verdict)| verdict == wanted);
-        same.map(|(name, _)| name.clone()).collect()
-    }
-
-    fn unknown(&self) -> Vec<Unknown> {
-        let reason = |(property, verdict): &(String, Verdicts)| match verdict {
-            Verdicts::Unknown(reason) => Some(Unknown { property: property.clone(), reason: reason.clone() }),
-            _ => None,
-        };
-        self.verdicts.iter().filter_map(reason).collect()
-    }
-}
-
-/// How the absence of deadlock counts in a target.
+/// How many modules have been judged, for a display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Deadlocks {
-    /// It is one of the properties.
-    Count,
-    /// It is none of them.
-    Pass,
+pub struct Judging {
+    /// Known bugs.
+    pub bugs: usize,
+    /// References, which are judged before them.
+    pub references: usize,
+    /// How many of all these are judged.
+    pub judged: usize,
+    /// The limit of each run on a known bug, once the references are judged.
+    pub limit: Option<Duration>,
 }
 
 /// What properties are taken from, and what decides.
@@ -62,9 +37,14 @@ pub(super) struct Court<'a> {
     pub(super) cfg: &'a Cfg,
     pub(super) case: &'a Case,
     pub(super) tools: &'a dyn Toolchain,
+    /// Limits of each run on a reference; each run on a known bug gets at most the same.
     pub(super) cx: &'a ToolContext<'a>,
+    /// The time of a complete check of the specification itself.
+    pub(super) own_time: Option<Duration>,
     /// Targets at a time.
     pub(super) jobs: usize,
+    /// Called as modules are judged.
+    pub(super) judging: &'a (dyn Fn(Judging) + Send + Sync),
 }
 
 impl Court<'_> {
@@ -75,15 +55,21 @@ impl Court<'_> {
         let asked =
             case.bugs.iter().any(|bug| bug.should_violate == DEADLOCK) && self.cfg.check_deadlock != Some(false);
         let counts = |asked: bool| if asked { Deadlocks::Count } else { Deadlocks::Pass };
+        let all = Judging { bugs: case.bugs.len(), references: case.references.len(), judged: 0, limit: None };
+        (self.judging)(all);
+        let limits = self.cx.limits;
         let references: Vec<BoxFuture<'_, _>> = case
             .references
             .iter()
             .map(|target| {
                 let silent = target.cfg.as_ref().is_some_and(|cfg| cfg.check_deadlock == Some(false));
-                Box::pin(self.target(target, &listed, counts(asked && !silent), false)) as _
+                Box::pin(self.target(target, &listed, counts(asked && !silent), false, limits)) as _
             })
             .collect();
-        let references: Vec<Judged> = stream::iter(references).buffered(self.jobs.max(1)).try_collect().await?;
+        let references = self.each(references, all).await?;
+        let limits = Limits { check: self.limit_of_bugs(&references), ..limits.clone() };
+        let all = Judging { judged: references.len(), limit: Some(limits.check), ..all };
+        (self.judging)(all);
         let mut wrong = Vec::new();
         let mut lacks: Vec<NotApplicable> = Vec::new();
         for (target, judged) in case.references.iter().zip(&references) {
@@ -99,19 +85,45 @@ impl Court<'_> {
             .iter()
             .map(|bug| {
                 let deadlocks = counts(asked && right_deadlock && bug.should_violate == DEADLOCK);
-                Box::pin(self.target(&bug.target, &kept, deadlocks, bug.breaks_liveness)) as _
+                Box::pin(self.target(&bug.target, &kept, deadlocks, bug.breaks_liveness, &limits)) as _
             })
             .collect();
-        let bugs: Vec<Judged> = stream::iter(bugs).buffered(self.jobs.max(1)).try_collect().await?;
+        let bugs = self.each(bugs, all).await?;
         let mut mutants = Vec::new();
         for (bug, judged) in case.bugs.iter().zip(&bugs) {
             note_lacks(&mut lacks, &bug.target, judged);
-            mutants.push(self.mutant(bug, judged, &listed));
+            mutants.push(self.mutant(bug, judged, &listed, limits.check));
         }
         Ok(tier(mutants, wrong, untried(&listed, &references), lacks))
     }
 
-    fn mutant(&self, bug: &Bug, judged: &Judged, listed: &[String]) -> Mutant {
+    /// Judges several modules at a time, and tells the display after each.
+    async fn each(
+        &self,
+        targets: Vec<BoxFuture<'_, Result<Judged, ToolError>>>,
+        begun: Judging,
+    ) -> Result<Vec<Judged>, ToolError> {
+        let mut results = Vec::new();
+        let mut targets = stream::iter(targets).buffered(self.jobs.max(1));
+        while let Some(judged) = targets.next().await {
+            results.push(judged?);
+            (self.judging)(Judging { judged: begun.judged + results.len(), ..begun });
+        }
+        Ok(results)
+    }
+
+    /// The limit of each run on a known bug. A bug without end must not cost the whole limit of a check, which is made
+    /// for specifications; a reference has about the states that the bug should have.
+    fn limit_of_bugs(&self, references: &[Judged]) -> Duration {
+        let most = self.cx.limits.check;
+        let took = references.iter().map(|judged| judged.took).filter(|took| !took.is_zero());
+        match took.chain(self.own_time).max() {
+            Some(took) => (took * TIMES_REFERENCE).max(LEAST_TIME).min(most),
+            None => most,
+        }
+    }
+
+    fn mutant(&self, bug: &Bug, judged: &Judged, listed: &[String], limit: Duration) -> Mutant {
         let killed_by = judged.of(&Verdicts::Violated);
         let inconclusive = judged.unknown();
         let tried = judged.verdicts.iter().any(|(_, verdict)| !matches!(verdict, Verdicts::Lacks(_)));
@@ -133,6 +145,8 @@ impl Court<'_> {
             killed_by,
             inconclusive,
             checkers: judged.checkers.clone(),
+            endless: (!judged.endless.is_empty())
+                .then(|| Endless { limit: limit.as_secs_f64(), properties: judged.endless.clone() }),
             remark: judged.remark.clone(),
         }
     }
@@ -144,11 +158,13 @@ impl Court<'_> {
         properties: &[String],
         deadlocks: Deadlocks,
         fair: bool,
+        limits: &Limits,
     ) -> Result<Judged, ToolError> {
         let all = |why: &str| {
             let unknown = |name: &String| (name.clone(), Verdicts::Unknown(why.to_owned()));
             let verdicts = properties.iter().map(unknown).collect();
-            Ok(Judged { verdicts, checkers: BTreeSet::new(), remark: Some(why.to_owned()) })
+            let remark = Some(why.to_owned());
+            Ok(Judged { verdicts, checkers: BTreeSet::new(), remark, took: Duration::ZERO, endless: Vec::new() })
         };
         let mut spec = target.spec.clone();
         match self.tools.translate(&spec, self.cx).await {
@@ -158,9 +174,7 @@ impl Court<'_> {
                 return all(&format!("{}: {}", target.file, first(&diagnostics)));
             }
             Err(error) => {
-                if let Err(why) = undecided(error)? {
-                    return all(&format!("{}: {why}", target.file));
-                }
+                return all(&format!("{}: {}", target.file, undecided(error)?));
             }
         }
         // What does not parse by itself is told once, and not for each property.
@@ -170,9 +184,7 @@ impl Court<'_> {
             }
             Ok(ParseOutcome::Accepted { .. }) => {}
             Err(error) => {
-                if let Err(why) = undecided(error)? {
-                    return all(&format!("{}: {why}", target.file));
-                }
+                return all(&format!("{}: {}", target.file, undecided(error)?));
             }
         }
         let Ok(module) = Module::parse(&spec.text) else { return all(&format!("{}: no module", target.file)) };
@@ -182,8 +194,9 @@ impl Court<'_> {
         let carrier = Carrier::new(self.module, &module, &beside, &agreed);
         let cfg = target.cfg.clone().unwrap_or_else(|| self.borrowed(&module));
         let states_fairness = states_fairness(&module, &cfg);
-        let excused = !fair && !states_fairness;
-        let trial = Trial { court: self, carrier, spec, cfg, excused, checkers: Mutex::default() };
+        let cx = ToolContext { limits, ..*self.cx };
+        let set = Setting { generated: self.cfg, case: self.case, tools: self.tools, cx };
+        let trial = Trial::new(set, carrier, spec, cfg, !fair && !states_fairness);
         trial.judge(properties, deadlocks).await
     }
 
@@ -202,158 +215,11 @@ impl Court<'_> {
     }
 }
 
-fn first(diagnostics: &[crate::tla::Diagnostic]) -> String {
-    diagnostics.first().map_or_else(|| "it is rejected".to_owned(), ToString::to_string)
-}
-
 fn states_fairness(module: &Module, cfg: &Cfg) -> bool {
     let Some(specification) = &cfg.specification else { return false };
     let mut names = module.closure(specification);
     names.insert(specification.clone());
     names.iter().any(|name| module.definition(name).is_some_and(crate::tla::Definition::states_fairness))
-}
-
-/// One module on trial.
-struct Trial<'a> {
-    court: &'a Court<'a>,
-    carrier: Carrier<'a>,
-    spec: SpecText,
-    cfg: Cfg,
-    /// It states no fairness, and is not meant to break liveness: a behaviour that stops says nothing of its bug.
-    excused: bool,
-    /// The checkers that ran on it.
-    checkers: Mutex<BTreeSet<Checker>>,
-}
-
-impl Trial<'_> {
-    async fn judge(&self, properties: &[String], deadlocks: Deadlocks) -> Result<Judged, ToolError> {
-        let mut verdicts: Vec<(String, Verdicts)> = Vec::new();
-        let mut open: Vec<&str> = Vec::new();
-        for property in properties {
-            match self.carrier.needed(property) {
-                Ok(_) => open.push(property),
-                Err(missing) => verdicts.push((property.clone(), Verdicts::Lacks(missing))),
-            }
-        }
-        let mut remark = None;
-        let own_deadlocks = self.cfg.check_deadlock;
-        if !open.is_empty() || deadlocks == Deadlocks::Count {
-            let check_deadlock = if deadlocks == Deadlocks::Count { Some(true) } else { own_deadlocks };
-            let together = self.check(&open, check_deadlock).await?;
-            if let Ok(outcome) = &together
-                && outcome.verdict == Verdict::Holds
-                && beyond(outcome, self.court.case).is_none()
-            {
-                verdicts.extend(open.iter().map(|name| ((*name).to_owned(), Verdicts::Holds)));
-                if deadlocks == Deadlocks::Count {
-                    verdicts.push((DEADLOCK.to_owned(), Verdicts::Holds));
-                }
-            } else {
-                if let Ok(CheckOutcome { verdict: Verdict::Violated { violated }, .. }) = &together
-                    && !is_property(violated)
-                    && !(violated.kind == ViolationKind::Deadlock && deadlocks == Deadlocks::Count)
-                {
-                    remark = Some(format!("it ends otherwise than the case says: {}", violated.words()));
-                }
-                for name in open {
-                    let alone = self.check(&[name], Some(false)).await?;
-                    verdicts.push((name.to_owned(), self.verdict(alone)));
-                }
-                if deadlocks == Deadlocks::Count {
-                    let alone = self.check(&[], Some(true)).await?;
-                    verdicts.push((DEADLOCK.to_owned(), of_deadlock(alone)));
-                }
-            }
-        }
-        let place = |name: &str| properties.iter().position(|p| p == name).unwrap_or(properties.len());
-        verdicts.sort_by_key(|(name, _)| place(name));
-        let checkers = self.checkers.lock().map(|seen| seen.clone()).unwrap_or_default();
-        Ok(Judged { verdicts, checkers, remark })
-    }
-
-    /// The module with these properties, parsed and checked. What keeps it from being checked is no verdict.
-    async fn check(
-        &self,
-        properties: &[&str],
-        check_deadlock: Option<bool>,
-    ) -> Result<Result<CheckOutcome, String>, ToolError> {
-        let Some(put) = self.carrier.put(properties) else {
-            return Ok(Err("there is no place for it, or no name".to_owned()));
-        };
-        let called = |listed: &[String]| -> Vec<String> {
-            let wanted = listed.iter().filter(|name| properties.contains(&name.as_str()));
-            wanted.filter_map(|name| put.names.get(name).cloned()).collect()
-        };
-        let (invariants, temporal) = (called(&self.court.cfg.invariants), called(&self.court.cfg.properties));
-        let cfg = Cfg { invariants, properties: temporal, check_deadlock, ..self.cfg.clone() };
-        let spec = SpecText { text: put.text, ..self.spec.clone() };
-        let cx = self.court.cx;
-        match self.court.tools.parse(&spec, cx).await {
-            Ok(ParseOutcome::Accepted { .. }) => {}
-            Ok(ParseOutcome::Rejected(diagnostics)) => {
-                return Ok(Err(format!("with it the module does not parse: {}", first(&diagnostics))));
-            }
-            Err(error) => return undecided(error),
-        }
-        let request = CheckRequest { spec, cfg_text: cfg.render(), cfg };
-        match self.court.tools.check(&request, cx).await {
-            Ok(checked) => {
-                if let Ok(mut seen) = self.checkers.lock() {
-                    seen.insert(checked.outcome.checker);
-                    seen.extend(checked.second.map(|second| second.checker));
-                }
-                Ok(Ok(checked.outcome))
-            }
-            Err(error) => undecided(error),
-        }
-    }
-
-    fn verdict(&self, outcome: Result<CheckOutcome, String>) -> Verdicts {
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(why) => return Verdicts::Unknown(why),
-        };
-        match &outcome.verdict {
-            Verdict::Violated { violated } if is_property(violated) => {
-                let endless = outcome.trace.as_ref().is_some_and(|Trace { lasso, .. }| lasso.is_some());
-                if endless && self.excused {
-                    let why = "violated by a behaviour that stops or goes round, and the module states no fairness";
-                    return Verdicts::Unknown(why.to_owned());
-                }
-                Verdicts::Violated
-            }
-            Verdict::Violated { violated } => Verdicts::Unknown(format!("it ends otherwise: {}", violated.words())),
-            Verdict::Holds => match beyond(&outcome, self.court.case) {
-                Some(why) => Verdicts::Unknown(why),
-                None => Verdicts::Holds,
-            },
-            Verdict::Invalid { reason, .. } => Verdicts::Unknown(format!("it cannot be evaluated: {}", line(reason))),
-            Verdict::Inconclusive { reason } => Verdicts::Unknown(line(reason)),
-        }
-    }
-}
-
-fn of_deadlock(outcome: Result<CheckOutcome, String>) -> Verdicts {
-    match outcome.map(|outcome| outcome.verdict) {
-        Ok(Verdict::Violated { violated }) if violated.kind == ViolationKind::Deadlock => Verdicts::Violated,
-        Ok(Verdict::Holds) => Verdicts::Holds,
-        Ok(Verdict::Violated { violated }) => Verdicts::Unknown(format!("it ends otherwise: {}", violated.words())),
-        Ok(Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason }) => Verdicts::Unknown(line(&reason)),
-        Err(why) => Verdicts::Unknown(why),
-    }
-}
-
-/// A tool that broke on one module has decided nothing about it; one that is not there decides nothing at all.
-fn undecided(error: ToolError) -> Result<Result<CheckOutcome, String>, ToolError> {
-    match error {
-        ended if ended.ends_the_work() => Err(ended),
-        error => Ok(Err(line(&error.to_string()))),
-    }
-}
-
-/// The first line of a tool's words.
-fn line(text: &str) -> String {
-    text.trim().lines().next().unwrap_or_default().to_owned()
 }
 
 fn note_lacks(lacks: &mut Vec<NotApplicable>, target: &Target, judged: &Judged) {
@@ -420,6 +286,7 @@ pub(super) fn missed(case: &Case, why: &str) -> Tier3 {
         by_named: None,
         inconclusive: Vec::new(),
         checkers: BTreeSet::new(),
+        endless: None,
         remark: Some(why.to_owned()),
     };
     let tier = tier(case.bugs.iter().map(mutant).collect(), Vec::new(), Vec::new(), Vec::new());

@@ -153,8 +153,17 @@ pub struct Unknown {
     pub reason: String,
 }
 
+/// A run on a known bug that did not end within its limit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Endless {
+    /// The limit of the run in seconds.
+    pub limit: f64,
+    /// The properties that were tried in it.
+    pub properties: Vec<String>,
+}
+
 /// One known bug.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mutant {
     /// Its file in the case.
     pub file: String,
@@ -174,8 +183,23 @@ pub struct Mutant {
     pub inconclusive: Vec<Unknown>,
     /// The checkers that decided something about it.
     pub checkers: BTreeSet<Checker>,
+    /// Set if a run on it did not end within its limit.
+    pub endless: Option<Endless>,
     /// What else a person should know of it.
     pub remark: Option<String>,
+}
+
+impl Mutant {
+    /// What the author of the case should know if the bug's state space has no end.
+    pub(super) fn without_end(&self) -> Option<String> {
+        let Endless { limit, properties } = self.endless.as_ref()?;
+        Some(format!(
+            "{}: the state space of the bug may have no end: a run did not end within {limit:.0} s (properties tried: \
+             {}). Bound it, for example by a counter that stops, so that properties that it satisfies can be decided",
+            self.file,
+            properties.join(", ")
+        ))
+    }
 }
 
 /// A generated property that does not hold of a correct specification.

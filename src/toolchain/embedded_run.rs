@@ -256,6 +256,12 @@ fn memory(limits: &Limits) -> u64 {
     given.unwrap_or_else(|| machine_memory().map_or(MEMORY, |all| all / 4)).max(LEAST_MEMORY)
 }
 
+/// The memory in MiB for each of several runs at a time: together they may take what a single run may.
+pub fn memory_mib(limits: &Limits, at_a_time: usize) -> u64 {
+    let runs = u64::try_from(at_a_time.max(1)).unwrap_or(u64::MAX);
+    (memory(limits) / runs).max(LEAST_MEMORY) >> 20
+}
+
 fn machine_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let kib = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.split_whitespace().next()?;

@@ -38,6 +38,7 @@ pub use contract::{
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
 pub use embedded_child::{CHECKER_MARKER, become_checker};
+pub use embedded_run::memory_mib;
 pub use examine::{Algorithm, EndedAt, Examined, examine};
 pub use explorer::OUT_OF_TIME;
 pub use fallback::FallbackToolchain;

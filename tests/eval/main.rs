@@ -3,6 +3,7 @@
 
 mod carry;
 mod command;
+mod endless;
 mod suite;
 #[path = "../support/mod.rs"]
 mod support;
