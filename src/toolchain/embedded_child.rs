@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
+use super::static_checks;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The variable that makes the program the checker. Its value is the memory that it may take, in bytes.
@@ -29,7 +30,14 @@ pub fn become_checker(memory: &OsStr) -> ExitCode {
         tell(what);
         std::process::abort();
     }));
-    let checker = std::thread::Builder::new().stack_size(STACK).spawn(|| tla_mc::cli::main(None));
+    let work = || {
+        if std::env::args_os().nth(1).is_some_and(|argument| argument == static_checks::ARGUMENT) {
+            static_checks::serve()
+        } else {
+            tla_mc::cli::main(None)
+        }
+    };
+    let checker = std::thread::Builder::new().stack_size(STACK).spawn(work);
     checker.ok().and_then(|thread| thread.join().ok()).unwrap_or(ExitCode::from(NO_THREAD))
 }
 
