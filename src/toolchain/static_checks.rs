@@ -16,8 +16,8 @@ use super::embedded_run::{NAME, failed, memory};
 use super::run::{KILLED, KILLED_IN_WORDS};
 use super::{CHECKER_MARKER, CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Translation, trouble};
 
-/// The argument that makes the child do static checks and not be the checker.
-pub(super) const ARGUMENT: &str = "--static-checks";
+/// What stands before the memory in the marker's value if the child does static checks and is not the checker.
+pub(super) const PREFIX: &str = "static-checks:";
 
 /// Modules up to this length together are handled in this process: they take milliseconds.
 const SHORT: usize = 64 << 10;
@@ -75,8 +75,7 @@ impl EmbeddedToolchain {
         let task = serde_json::to_vec(task).map_err(|e| broke(e.to_string()))?;
         let time = cx.limits.parse.min(cx.limits.check).max(LEAST_TIME);
         let command = Command::new(&self.program)
-            .env(CHECKER_MARKER, memory(cx.limits).to_string())
-            .arg(ARGUMENT)
+            .env(CHECKER_MARKER, format!("{PREFIX}{}", memory(cx.limits)))
             .stdin(task)
             .deadline(time)
             .output_cap(LONGEST_REPLY);
