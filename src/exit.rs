@@ -36,7 +36,7 @@ impl Exit {
         (Exit::Negative, "a negative verdict: flaw found, not approved, violated, invalid, a witness not reached"),
         (Exit::Usage, "usage or configuration"),
         (Exit::Undecided, "undecided or inconclusive: a deadline, a budget, a bound"),
-        (Exit::Tool, "a tool is missing or broke"),
+        (Exit::Tool, "a tool is missing or broke, or this machine kept it from working (a full disk, no memory)"),
         (Exit::Provider, "the model provider failed"),
         (Exit::Baseline, "the baseline is bad"),
         (Exit::Defect, "a defect of tlaforge, or two checkers contradict each other"),

@@ -163,8 +163,8 @@ impl Tried {
             for state in states {
                 letter.read_again(progression.formulas(), state);
                 owed = progression.step(owed, &letter);
-                let rest = progression.residual(owed);
-                told.push((progression.formulas().text(rest), standing(progression.standing(owed))));
+                // Bounded: what is owed shares its parts, and written out it can be a million times as long.
+                told.push((progression.text(owed), standing(progression.standing(owed))));
             }
             steps = Some(told);
             ending = Some(match progression.ending(owed) {

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::process::Cancel;
 use crate::tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes};
 
@@ -11,7 +13,7 @@ use crate::tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes};
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A module with its name and the local modules that it extends or instantiates.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SpecText {
     /// The module's name, without `.tla`.
     pub name: String,
@@ -22,7 +24,7 @@ pub struct SpecText {
 }
 
 /// The translation of a PlusCal algorithm.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Translation {
     /// There is no algorithm: the text stands as it is.
     NoAlgorithm,
@@ -33,7 +35,7 @@ pub enum Translation {
 }
 
 /// What the parser says of a module.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum ParseOutcome {
     /// It is a correct module; warnings may remain.
     Accepted {

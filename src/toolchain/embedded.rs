@@ -31,32 +31,32 @@ impl EmbeddedToolchain {
     pub fn new(program: PathBuf, paths: &ToolPaths<'_>) -> Self {
         Self { program, scratch: paths.scratch() }
     }
+}
 
-    /// Translates the PlusCal algorithm.
-    fn translate_now(spec: &SpecText, cx: &ToolContext<'_>) -> Translation {
-        let refused = lint_spec(spec, &cx.limits.allowed_modules);
-        if !refused.is_empty() {
-            return Translation::Rejected(refused);
-        }
-        match pluscal::translate(&spec.text, &pluscal::Options::default()) {
-            Ok(Some(translated)) => Translation::Translated(translated.text),
-            Ok(None) => Translation::NoAlgorithm,
-            Err(diagnostics) => Translation::Rejected(diagnostics),
-        }
+/// Translates the PlusCal algorithm.
+pub(super) fn translate_now(spec: &SpecText, allowed_modules: &[String]) -> Translation {
+    let refused = lint_spec(spec, allowed_modules);
+    if !refused.is_empty() {
+        return Translation::Rejected(refused);
     }
+    match pluscal::translate(&spec.text, &pluscal::Options::default()) {
+        Ok(Some(translated)) => Translation::Translated(translated.text),
+        Ok(None) => Translation::NoAlgorithm,
+        Err(diagnostics) => Translation::Rejected(diagnostics),
+    }
+}
 
-    /// Whether a module is TLA+, by our own checks.
-    fn parse_now(spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
-        let refused = lint_spec(spec, &cx.limits.allowed_modules);
-        if !refused.is_empty() {
-            return Ok(ParseOutcome::Rejected(refused));
-        }
-        let found = analyze(&spec.name, &spec.text, &spec.beside);
-        match found.not_analysed.first() {
-            _ if found.rejected() => Ok(ParseOutcome::Rejected(found.errors)),
-            Some(what) => Err(ToolError::NotAnalysed { what: what.to_string() }),
-            None => Ok(ParseOutcome::Accepted { warnings: found.warnings }),
-        }
+/// Whether a module is TLA+, by our own checks; the error is what they cannot decide.
+pub(super) fn parse_now(spec: &SpecText, allowed_modules: &[String]) -> Result<ParseOutcome, String> {
+    let refused = lint_spec(spec, allowed_modules);
+    if !refused.is_empty() {
+        return Ok(ParseOutcome::Rejected(refused));
+    }
+    let found = analyze(&spec.name, &spec.text, &spec.beside);
+    match found.not_analysed.first() {
+        _ if found.rejected() => Ok(ParseOutcome::Rejected(found.errors)),
+        Some(what) => Err(what.to_string()),
+        None => Ok(ParseOutcome::Accepted { warnings: found.warnings }),
     }
 }
 
@@ -70,7 +70,7 @@ impl Toolchain for EmbeddedToolchain {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        Box::pin(async move { Ok(Self::translate_now(spec, cx)) })
+        Box::pin(self.translated(spec, cx))
     }
 
     fn parse<'a>(
@@ -78,7 +78,7 @@ impl Toolchain for EmbeddedToolchain {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        Box::pin(async move { Self::parse_now(spec, cx) })
+        Box::pin(self.parsed(spec, cx))
     }
 
     fn check<'a>(
@@ -87,9 +87,11 @@ impl Toolchain for EmbeddedToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
         Box::pin(async move {
-            match unfit(request) {
-                Some(rejected) => Ok(rejected),
-                None => check::check(&TlaMc::new(self)?, request, cx).await,
+            match self.unfit(request, cx).await {
+                Ok(Some(outcome)) => Ok(without_a_run(outcome)),
+                Err(error) if error.is_of_the_module() => Ok(without_a_run(undecided(request, &error.to_string()))),
+                Err(error) => Err(error),
+                Ok(None) => check::check(&TlaMc::new(self)?, request, cx).await,
             }
         })
     }
@@ -100,9 +102,11 @@ impl Toolchain for EmbeddedToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
         Box::pin(async move {
-            match unfit(request) {
-                Some(rejected) => Ok(rejected),
-                None => check::decide(&TlaMc::new(self)?, request, cx).await,
+            match self.unfit(request, cx).await {
+                Ok(Some(outcome)) => Ok(without_a_run(outcome)),
+                Err(error) if error.is_of_the_module() => Ok(without_a_run(undecided(request, &error.to_string()))),
+                Err(error) => Err(error),
+                Ok(None) => check::decide(&TlaMc::new(self)?, request, cx).await,
             }
         })
     }
@@ -129,18 +133,24 @@ impl Toolchain for EmbeddedToolchain {
     }
 }
 
+/// The outcome of a check for which the checker did not run.
+fn without_a_run(outcome: CheckOutcome) -> Checked {
+    let outcome = CheckOutcome { version: VERSION.to_owned(), ..outcome };
+    Checked { outcome, output: String::new(), second: None }
+}
+
+fn undecided(request: &CheckRequest, why: &str) -> CheckOutcome {
+    let rejected = CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), Vec::new());
+    CheckOutcome { verdict: Verdict::Inconclusive { reason: why.to_owned() }, ..rejected }
+}
+
+fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {
+    undecided(request, &format!("the embedded checker refuses it: {why}"))
+}
+
 /// The checker takes what TLC rejects: names that are not there, two kinds of initial predicates. And what cannot be
 /// written so that it reads it as TLA+ does is refused here.
-fn unfit(request: &CheckRequest) -> Option<Checked> {
-    let without_a_run = |outcome| {
-        let outcome = CheckOutcome { version: VERSION.to_owned(), ..outcome };
-        Checked { outcome, output: String::new(), second: None }
-    };
-    let rejected = |diagnostics| CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), diagnostics);
-    let undecided = |why: &str| {
-        let reason = format!("the embedded checker refuses it: {why}");
-        without_a_run(CheckOutcome { verdict: Verdict::Inconclusive { reason }, ..rejected(Vec::new()) })
-    };
+pub(super) fn unfit(request: &CheckRequest) -> Option<CheckOutcome> {
     let spec = &request.spec;
     if let Ok(module) = Module::parse(&spec.text) {
         let cfg = &request.cfg;
@@ -148,19 +158,19 @@ fn unfit(request: &CheckRequest) -> Option<Checked> {
         let mut named = cfg.clone();
         named.constants.retain(|name, value| name != value || module.constants.iter().any(|known| known.name == *name));
         if cfg.gives_no_behaviour() && module.variable_names().is_empty() && extends_a_variable(spec, &module) {
-            return Some(undecided("no behaviour is given, and an extended module may have variables"));
+            return Some(refused(request, "no behaviour is given, and an extended module may have variables"));
         }
         let unfit = check_cfg_names_of_check(&module, &named);
         let unfit = if unfit.is_empty() { no_state_predicates(request, &module) } else { unfit };
         if !unfit.is_empty() {
-            return Some(without_a_run(rejected(unfit)));
+            return Some(CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), unfit));
         }
     }
     let beside = spec.beside.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let modules: Vec<(&str, &str)> = std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(beside).collect();
     let written = comparable(&modules, &request.cfg_text).and_then(|()| for_checker(&modules, &request.cfg_text));
-    let refused = written.err()?;
-    Some(undecided(&refused.message))
+    let unwritten = written.err()?;
+    Some(refused(request, &unwritten.message))
 }
 
 /// Whether a module that this one extends, directly or not, declares variables; or cannot be read.

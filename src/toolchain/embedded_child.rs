@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
+use super::static_checks;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The variable that makes the program the checker. Its value is the memory that it may take, in bytes.
@@ -16,10 +17,16 @@ pub(super) const VERSION: &str = "tla-mc 0.2.2";
 /// Its parser recurses over the specification.
 const STACK: usize = 64 << 20;
 
-/// Runs the checker on the arguments of this process; `memory` is the marker's value.
+/// Runs the checker on the arguments of this process; `memory` is the marker's value. Behind
+/// [`static_checks::PREFIX`], the child does static checks instead.
 pub fn become_checker(memory: &OsStr) -> ExitCode {
+    let value = memory.to_str().unwrap_or("");
+    let (is_checker, memory) = match value.strip_prefix(static_checks::PREFIX) {
+        Some(memory) => (false, memory),
+        None => (true, value),
+    };
     // A value that is no number bounds nothing; only our own program sets it.
-    if let Some(bytes) = memory.to_str().and_then(|text| text.parse().ok()) {
+    if let Ok(bytes) = memory.parse() {
         limit(Resource::Data, bytes);
     }
     limit(Resource::Core, 0);
@@ -29,7 +36,10 @@ pub fn become_checker(memory: &OsStr) -> ExitCode {
         tell(what);
         std::process::abort();
     }));
-    let checker = std::thread::Builder::new().stack_size(STACK).spawn(|| tla_mc::cli::main(None));
+    let work = move || {
+        if is_checker { tla_mc::cli::main(None) } else { static_checks::serve() }
+    };
+    let checker = std::thread::Builder::new().stack_size(STACK).spawn(work);
     checker.ok().and_then(|thread| thread.join().ok()).unwrap_or(ExitCode::from(NO_THREAD))
 }
 

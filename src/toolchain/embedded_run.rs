@@ -251,7 +251,7 @@ fn placed(stderr: &str, written: &[(String, CheckerText)]) -> String {
 
 /// The memory that one run may take: what the user gives to a checker, else a quarter of what the machine has, as a JVM
 /// does it.
-fn memory(limits: &Limits) -> u64 {
+pub(super) fn memory(limits: &Limits) -> u64 {
     let given = limits.heap_mib.map(|mib| mib << 20);
     given.unwrap_or_else(|| machine_memory().map_or(MEMORY, |all| all / 4)).max(LEAST_MEMORY)
 }
@@ -268,7 +268,7 @@ fn machine_memory() -> Option<u64> {
     kib.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-fn failed(error: ProcessError) -> ToolError {
+pub(super) fn failed(error: ProcessError) -> ToolError {
     let what = error.to_string();
     let (ProcessError::Start { source, .. } | ProcessError::Log { source, .. } | ProcessError::Follow { source, .. }) =
         error;

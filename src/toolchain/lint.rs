@@ -10,8 +10,16 @@ use super::scan::{Kind, Token, position, tokens};
 /// them: what it offers stays inside the checker.
 const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
 
+/// The longest module, with those beside it, in bytes: far beyond what a specification needs.
+const LONGEST_MODULE: usize = 4 << 20;
+
 /// Checks a module and those beside it. An empty answer means that nothing is refused.
 pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
+    let length = spec.text.len() + spec.beside.iter().map(|(_, text)| text.len()).sum::<usize>();
+    if length > LONGEST_MODULE {
+        let (longest, length) = (LONGEST_MODULE >> 20, length.div_ceil(1 << 20));
+        return vec![refused(0, 0, format!("the module is {length} MiB long; at most {longest} MiB are handled"))];
+    }
     let mut found = Vec::new();
     let all = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
     if find_modules(&spec.text).is_empty() {

@@ -24,6 +24,7 @@ mod probe;
 mod run;
 mod sany_output;
 mod scan;
+mod static_checks;
 mod tlc;
 mod tlc_output;
 mod trouble;

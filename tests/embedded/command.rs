@@ -233,3 +233,41 @@ fn a_killed_check_leaves_no_child_and_no_folder() {
     }
     assert!(is_abandoned(&tmp), "{:?}", std::fs::read_dir(&tmp).unwrap().collect::<Vec<_>>());
 }
+
+/// A module with so many definitions.
+fn long(definitions: usize) -> String {
+    let more: String = (0..definitions).map(|n| format!("D{n} == x + {n} > 0 /\\ x < {n}\n")).collect();
+    COUNTER.replace("====\n", &format!("{more}====\n"))
+}
+
+#[test]
+fn a_long_module_is_checked_as_a_short_one_is() {
+    let bench = bare();
+    let more = ["--checker", "embedded"];
+    put(&bench, &long(4_000), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
+    assert!(bench.read("M.tla").len() > 64 << 10);
+    assert_eq!(object(&bench, &more, 0)["verdict"], "holds");
+    put(&bench, &long(4_000).replace("Few == x < 2", "Few == Nope"), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
+    let value = object(&bench, &more, 1);
+    assert!(value["reason"].as_str().unwrap().contains("Nope"), "{value}");
+    put(&bench, &long(4_000), "SPECIFICATION Spec\nINVARIANTS Nope\n");
+    assert!(object(&bench, &more, 1)["reason"].as_str().unwrap().contains("does not define Nope"));
+    let algorithm = "(* --algorithm A\nvariables x = 0;\nbegin\n  Add: x := x + 1;\nend algorithm; *)\n";
+    let (_, definitions) = long(4_000).split_once("Few == x < 2\n").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let module = format!("---- MODULE M ----\nEXTENDS Naturals\n{algorithm}TypeOK == x \\in 0..1\n{definitions}");
+    put(&bench, &module, "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
+    assert_eq!(object(&bench, &more, 0)["verdict"], "holds");
+}
+
+#[test]
+fn static_checks_that_take_too_long_are_ended_and_inconclusive() {
+    let bench = bare();
+    put(&bench, &long(20_000), "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
+    let done = bench.run(&["check", "M.tla", "--checker", "embedded", "--tlc-timeout", "1"]);
+    // A very fast machine ends in time.
+    assert!([Some(0), Some(3)].contains(&done.status), "{}\n{}", done.stdout, done.stderr);
+    let padded = COUNTER.replace("====\n", &format!("(* {} *)\n====\n", "x".repeat(4 << 20)));
+    put(&bench, &padded, "SPECIFICATION Spec\nINVARIANTS TypeOK\n");
+    let done = bench.run(&["check", "M.tla", "--checker", "embedded"]).expect(1);
+    done.prints(&["invalid: ", "MiB long; at most 4 MiB are handled"]);
+}

@@ -1,6 +1,7 @@
 //! The formula language: what is printed reads back to the same formula, errors have a place and a hint, and no input is
 //! too deep, too long or too damaged. 1,000,000 formulas and 2,000,000 damaged texts in the campaign, a twentieth here.
 
+use std::process::Command;
 use std::time::Instant;
 
 use crate::temporal_random::{FINITE, Grammar, formula};
@@ -366,4 +367,12 @@ fn damaged_text_is_read_or_refused_with_a_place() {
     }
     assert!(accepted > count / 100, "{accepted}");
     println!("{count} damaged texts, {accepted} of them read, {:?}", began.elapsed());
+}
+
+#[test]
+fn what_is_owed_is_shown_in_few_words_however_often_its_parts_are_shared() {
+    let formula = (1..20).fold("F a0".to_owned(), |all, i| format!("({all}) <-> F a{i}"));
+    let done = Command::new(env!("CARGO_BIN_EXE_tlaforge")).args(["formula", &formula, "--trace", "a0;b1"]).output();
+    let shown = String::from_utf8(done.unwrap().stdout).unwrap();
+    assert!(shown.len() < 10_000 && shown.contains("(a formula of "), "{}", shown.len());
 }
