@@ -119,7 +119,11 @@ pub struct Bounds {
     /// `Spec assumes []<>(x = 0)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
-    /// Whether a state without successor counts as an error.
+    /// A step of the next-state relation that is always there and changes nothing: a deadlock cannot occur, so none was
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_step: Option<String>,
+    /// Whether a state without successor counts as an error, and one can occur.
     pub deadlock_checked: bool,
     /// TLC's estimate of the probability that a fingerprint collision hid states (the larger of its two figures).
     pub collision_probability: Option<f64>,

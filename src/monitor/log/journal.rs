@@ -85,7 +85,7 @@ const TOLD: &str = "told.stop_reason told.text told.tools";
 
 /// What a check found, below `outcome.` of `check_finished` and `check.` of `revision_closed`.
 const CHECK: &str = "bounds.assumptions bounds.collision_probability bounds.constants.* bounds.constraints bounds.deadlock_checked \
-    bounds.initial_only bounds.initial_parts bounds.symmetry bounds.view checker coverage invariants probes.* properties reason statistics.depth \
+    bounds.idle_step bounds.initial_only bounds.initial_parts bounds.symmetry bounds.view checker coverage invariants probes.* properties reason statistics.depth \
     statistics.distinct statistics.generated statistics.initial statistics.left_on_queue statistics.seconds trace \
     trace.* verdict version violated.kind violated.name warnings witnesses";
 

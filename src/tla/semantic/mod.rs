@@ -10,6 +10,7 @@ mod claims;
 mod dialect;
 mod for_checker;
 mod graph;
+mod idle;
 mod level;
 mod level_module;
 mod model;
