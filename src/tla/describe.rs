@@ -212,7 +212,11 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
         parts.push(list("checked in the initial states only:", &bounds.initial_only));
     }
     parts.extend(bounds.initial_parts.iter().chain(&bounds.assumptions).cloned());
-    parts.push(if bounds.deadlock_checked { "deadlock checked" } else { "deadlock not checked" }.into());
+    parts.push(match (&bounds.idle_step, bounds.deadlock_checked) {
+        (Some(step), _) => format!("a deadlock cannot occur: Next always has a step that changes nothing ({step})"),
+        (None, true) => "deadlock checked".into(),
+        (None, false) => "deadlock not checked".into(),
+    });
     if bounds.assumptions_only {
         parts.push("no behaviour".into());
     }

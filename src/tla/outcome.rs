@@ -164,7 +164,11 @@ pub struct Bounds {
     /// `Spec assumes []<>(x = 0)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
-    /// Whether a state without successor counts as an error.
+    /// A step of the next-state relation that is always there and changes nothing: a deadlock cannot occur, so none was
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_step: Option<String>,
+    /// Whether a state without successor counts as an error, and one can occur.
     pub deadlock_checked: bool,
     /// Whether the configuration gives no behaviour, so that only assumptions are checked and no state is explored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

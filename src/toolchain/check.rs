@@ -412,6 +412,7 @@ pub fn bounds(cfg: &Cfg) -> Bounds {
         initial_only: Vec::new(),
         initial_parts: Vec::new(),
         assumptions: Vec::new(),
+        idle_step: None,
         deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
         assumptions_only: cfg.gives_no_behaviour(),
         collision_probability: None,
@@ -430,6 +431,10 @@ fn bounds_of(request: &CheckRequest) -> Bounds {
             let specification = cfg.specification.as_deref().unwrap_or_default();
             let line = |assumption: String| format!("{specification} assumes {assumption}");
             bounds.assumptions = claims.assumptions.into_iter().map(line).collect();
+            if claims.idle_step.is_some() {
+                bounds.deadlock_checked = false;
+                bounds.idle_step = claims.idle_step;
+            }
         }
         // Nothing is known of the properties: each is accepted by name, or covers nothing.
         Err(why) => {

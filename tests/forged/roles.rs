@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::counter::{CFG, INVARIANTS, MODULE, WITNESSES, fenced, good, issue, review, sections};
+use crate::support::counter::{CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, issue, review, sections};
 use crate::support::ran::{NO_ANSWER, Ran, ran};
 use crate::support::{Bench, Script};
 
@@ -219,4 +219,56 @@ fn a_specification_without_a_behaviour_is_violated() {
     let cfg = CFG.replace("SPECIFICATION Spec", "SPECIFICATION Whole");
     let script = repaired_by(&sections(&assuming("[]<>FALSE"), "", WITNESSES, &cfg));
     refused(&script, &[], "formalize", "found a violation");
+}
+
+/// The counter without an algorithm. `Idle` makes a deadlock impossible, so its absence shows nothing.
+fn idling(idle: &str) -> String {
+    format!(
+        "---- MODULE Spec ----\nEXTENDS Naturals\nCONSTANT Max\nVARIABLE n\nvars == <<n>>\nInit == n = 0\n\
+         Add == n < Max /\\ n' = n + 1\nIdle == {idle}\nNext == Add \\/ Idle\nSpec == Init /\\ [][Next]_vars\n====\n"
+    )
+}
+
+#[test]
+fn a_deadlock_that_cannot_occur_covers_nothing() {
+    let invariants = INVARIANTS.replace(" /\\ pc \\in {\"Add\", \"Done\"}", "");
+    let answer = sections(&invariants, "", WITNESSES, &format!("{CFG}\\* Deadlock covers R2\n"));
+    let informal = format!("{INFORMAL}R2 [docs/counter.md:3] It never gets stuck.\n");
+    for checker in CHECKERS {
+        for idle in ["UNCHANGED vars", "TRUE /\\ n' = n", "\\E i \\in {1, 2} : n' = n"] {
+            let script = pass(&idling(idle), &answer).answer("informal_spec", 0, 1, "draft", &informal);
+            refused(&script, checker, "generate_invariants", "no checked property covers: R2");
+        }
+        // In a repair, the idle step takes the place of a true one.
+        let script = pass(&idling("n = Max /\\ n' = 0"), &answer)
+            .answer("informal_spec", 0, 1, "draft", &informal)
+            .answer("review", 0, 1, "draft", &issue("major", "extra_behavior", "it never starts again"))
+            .having_read_all()
+            .answer("formalize", 1, 1, "repair", &fenced(&idling("UNCHANGED n")))
+            .answer("generate_invariants", 1, 1, "draft", &answer)
+            .answer("review", 1, 1, "draft", &review("approved"))
+            .having_read_all();
+        refused(&script, checker, "generate_invariants", "no checked property covers: R2");
+        // What can get stuck is checked.
+        let script =
+            pass(&idling("n = Max /\\ UNCHANGED vars"), &answer).answer("informal_spec", 0, 1, "draft", &informal);
+        ran(&script, checker, 0).ended("approved");
+    }
+}
+
+#[test]
+fn check_says_that_a_deadlock_cannot_occur() {
+    let bench = Bench::real();
+    bench.write("Spec.tla", idling("UNCHANGED n"));
+    bench.write("Spec.cfg", "SPECIFICATION Spec\nCONSTANT Max = 2\n");
+    for checker in CHECKERS {
+        let words = "a deadlock cannot occur: Next always has a step that changes nothing";
+        bench.run(&[&["check", "Spec.tla"], checker].concat()).expect(0).prints(&[words]);
+        let done = bench.run(&[&["check", "Spec.tla", "--format", "json"], checker].concat()).expect(0);
+        let value: Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(
+            (&value["bounds"]["deadlock_checked"], &value["bounds"]["idle_step"]),
+            (&json!(false), &json!("Idle"))
+        );
+    }
 }

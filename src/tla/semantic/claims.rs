@@ -3,6 +3,7 @@
 use crate::tla::Cfg;
 
 use super::graph::{ACTION, CONSTANT, STATE};
+use super::idle::idle_step;
 use super::model::{Connective, Expansion, Model};
 use super::subaction::NextState;
 
@@ -17,6 +18,8 @@ pub struct Claims {
     /// Conjuncts of the specification beside the initial predicate, `[][Next]_vars`, and fairness of what Next does:
     /// behaviours that do not satisfy them are not looked at.
     pub assumptions: Vec<String>,
+    /// A choice of the next-state relation that is always enabled and changes nothing: no state can be a deadlock.
+    pub idle_step: Option<String>,
 }
 
 /// Reads the claims of a configuration on the module `name`.
@@ -26,8 +29,12 @@ pub struct Claims {
 pub fn claims(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Result<Claims, String> {
     let model = Model::of(name, text, beside, cfg)?;
     let mut claims = Claims::default();
+    let mut next = cfg.next.as_ref().map(|next| model.definition(next)).transpose()?;
     if let Some(specification) = &cfg.specification {
-        claims.assumptions = assumptions(&model, &model.definition(specification)?)?;
+        (next, claims.assumptions) = assumptions(&model, &model.definition(specification)?)?;
+    }
+    if let Some(next) = next {
+        claims.idle_step = idle_step(&model, cfg, &next)?;
     }
     for property in &cfg.properties {
         let formula = model.definition(property)?;
@@ -42,8 +49,8 @@ pub fn claims(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) ->
     Ok(claims)
 }
 
-/// What a specification assumes, as texts.
-fn assumptions(model: &Model, specification: &Expansion) -> Result<Vec<String>, String> {
+/// The next-state relation of a specification, and what it assumes, as texts.
+fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expansion>, Vec<String>), String> {
     let mut conjuncts = Vec::new();
     conjuncts_of(model, specification, &mut conjuncts)?;
     let mut next = None;
@@ -71,7 +78,7 @@ fn assumptions(model: &Model, specification: &Expansion) -> Result<Vec<String>, 
             assumptions.push(text);
         }
     }
-    Ok(assumptions)
+    Ok((next, assumptions))
 }
 
 /// The action of `[A]_v`, the operand of `[]`.
@@ -192,6 +199,33 @@ mod tests {
         ] {
             let found = read(&format!("Prop == {mixed}"), cfg);
             assert_eq!(found.initial_parts, [("Prop".to_owned(), part.to_owned())], "{mixed}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_is_always_there_and_changes_nothing_is_found() {
+        let idle = |next: &str, cfg: &str| read(&format!("N == {next}"), &format!("INIT Init NEXT N {cfg}")).idle_step;
+        for (next, step) in [
+            ("q \\/ Idle", "Idle"),
+            ("q \\/ UNCHANGED <<pc, x>>", "UNCHANGED <<pc,x>>"),
+            ("q \\/ (TRUE /\\ pc' = pc /\\ x' = x)", "TRUE/\\pc'=pc/\\x'=x"),
+            ("\\E i \\in {1} : q \\/ vars' = vars", "vars'=vars"),
+            ("\\E i \\in P : LET same == UNCHANGED vars IN same", "LET same==UNCHANGED vars IN same"),
+        ] {
+            let found = idle(next, "CONSTANT P = {p}").unwrap_or_default();
+            assert_eq!(found.replace(' ', ""), step.replace(' ', ""), "{next}");
+        }
+        for next in [
+            "q",
+            "q \\/ x' = x",
+            "x = 0 /\\ UNCHANGED vars",
+            "\\E i \\in P : UNCHANGED vars",
+            "\\E i \\in {} : UNCHANGED vars",
+            "q /\\ Idle",
+            "<<x, pc>>' = <<pc, x>>",
+            "x' = x /\\ UNCHANGED pc[1]",
+        ] {
+            assert_eq!(idle(next, "CONSTANT P = {}"), None, "{next}");
         }
     }
 

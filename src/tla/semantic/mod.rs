@@ -12,6 +12,7 @@ mod expand;
 mod flattened;
 mod for_checker;
 mod graph;
+mod idle;
 mod impure;
 mod level;
 mod level_module;
