@@ -208,6 +208,12 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
     }
     parts.extend(bounds.initial_parts.iter().cloned());
     parts.push(if bounds.deadlock_checked { "deadlock checked" } else { "deadlock not checked" }.into());
+    if !bounds.always_enabled.is_empty() {
+        parts.push(list("a deadlock cannot occur because of:", &bounds.always_enabled));
+    }
+    if !bounds.vacuous_premises.is_empty() {
+        parts.push(list("premises without effect:", &bounds.vacuous_premises));
+    }
     if bounds.assumptions_only {
         parts.push("no behaviour".into());
     }

@@ -27,6 +27,7 @@ mod scan;
 mod tlc;
 mod tlc_output;
 mod trouble;
+mod vacuity;
 
 pub use beside::beside;
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
