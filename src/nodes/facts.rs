@@ -95,7 +95,8 @@ impl<'a> Subject<'a> {
         let checked: Vec<&String> = check.map(|c| c.checked_names().collect()).unwrap_or_default();
         // A number that no requirement has covers nothing.
         let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
-        let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked);
+        // Where a step is always possible, the absence of a deadlock shows nothing.
+        let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked && c.bounds.always_enabled.is_empty());
         let asserts = check.is_some() && self.view.check().is_some_and(CheckRecord::asserts);
         let is_checked = |name: &String| {
             checked.contains(&name) || (deadlock_checked && name == DEADLOCK) || (asserts && name == ASSERTION)

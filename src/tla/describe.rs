@@ -217,6 +217,12 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
         (None, true) => "deadlock checked".into(),
         (None, false) => "deadlock not checked".into(),
     });
+    if bounds.idle_step.is_none() && !bounds.always_enabled.is_empty() {
+        parts.push(list("a deadlock cannot occur because of:", &bounds.always_enabled));
+    }
+    if !bounds.vacuous_premises.is_empty() {
+        parts.push(list("premises without effect:", &bounds.vacuous_premises));
+    }
     if bounds.assumptions_only {
         parts.push("no behaviour".into());
     }

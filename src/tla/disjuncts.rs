@@ -40,8 +40,19 @@ impl Disjuncts {
     /// Takes the next-state relation apart. Names of definitions begin with `prefix`. An error says why there is no
     /// next-state relation to take apart.
     pub fn of(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
+        Self::apart(module, cfg, prefix, Definitions::Entered)
+    }
+
+    /// As [`Disjuncts::of`], but a definition that the next-state relation uses is one action: of an algorithm these are
+    /// its processes.
+    pub(super) fn outermost(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
+        Self::apart(module, cfg, prefix, Definitions::Whole)
+    }
+
+    fn apart(module: &Module, cfg: &Cfg, prefix: &str, used: Definitions) -> Result<Self, String> {
         let (next, ..) = next_state(module, cfg)?;
-        let mut walk = Walk { module, cfg, prefix, definitions: String::new(), helpers: 0, parts: 0, open: Vec::new() };
+        let mut walk =
+            Walk { module, cfg, prefix, used, definitions: String::new(), helpers: 0, parts: 0, open: Vec::new() };
         let definition = module.definition(&next).filter(|d| walk.can_be_entered(d) && d.params.is_empty());
         let definition =
             definition.ok_or_else(|| format!("the next-state relation `{next}` is no plain definition"))?;
@@ -83,6 +94,7 @@ struct Walk<'a> {
     module: &'a Module,
     cfg: &'a Cfg,
     prefix: &'a str,
+    used: Definitions,
     definitions: String,
     helpers: usize,
     parts: usize,
@@ -152,7 +164,8 @@ impl<'a> Walk<'a> {
             self.parts += 1;
             return Some(vec![Part { name: name.to_owned(), place: Some(self.place(tree, id)), formula: Some(text) }]);
         }
-        if !self.can_be_entered(definition)
+        if self.used == Definitions::Whole
+            || !self.can_be_entered(definition)
             || definition.params.len() != arguments.len()
             || self.open.contains(&definition.name.as_str())
         {
@@ -222,6 +235,13 @@ impl<'a> Walk<'a> {
         let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
         Place { line: before.matches('\n').count() + 1, column: line.chars().count() + 1 }
     }
+}
+
+/// What becomes of the definitions that the next-state relation uses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Definitions {
+    Entered,
+    Whole,
 }
 
 /// Whether a formula is the whole of a definition.

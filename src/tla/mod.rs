@@ -28,6 +28,7 @@ mod syntax;
 mod translation;
 mod trivial;
 mod units;
+mod vacuity;
 
 pub use actions::unlisted_actions;
 pub use algorithm::{Algorithm, Label, Syntax};
@@ -62,3 +63,4 @@ pub(crate) use syntax::{Id, MAX_DEPTH, Tree};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
 pub use units::{Found, find_modules};
+pub use vacuity::{Question, Subject, deadlock_questions, premise_questions};

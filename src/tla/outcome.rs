@@ -173,6 +173,13 @@ pub struct Bounds {
     /// Whether the configuration gives no behaviour, so that only assumptions are checked and no state is explored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumptions_only: bool,
+    /// Steps that are, or may be, possible in every reachable state, so that no deadlock can occur; asked only if the absence
+    /// of deadlocks covers a requirement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub always_enabled: Vec<String>,
+    /// Premises of properties that cover a requirement, if no reachable state is known to satisfy them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vacuous_premises: Vec<String>,
     /// TLC's estimate of the probability that a fingerprint collision hid states (the larger of its two figures).
     pub collision_probability: Option<f64>,
 }
@@ -369,7 +376,7 @@ impl CheckOutcome {
             || (invariants_hold
                 && (is_listed(&self.invariants)
                     || name == ASSERTION
-                    || (name == DEADLOCK && self.bounds.deadlock_checked)))
+                    || (name == DEADLOCK && self.bounds.deadlock_checked && self.bounds.always_enabled.is_empty())))
             || (violated.is_none() && is_listed(&self.properties) && !self.is_initial_only(name))
     }
 

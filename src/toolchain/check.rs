@@ -65,6 +65,9 @@ pub(crate) async fn check(
         let covered = explorer.coverage(request, cx).await?;
         outcome.coverage = session.learn(covered, &mut outcome.warnings);
     }
+    if outcome.complete() && outcome.verdict == Verdict::Holds {
+        session.ask_for_content(&mut outcome.bounds).await?;
+    }
     Ok(Checked { outcome, output: session.output, second: None })
 }
 
@@ -330,17 +333,21 @@ impl Session<'_> {
             return Ok((Reached::Unknown(format!("`{name}` is not the name of an operator")), String::new()));
         };
         let (run, output) = self.execute(&plan).await?;
-        let reached = match run.verdict {
-            Verdict::Holds => Reached::No,
-            Verdict::Violated { violated } if violated.kind == ViolationKind::Invariant => {
-                Reached::Yes { depth: run.read.trace.map_or(1, |trace| trace.steps.len().max(1)) }
-            }
-            Verdict::Violated { violated } => {
-                Reached::Unknown(format!("its run ended with another violation: {}", kind_in_words(violated.kind)))
-            }
-            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Reached::Unknown(reason),
-        };
-        Ok((reached, output))
+        Ok((reached(run), output))
+    }
+}
+
+/// What a run whose only invariant is a predicate's negation says of the predicate.
+pub(super) fn reached(run: Run) -> Reached {
+    match run.verdict {
+        Verdict::Holds => Reached::No,
+        Verdict::Violated { violated } if violated.kind == ViolationKind::Invariant => {
+            Reached::Yes { depth: run.read.trace.map_or(1, |trace| trace.steps.len().max(1)) }
+        }
+        Verdict::Violated { violated } => {
+            Reached::Unknown(format!("its run ended with another violation: {}", kind_in_words(violated.kind)))
+        }
+        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Reached::Unknown(reason),
     }
 }
 
@@ -413,6 +420,8 @@ pub fn bounds(cfg: &Cfg) -> Bounds {
         initial_parts: Vec::new(),
         assumptions: Vec::new(),
         idle_step: None,
+        always_enabled: Vec::new(),
+        vacuous_premises: Vec::new(),
         deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
         assumptions_only: cfg.gives_no_behaviour(),
         collision_probability: None,

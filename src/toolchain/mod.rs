@@ -28,6 +28,7 @@ mod static_checks;
 mod tlc;
 mod tlc_output;
 mod trouble;
+mod vacuity;
 
 pub use beside::beside;
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};

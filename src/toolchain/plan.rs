@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::tla::{Cfg, Violation, ViolationKind, WeakFairness};
+use crate::tla::{Cfg, Question, Violation, ViolationKind, WeakFairness};
 
 use super::lint::is_name;
 use super::run::Jvm;
@@ -191,6 +191,32 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
         order: Order::Fixed,
         jvm: Jvm::FastStart,
     })
+}
+
+/// The run that answers a question: its only invariant is the negation of the predicate. SYMMETRY is left out, for with it
+/// a predicate that tells elements of a symmetric set apart may be missed.
+pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, question: &Question) -> RunPlan {
+    let is_taken = |name: &str| spec.text.contains(name) || spec.beside.iter().any(|(_, text)| text.contains(name));
+    let mut module = format!("TlaforgeQuestion_{number}");
+    while module == spec.name || is_taken(&module) {
+        module.push('_');
+    }
+    let negation = format!("{module}_Not");
+    let text = format!(
+        "---- MODULE {module} ----\nEXTENDS {}\n{}{negation} == ~({})\n====\n",
+        spec.name, question.definitions, question.predicate
+    );
+    let invariants = [negation];
+    let parts = Parts { invariants: &invariants, view: true, ..Parts::default() };
+    RunPlan {
+        label: format!("question {}", number + 1),
+        cfg: render(cfg, &parts),
+        wrapper: Some((module, text)),
+        deadlock: false,
+        coverage: false,
+        order: Order::Fixed,
+        jvm: Jvm::FastStart,
+    }
 }
 
 fn render(cfg: &Cfg, parts: &Parts<'_>) -> String {

@@ -1,6 +1,6 @@
 //! Forgeries that are visible only in the parsed and resolved module.
 
-use crate::support::counter::{CFG, INVARIANTS, MODULE, bench};
+use crate::support::counter::{CFG, INFORMAL, INVARIANTS, MODULE, bench};
 use crate::support::reasons;
 use crate::{Answers, BOTH, TLC, approved, refused, sent_back};
 
@@ -181,4 +181,64 @@ fn a_predicate_over_variables_that_no_action_changes_covers_nothing() {
     let mut answers = covering("", "limit <= 10", "INVARIANT");
     answers.module = MODULE.replace("variables n = 0;", "variables n = 0, limit = 3;");
     refused(&answers, &BOTH, "no_tautology", "no action changes a variable");
+}
+
+/// A counter whose absence of deadlocks is to cover a second requirement, with this process beside the worker.
+fn with_process(process: &str) -> Answers {
+    let module = MODULE.replace(
+        "begin\n  Add:\n    while n < Max do\n      n := n + 1;\n    end while;\n",
+        &format!(
+            "process worker = 1\nbegin\n  Add:\n    while TRUE do\n      await n < Max;\n      n := n + 1;\n    end while;\n\
+             end process;\nprocess other = 2\n{process}end process;\n"
+        ),
+    );
+    Answers {
+        informal: format!("{INFORMAL}R2 [docs/counter.md:3] It never gets stuck below the limit.\n"),
+        module,
+        invariants: INVARIANTS.replace(" /\\ pc \\in {\"Add\", \"Done\"}", ""),
+        cfg: format!("{CFG}\\* Deadlock covers R2\n"),
+        review: serde_json::json!({
+            "verdict": "approved", "issues": [], "accepted_changes": ["TypeOK: as before", "R2: as the document says"],
+        }),
+        ..Answers::default()
+    }
+}
+
+#[test]
+fn the_absence_of_deadlocks_covers_nothing_if_none_can_occur() {
+    let idle = "begin\n  Idle:\n    skip;\n    goto Idle;\n";
+    refused(&with_process(idle), &BOTH, "requirements_covered", "R2");
+    for process in [
+        "begin\n  One:\n    skip;\n  Two:\n    goto One;\n",
+        "begin\n  Idle:\n    while TRUE do\n      either skip; or await n = 0; end either;\n    end while;\n",
+    ] {
+        refused(&with_process(process), &["embedded"], "requirements_covered", "R2");
+    }
+    let reset = "begin\n  Reset:\n    while TRUE do\n      await n = Max;\n      n := 0;\n    end while;\n";
+    approved(&with_process(reset), &BOTH);
+}
+
+#[test]
+fn a_step_that_changes_nothing_takes_the_worth_of_deadlock_freedom() {
+    let mut answers = plain("Naturals", "Even == n % 2 = 0 /\\ UNCHANGED n\nOdd == n % 2 = 1 /\\ n' = n\n", "TRUE");
+    answers.module = answers.module.replace("Inc \\/ Reset", "Inc \\/ Reset \\/ Even \\/ Odd");
+    let more = with_process("");
+    answers.informal = more.informal;
+    answers.cfg = more.cfg;
+    answers.review = more.review;
+    refused(&answers, &["embedded"], "requirements_covered", "R2");
+}
+
+#[test]
+fn a_premise_that_no_reachable_state_satisfies_is_listed() {
+    for checker in BOTH {
+        let bench = bench();
+        let invariants =
+            INVARIANTS.replace("n <= Max\n", "/\\ n > Max => n = 7\n              /\\ n = Max => n <= Max\n");
+        let answers = Answers { invariants, ..Answers::default() };
+        bench.forge(&answers.first(), &["--checker", checker]).expect(0).prints(&["NeverAbove: `n > Max`"]);
+        let check = bench.read("specs/workspace/check.md");
+        assert!(check.contains("NeverAbove: `n > Max` (satisfied by no reachable state)"), "{check}");
+        assert!(!check.contains("`n = Max`"), "{check}");
+    }
 }

@@ -138,7 +138,7 @@ fn a_property_that_says_something_is_left_alone() {
     assert!(constantly_true_under(&replaced, &cfg("CONSTANT Q <- R"), "P").is_none());
     let other = Module::parse("---- MODULE M ----\nEXTENDS Base\nP == Known > 1\n====").expect("a module");
     assert_eq!(constantly_true(&other, "P"), None);
-    let own_order = Module::parse("---- MODULE M ----\nVARIABLES x\na < b == b = 1\nP == x < 1 \\/ x >= 1\n====");
+    let own_order = Module::parse("---- MODULE M ----\nVARIABLES x\na < b == b = a\nP == x < 1 \\/ x >= 1\n====");
     assert_eq!(constantly_true(&own_order.expect("a module"), "P"), None);
 }
 

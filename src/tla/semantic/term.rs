@@ -157,12 +157,11 @@ pub(super) fn square(action: &Rc<Term>, subscript: &Rc<Term>) -> Rc<Term> {
 /// Applies a built-in operator or one of a standard module.
 pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
     let plain = |operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
-    let of = |name: &str, operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
     match (name, operands.as_slice()) {
         ("/\\" | "\\/", _) => junction(name, operands),
         ("~", [one]) => not(one),
         ("=>", [one, other]) => junction(OR, [not(one), other.clone()]),
-        ("<=>" | "=", [one, other]) if name == "=" => equal(one, other),
+        ("=", [one, other]) => equal(one, other),
         ("<=>", [one, other]) if one == other => truth(true),
         ("<=>", [one, other]) => {
             let both = junction(AND, [one.clone(), other.clone()]);
@@ -197,7 +196,7 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("PrintT", [_]) => truth(true),
         ("Print", [_, value]) => value.clone(),
         ("Assert", [one, _]) if **one == Term::Truth(true) => one.clone(),
-        ("\\cup" | "\\cap" | "+" | "*", [one, other]) if one > other => of(name, vec![other.clone(), one.clone()]),
+        ("\\cup" | "\\cap" | "+" | "*", [one, other]) if one > other => plain(vec![other.clone(), one.clone()]),
         _ => plain(operands),
     }
 }

@@ -1,0 +1,52 @@
+//! Asks the checker what a check that holds is worth: see [`Question`]. A question that is not decided counts against the
+//! check, and the reason is given.
+
+use std::time::Duration;
+
+use crate::tla::{Bounds, Module, Question, Reached, Subject, deadlock_questions, premise_questions};
+
+use super::check::Session;
+use super::{Limits, ToolContext, ToolError, plan};
+
+impl Session<'_> {
+    /// Adds what the questions about this check show to its bounds. All runs together take no longer than one.
+    pub(super) async fn ask_for_content(&mut self, bounds: &mut Bounds) -> Result<(), ToolError> {
+        let Ok(module) = Module::parse(&self.request.spec.text) else { return Ok(()) };
+        let steps = deadlock_questions(&module, &self.request.cfg).unwrap_or_else(|why| {
+            bounds.always_enabled.push(format!("it is not known which steps there are: {why}"));
+            Vec::new()
+        });
+        let mut left = self.cx.limits.check;
+        for (number, question) in steps.into_iter().chain(premise_questions(&module, &self.request.cfg)).enumerate() {
+            let reached = self.answer(number, &question, &mut left).await?;
+            let (said, list) = match question.subject {
+                Subject::Step => ("always possible", &mut bounds.always_enabled),
+                Subject::Premise => ("satisfied by no reachable state", &mut bounds.vacuous_premises),
+            };
+            match reached {
+                Reached::Yes { .. } => {}
+                Reached::No => list.push(format!("{} ({said})", question.label)),
+                Reached::Unknown(why) => list.push(format!("{} (not decided: {why})", question.label)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn answer(&mut self, number: usize, question: &Question, left: &mut Duration) -> Result<Reached, ToolError> {
+        if left.as_millis() < 100 {
+            return Ok(Reached::Unknown("no time was left for it".to_owned()));
+        }
+        let limits = Limits { check: *left, ..self.cx.limits.clone() };
+        let cx = ToolContext { limits: &limits, cancel: self.cx.cancel, progress: self.cx.progress };
+        let plan = plan::question(&self.request.spec, &self.request.cfg, number, question);
+        let (run, output) = match self.explorer.run(&self.request.spec, &plan, &cx).await {
+            Ok(done) => done,
+            Err(error) if error.ends_the_work() => return Err(error),
+            // The check itself has its verdict; that a further run broke takes nothing from it.
+            Err(error) => return Ok(Reached::Unknown(error.to_string())),
+        };
+        self.output.push_str(&output);
+        *left = left.saturating_sub(Duration::from_secs_f64(run.seconds));
+        Ok(super::check::reached(run))
+    }
+}
