@@ -164,12 +164,13 @@ impl<'a> Premises<'a, '_> {
                 }
             }
             ("bounded_quantification", ..) => self.quantified(tree, id, above, depth),
-            ("bound_prefix_op", ..) => {
+            // The grammar reads `[](P)` as an operator used like a function.
+            ("bound_prefix_op" | "bound_nonfix_op", ..) => {
                 let always = tree.field(id, "symbol").is_some_and(|symbol| {
                     tree.node(symbol).kind == "always" || tree.children(symbol).any(|s| tree.node(s).kind == "always")
                 });
-                if let Some(rhs) = rhs.filter(|_| always) {
-                    self.visit(tree, rhs, above, depth + 1);
+                if let Some(operand) = tree.children(id).last().filter(|_| always) {
+                    self.visit(tree, operand, above, depth + 1);
                 }
             }
             ("identifier_ref", ..) => {
@@ -272,7 +273,7 @@ mod tests {
         let cfg = Cfg::parse("SPECIFICATION Spec\nINVARIANT Safe\nPROPERTY Live\n").unwrap();
         let module = module(
             "\\* covers R1\nSafe == /\\ n = 9 => m = 1\n        /\\ \\A p \\in P : n = p => (m = p => n > 1)\n\
-             Part == m > 7 => n > 7\n\\* covers R2\nLive == [](n = 8 => m = 8) /\\ Part /\\ n = 7 ~> m = 7\n\
+             Part == m > 7 => n > 7\n\\* covers R2\nLive == [](n = 8 => m = 8) /\\ Part /\\ (n = 7 ~> m = 7)\n\
              Other == n = 6 => m = 6",
         );
         let asked: Vec<String> = premise_questions(&module, &cfg).into_iter().map(|q| q.predicate).collect();

@@ -108,10 +108,7 @@ fn is_short(spec: &SpecText) -> bool {
 pub(super) fn serve() -> ExitCode {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut bytes);
-    let reply = match read.map_err(|e| e.to_string()).and_then(|_| perform(&bytes).map_err(|e| e.to_string())) {
-        Ok(reply) => reply,
-        Err(_) => return ExitCode::FAILURE,
-    };
+    let Some(reply) = read.ok().and_then(|_| perform(&bytes).ok()) else { return ExitCode::FAILURE };
     match std::io::stdout().lock().write_all(&reply) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
