@@ -18,7 +18,7 @@ pub(super) const VERSION: &str = "tla-mc 0.2.2";
 const STACK: usize = 64 << 20;
 
 /// Runs the checker on the arguments of this process; `memory` is the marker's value. Behind
-/// [`static_checks::PREFIX`], the child does static checks instead.
+/// `static_checks::PREFIX`, the child does static checks instead.
 pub fn become_checker(memory: &OsStr) -> ExitCode {
     let value = memory.to_str().unwrap_or("");
     let (is_checker, memory) = match value.strip_prefix(static_checks::PREFIX) {

@@ -236,7 +236,8 @@ fn a_killed_check_leaves_no_child_and_no_folder() {
 
 /// A module with so many definitions.
 fn long(definitions: usize) -> String {
-    let more: String = (0..definitions).map(|n| format!("D{n} == x + {n} > 0 /\\ x < {n}\n")).collect();
+    let definition = |n| format!("D{n} == x + {n} > 0 /\\ x < {n}\n");
+    let more = (0..definitions).map(definition).collect::<Vec<_>>().concat();
     COUNTER.replace("====\n", &format!("{more}====\n"))
 }
 

@@ -86,7 +86,7 @@ fn calls(turn: &Turn) -> Vec<Call> {
     turn.parts.iter().filter_map(|part| if let Part::Call(call) = part { Some(call.clone()) } else { None }).collect()
 }
 
-/// A message of OpenAI's: the text is apart from the calls, whose arguments are JSON in a text.
+/// A message of the `OpenAI` shape: the text is apart from the calls, whose arguments are JSON in a text.
 fn openai(turn: &Turn) -> Value {
     let call = |call: Call| {
         let function = json!({"name": call.tool, "arguments": input(&call).to_string()});
@@ -228,7 +228,7 @@ fn auditor(policy: &str, shape: Shape) -> Auditor {
 }
 
 fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| format!("{record}\n")).collect()
+    records.iter().fold(String::new(), |log, record| log + &record.to_string() + "\n")
 }
 
 fn verdicts(audited: &Audited) -> Vec<bool> {

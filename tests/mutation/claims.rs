@@ -259,7 +259,7 @@ fn a_headline_says_what_its_score_leaves_out() {
     bench.write("W.tla", endless);
     bench.write("W.cfg", LADDER_CFG.replace("A Both B C", "B C"));
     let done = run(&["--timeout", "1"]);
-    let counts = Value::from(judged(&bench, "W.tla", &["--timeout", "1"])["summary"].clone());
+    let counts = judged(&bench, "W.tla", &["--timeout", "1"])["summary"].clone();
     let undecided = counts["timeout"].as_u64().unwrap() + counts["inconclusive"].as_u64().unwrap();
     assert!(undecided > 0, "{counts}");
     let decided = counts["killed"].as_u64().unwrap() + counts["survived"].as_u64().unwrap();

@@ -114,6 +114,9 @@ fn a_pipe_as_the_list_of_files_that_were_read_lists_nothing() {
     waiting.kill();
 }
 
+/// What a test lays out before it runs the program.
+type Prepare<'a> = Box<dyn Fn(&Bench) + 'a>;
+
 #[test]
 fn a_link_that_leads_out_of_a_folder_brings_nothing_before_a_model() {
     let elsewhere = Bench::without_tools();
@@ -122,7 +125,6 @@ fn a_link_that_leads_out_of_a_folder_brings_nothing_before_a_model() {
     elsewhere.write("p/review/role.md.hbs", SECRET);
     elsewhere.write("d/secret.md", SECRET);
     let outside = |name: &str| elsewhere.path(name).display().to_string();
-    type Prepare<'a> = Box<dyn Fn(&Bench) + 'a>;
     let link = |from: &'static str, to: &'static str| -> Prepare<'_> {
         let to = elsewhere.path(to);
         Box::new(move |bench: &Bench| {
