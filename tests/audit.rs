@@ -339,7 +339,7 @@ fn what_a_rule_asks_for_and_no_record_has_is_told() {
     bench.write("log.jsonl", "{\"type\":\"summary\"}\n{\"who\":\"x\"}\n");
     bench.run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm"]).expect(0).prints(&[
         "    warning: no record has a `tool_call` (looked for at tool_call, tools",
-        "Every rule holds, but 1 of 1 rule asked for what no record has.",
+        "Every rule holds, but 1 of 1 rule refer to data that no record has.",
     ]);
     bench.write("messages.jsonl", "{\"role\":\"user\",\"content\":\"hi\"}\n");
     let other =
@@ -587,7 +587,7 @@ fn a_field_that_no_record_has_is_a_warning_in_the_verdict() {
     );
     bench.run(&["audit", "log.jsonl", "--policy", "rules.toml", "--junit", "out.xml"]).expect(0).prints(&[
         "misspelt: satisfied so far\n    G every(stauts, = \"ok\")\n    warning: no record has a field `stauts`",
-        "Every rule holds, but 1 of 2 rules asked for what no record has.",
+        "Every rule holds, but 1 of 2 rules refer to data that no record has.",
     ]);
     assert!(bench.read("out.xml").contains("<system-err>no record has a field `stauts`"));
     let value = object(&bench, &["audit", "log.jsonl", "--policy", "rules.toml"], 0);

@@ -63,9 +63,10 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let limits = limits_of_one(&limits, deadline);
     let judgements = judged(&judge, &chosen, &mut results, &limits, &args, &cancel).await?;
 
-    let waited = began.elapsed();
     let mut whole = mutation_json(&json_of(&baseline), &judgements, &subject.cfg);
     whole["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
+    // The checker is asked for its version on the way, which may start it once more.
+    let waited = began.elapsed();
     whole["run"]["waited_seconds"] = json!(waited.as_secs_f64());
     results.finish(&whole, &judgements).fails(Exit::Usage)?;
     if let Some(path) = &args.stryker {

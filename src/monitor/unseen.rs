@@ -38,7 +38,14 @@ impl Auditor {
 
     /// The kinds that rules ask for, of `tool_call`, `text` and `stop_reason`.
     pub fn asked_kinds(&self) -> BTreeSet<&'static str> {
-        self.rules().iter().flat_map(|rule| Asked::of(self.formulas(), rule).kinds).collect()
+        let asked = self.rules().iter().map(|rule| Asked::of(self.formulas(), rule));
+        let kinds = asked.flat_map(|Asked { mut kinds, fields }| {
+            if fields.iter().any(|field| field.starts_with("tool.")) {
+                kinds.insert("tool_call");
+            }
+            kinds
+        });
+        kinds.collect()
     }
 }
 

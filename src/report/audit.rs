@@ -38,7 +38,7 @@ pub fn audit_text(log: &str, audited: &Audited) -> String {
     let _ = match broken {
         0 if unseen > 0 => writeln!(
             out,
-            "Every rule holds, but {unseen} of {} asked for what no record has.",
+            "Every rule holds, but {unseen} of {} refer to data that no record has.",
             counted(audited.findings.len() as u64, "rule")
         ),
         0 => writeln!(out, "Every rule holds."),

@@ -214,14 +214,12 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
     parts.extend(bounds.initial_parts.iter().chain(&bounds.assumptions).cloned());
     parts.push(match (&bounds.idle_step, bounds.deadlock_checked) {
         (Some(step), _) => format!("a deadlock cannot occur: Next always has a step that changes nothing ({step})"),
-        (None, true) => "deadlock checked".into(),
+        (None, true) if bounds.always_enabled.is_empty() => "deadlock checked".into(),
+        (None, true) => list("deadlock checked, but not shown that one can occur:", &bounds.always_enabled),
         (None, false) => "deadlock not checked".into(),
     });
-    if bounds.idle_step.is_none() && !bounds.always_enabled.is_empty() {
-        parts.push(list("a deadlock cannot occur because of:", &bounds.always_enabled));
-    }
     if !bounds.vacuous_premises.is_empty() {
-        parts.push(list("premises without effect:", &bounds.vacuous_premises));
+        parts.push(list("premises not shown to be true in any state:", &bounds.vacuous_premises));
     }
     if bounds.assumptions_only {
         parts.push("no behaviour".into());

@@ -2,6 +2,7 @@
 //! text is hidden from the reviewer, and a second algorithm. Decided on the raw text, strings and comments included,
 //! because the translators look for both there.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -17,6 +18,8 @@ static ALGORITHM: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)(?:^|[^-])(--\s*(?:fair\b\s*\+?\s*)?algorithm\s+\w)").expect("a valid pattern"));
 static EXACT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"--algorithm\s|--fair\s+algorithm\s").expect("a valid pattern"));
+/// Both translators begin at the first such text, whatever is around it (`pcal/trans.java` uses `indexOf`).
+static BEGIN: LazyLock<Regex> = LazyLock::new(|| Regex::new("--algorithm|--fair").expect("a valid pattern"));
 
 /// Marks of a translation, and algorithms beyond the one that a translator reads. `text` is a module before its
 /// translation.
@@ -30,20 +33,19 @@ pub fn forbidden_blocks(text: &str) -> Vec<Diagnostic> {
         .find_iter(text)
         .map(|mark| {
             let message = format!(
-                "`{}` may not be written: only the translator's own output stands between such marks; leave them and what \
-                 they enclose out",
+                "`{}` is not allowed: only the translator writes such marks; remove them and the text between them",
                 mark.as_str().split_whitespace().collect::<Vec<_>>().join(" ")
             );
             refused(mark.start(), message)
         })
         .collect();
-    let algorithms: Vec<usize> =
-        ALGORITHM.captures_iter(text).filter_map(|found| found.get(1)).map(|begin| begin.start()).collect();
+    let readable = ALGORITHM.captures_iter(text).filter_map(|found| found.get(1)).map(|begin| begin.start());
+    let algorithms: BTreeSet<usize> = readable.chain(BEGIN.find_iter(text).map(|begin| begin.start())).collect();
+    let algorithms: Vec<usize> = algorithms.into_iter().collect();
     match algorithms[..] {
         [] => {}
         [only] if !EXACT.is_match(&text[only..]) => {
-            found
-                .push(refused(only, "no translator reads this algorithm: begin it with `--algorithm Name`".to_owned()));
+            found.push(refused(only, "this is not how an algorithm begins: write `--algorithm Name`".to_owned()));
         }
         [_] => {}
         [_, second, ..] => found.push(refused(
@@ -74,6 +76,10 @@ mod tests {
             ("(* --algorithm A\n *)\n(* --algorithm B\n*)", 1),
             ("(* --algorithm A\n *)\n\\* --Fair Algorithm B\n", 1),
             ("(* -- algorithm A\n*)", 1),
+            ("(* ---algorithm A\n*)\n(* --algorithm B\n*)", 1),
+            ("(* --algorithm (* c *) A\n*)\n(* --algorithm B\n*)", 1),
+            ("(* --fair (* c *) algorithm A\n*)\n(* --algorithm B\n*)", 1),
+            ("(* --algorithm A\n*)\n\\* --fair\n", 1),
         ] {
             assert_eq!(forbidden_blocks(text).len(), expected, "{text}: {:?}", forbidden_blocks(text));
         }

@@ -333,9 +333,12 @@ pub fn is_journal_field(name: &str) -> bool {
 }
 
 /// Fields that always hold a list, which rules read by `any` and `every`.
-const LISTS: &str = "added check.bounds.constraints check.bounds.symmetry check.coverage check.invariants \
+const LISTS: &str = "added check.bounds.always_enabled check.bounds.assumptions check.bounds.constraints \
+    check.bounds.initial_only check.bounds.initial_parts check.bounds.symmetry check.bounds.vacuous_premises check.coverage check.invariants \
     check.properties check.warnings check.witnesses diagnostics docs exemplars feedback held.labels held.tools \
-    leaders offered outcome.bounds.constraints outcome.bounds.symmetry outcome.coverage outcome.invariants \
+    leaders offered outcome.bounds.always_enabled outcome.bounds.assumptions outcome.bounds.constraints \
+    outcome.bounds.initial_only outcome.bounds.initial_parts outcome.bounds.symmetry outcome.bounds.vacuous_premises \
+    outcome.coverage outcome.invariants \
     outcome.properties outcome.warnings outcome.witnesses prevented reads replaced request_ids samples skipped \
     told.labels told.tools";
 

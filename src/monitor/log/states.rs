@@ -91,9 +91,10 @@ impl States {
         // By the number of the call, that of the kept one.
         let mut becomes = Vec::new();
         for call in 0..step.tools.len() {
-            let arguments = step.arguments_of(call).map(read_arguments);
+            let arguments_of = |call| step.arguments_of(call).or(step.beside.as_ref()).map(read_arguments);
+            let arguments = arguments_of(call);
             let is_same = |(other, paths): &&mut (usize, Vec<usize>)| {
-                let others = step.arguments_of(*other).map(read_arguments);
+                let others = arguments_of(*other);
                 step.tools[*other] == step.tools[call]
                     && !paths.contains(&step.paths[call])
                     && (arguments.is_none() || others.is_none() || arguments == others)
@@ -101,7 +102,7 @@ impl States {
             let found = kept.iter_mut().enumerate().find_map(|(at, one)| is_same(&one).then_some((at, one)));
             if let Some((at, (other, paths))) = found {
                 paths.push(step.paths[call]);
-                if arguments.is_some() {
+                if step.arguments_of(call).is_some() {
                     *other = call;
                 }
                 becomes.push(at);

@@ -40,6 +40,17 @@ impl Idle<'_> {
                 }
                 operands.first().map_or(Ok(None), |body| self.disjunct(body, depth + 1))
             }
+            // `[A]_v` is `A \/ v' = v`.
+            Connective::Square => {
+                let mut unchanged = Vec::new();
+                if let [_, state] = operands.as_slice()
+                    && self.variables_of(state, &mut unchanged, depth + 1)?
+                    && self.model.variables().iter().all(|variable| unchanged.contains(variable))
+                {
+                    return Ok(Some(self.model.text(at.node)));
+                }
+                operands.first().map_or(Ok(None), |action| self.disjunct(action, depth + 1))
+            }
             _ => self.whole(at, &unfolded),
         }
     }

@@ -12,7 +12,7 @@ use crate::tla::lexer::normalise;
 use super::analysis::{Loaded, Resolved, resolved};
 use super::builtin::{BUILT_INS, Row};
 use super::graph::{Application, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
-use super::tree::{Expr, Form, Module, Unit, for_each_part};
+use super::tree::{Expr, Form, Module, Statement, Theorem, Unit, for_each_part};
 
 /// A specification is given up after this many unfolded expressions.
 const MOST_STEPS: u32 = 500_000;
@@ -362,6 +362,7 @@ impl Search<'_> {
                 named.instance.substitutions.iter().for_each(|(_, value)| self.expression(value));
             }
             Unit::Assumption(_, formula, _) => self.expression(formula),
+            Unit::Theorem(Theorem { statement: Statement::Formula(formula), .. }) => self.expression(formula),
             Unit::Module(module) => self.module(module),
             _ => {}
         }
