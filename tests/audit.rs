@@ -453,6 +453,15 @@ fn each_parallel_call_is_a_state_and_no_call_hides_another() {
         bench.write("once.toml", once);
         bench.run(&["audit", log, "--policy", "once.toml"]).expect(1).prints(&["once: VIOLATED"]);
     }
+    // A call beside a list of others is none of them.
+    let calls = json!([{"name": "Bash", "arguments": {"command": "ls"}}]);
+    let record = json!({"tool": "Bash", "input": {"command": "rm -rf /"}, "tool_calls": calls});
+    bench.write("beside.jsonl", format!("{record}\n"));
+    let formula = r#"G !(tool_call:Bash & contains(tool.input.command, "rm -rf"))"#;
+    bench.run(&["audit", "beside.jsonl", "--formula", formula]).expect(1);
+    // A rule about the arguments of a call asks for a call, which this shape does not find.
+    let formula = r#"G !contains(tool.input.command, "rm -rf")"#;
+    bench.run(&["audit", "claude.jsonl", "--shape", "jsonl", "--formula", formula]).expect(3);
     let of_claude = r#"G !contains(message.content.input.command, "rm -rf")"#;
     let spelling = r#"any(message.content.input.command, contains "rm -rf")"#;
     bench.run(&["audit", "claude.jsonl", "--formula", of_claude]).expect(2).says(&[

@@ -207,6 +207,7 @@ mod tests {
         let idle = |next: &str, cfg: &str| read(&format!("N == {next}"), &format!("INIT Init NEXT N {cfg}")).idle_step;
         for (next, step) in [
             ("q \\/ Idle", "Idle"),
+            ("[q]_vars", "[q]_vars"),
             ("q \\/ UNCHANGED <<pc, x>>", "UNCHANGED <<pc,x>>"),
             ("q \\/ (TRUE /\\ pc' = pc /\\ x' = x)", "TRUE/\\pc'=pc/\\x'=x"),
             ("\\E i \\in {1} : q \\/ vars' = vars", "vars'=vars"),
@@ -224,6 +225,7 @@ mod tests {
             "q /\\ Idle",
             "<<x, pc>>' = <<pc, x>>",
             "x' = x /\\ UNCHANGED pc[1]",
+            "[q]_x",
         ] {
             assert_eq!(idle(next, "CONSTANT P = {}"), None, "{next}");
         }
