@@ -8,6 +8,9 @@ const POLICY: &str = "# what we want\n[[rule]]\nid = \"answered\"\nwords = \"eve
 const ANSWERED: &str = r#"G (name = "request_sent" -> F name = "answer_received")"#;
 const CHECKED: &str = r#"@model_check(O name = "check_finished")"#;
 
+/// A journal with one event.
+const EVENT: &str = "{\"v\":1,\"seq\":1,\"at\":\"2026-01-01T00:00:00Z\",\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"run_started\",\"rev\":0,\"attempt\":0,\"vc\":{\"run\":1},\"data\":{}}\n";
+
 fn said(formula: &str) -> String {
     format!("Here it is.\n```json\n{}\n```\n", json!({"formula": formula, "remarks": "the words leave nothing open"}))
 }
@@ -56,7 +59,7 @@ fn a_formula_is_shown_with_what_it_says_and_used_only_when_it_is_confirmed() {
     bench.run(&["policy", "formulate", "p.toml", "--recording", "missing.jsonl", "--yes"]).expect(0);
     let confirmed = bench.read("p.toml");
     assert_eq!(confirmed, text.replace("confirmed = false", "confirmed = true"));
-    bench.write("log.jsonl", "");
+    bench.write("log.jsonl", EVENT);
     bench.run(&["audit", "log.jsonl", "--policy", "p.toml", "--shape", "journal"]).expect(0).prints(&[ANSWERED]);
     bench.run(&["policy", "formulate", "p.toml"]).expect(0).prints(&["2 rules in words, all of them confirmed"]);
 }
@@ -147,7 +150,8 @@ fn a_rule_in_words_may_speak_of_what_a_model_has_to_judge() {
     let formulate =
         ["policy", "formulate", "p.toml", "--recording", "answers.jsonl", "--yes", "--record", "made.jsonl"];
     bench.run(&formulate).expect(0).prints(&["G (model:unsure -> F model:sure)"]);
-    bench.write("log.jsonl", "");
+    // There is no text in it that a model could judge.
+    bench.write("log.jsonl", "{\"n\": 1}\n");
     bench
         .run(&["audit", "log.jsonl", "--policy", "p.toml"])
         .expect(0)
