@@ -531,7 +531,7 @@ mod tests {
         assert!(json_object("APPROVED").unwrap_err().what.contains("no JSON object"));
         assert!(json_object("```\n{\"a\":1}\n```\n```\n{\"a\":2}\n```").unwrap_err().what.contains("2 JSON objects"));
         for twice in ["{\"a\":1,\"a\":1}", "So: {\"a\":[{\"b\":1,\"b\":2}]}", "```\n{“a”: 1, “a”: 2}\n```"] {
-            assert!(json_object(twice).unwrap_err().what.contains("stands twice"), "{twice}");
+            assert!(json_object(twice).unwrap_err().what.contains("duplicate key"), "{twice}");
         }
         assert!(json_object("{\"verdict\": approved}").unwrap_err().what.contains("cannot be read"));
     }

@@ -1,4 +1,4 @@
-//! JSON in which no name stands twice in an object: of two values for one name, readers differ on which one counts.
+//! JSON objects without duplicate keys: readers differ on which of two values counts.
 
 use std::fmt;
 
@@ -59,7 +59,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut object = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
             if object.contains_key(&name) {
-                return Err(A::Error::custom(format!("`{name}` stands twice in one object")));
+                return Err(A::Error::custom(format!("duplicate key `{name}`")));
             }
             let Strict(value) = fields.next_value()?;
             object.insert(name, value);

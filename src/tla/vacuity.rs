@@ -96,8 +96,8 @@ fn free_prefix(module: &Module) -> String {
 }
 
 /// The premises of the properties that cover a requirement: of `A => B` and `A ~> B`, below conjunctions, `[]` and
-/// quantifiers over constant sets.
-pub fn premise_questions(module: &Module, cfg: &Cfg) -> Vec<Question> {
+/// quantifiers over constant sets; and how many more there are beyond the limit.
+pub fn premise_questions(module: &Module, cfg: &Cfg) -> (Vec<Question>, usize) {
     let mut found = Vec::new();
     for name in module.coverage_under(cfg).keys() {
         if let Some(definition) = plain(module, name) {
@@ -105,8 +105,9 @@ pub fn premise_questions(module: &Module, cfg: &Cfg) -> Vec<Question> {
             walk.definition(definition, &[]);
         }
     }
+    let left_out = found.len().saturating_sub(MOST);
     found.truncate(MOST);
-    found
+    (found, left_out)
 }
 
 fn plain<'a>(module: &'a Module, name: &str) -> Option<&'a Definition> {
@@ -276,7 +277,7 @@ mod tests {
              Part == m > 7 => n > 7\n\\* covers R2\nLive == [](n = 8 => m = 8) /\\ Part /\\ (n = 7 ~> m = 7)\n\
              Other == n = 6 => m = 6",
         );
-        let asked: Vec<String> = premise_questions(&module, &cfg).into_iter().map(|q| q.predicate).collect();
+        let asked: Vec<String> = premise_questions(&module, &cfg).0.into_iter().map(|q| q.predicate).collect();
         assert_eq!(
             asked,
             ["n = 8", "m > 7", "n = 7", "n = 9", "\\E p \\in P : (n = p)", "\\E p \\in P : ((n = p) /\\ (m = p))"]

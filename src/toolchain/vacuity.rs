@@ -17,7 +17,8 @@ impl Session<'_> {
             Vec::new()
         });
         let mut left = self.cx.limits.check;
-        for (number, question) in steps.into_iter().chain(premise_questions(&module, &self.request.cfg)).enumerate() {
+        let (premises, left_out) = premise_questions(&module, &self.request.cfg);
+        for (number, question) in steps.into_iter().chain(premises).enumerate() {
             let reached = self.answer(number, &question, &mut left).await?;
             let (said, list) = match question.subject {
                 Subject::Step => ("always possible", &mut bounds.always_enabled),
@@ -28,6 +29,9 @@ impl Session<'_> {
                 Reached::No => list.push(format!("{} ({said})", question.label)),
                 Reached::Unknown(why) => list.push(format!("{} (not decided: {why})", question.label)),
             }
+        }
+        if left_out > 0 {
+            bounds.vacuous_premises.push(format!("{left_out} more (not decided: too many premises)"));
         }
         Ok(())
     }

@@ -143,7 +143,7 @@ fn a_name_that_stands_twice_in_a_review_makes_it_unreadable() {
         let bench = bench();
         bench.forge(&script, &["--max-revisions", &place.to_string(), "--checker", "embedded"]).expect(1);
         let told = reasons(&bench.journal("specs"));
-        assert!(told.iter().any(|why| why.contains("`verdict` stands twice")), "{told:#?}");
+        assert!(told.iter().any(|why| why.contains("duplicate key `verdict`")), "{told:#?}");
     }
 }
 
