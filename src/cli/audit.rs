@@ -36,7 +36,7 @@ use crate::temporal::{Ending, Formulas, Refused};
 const DEFAULT: &str = "default";
 
 /// How much of a log is looked at to tell its shape.
-const BEGINNING: u64 = 64 << 10;
+const BEGINNING: u64 = 4 << 20;
 
 pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let mut formulas = Formulas::new();
@@ -120,6 +120,9 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     }
     let again = if is_default(args) { computed_again(args)? } else { Again::default() };
     if let Some(path) = &args.junit {
+        if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
+            return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
+        }
         write_atomically(
             &std::path::absolute(path).fails(Exit::Usage)?,
             audit_junit(&args.log.display().to_string(), &audited, &again).as_bytes(),
@@ -273,7 +276,7 @@ async fn follow(
                 |what| Failure::usage(format!("{}, line {}, is damaged ({what})", args.log.display(), lines.line));
             chain.check(&text).map_err(damaged)?;
         }
-        if beginning.len() < 64 << 10 {
+        if (beginning.len() as u64) < BEGINNING {
             beginning.extend_from_slice(&text);
         }
         records += 1;

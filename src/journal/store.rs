@@ -122,6 +122,10 @@ impl ArtifactStore {
 /// Writes a file under a temporary name in the same folder, flushes it to the disk and renames it.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let dir = path.parent().ok_or_else(|| std::io::Error::other("no parent folder"))?;
+    // A rename would put a file in the place of a device or a named pipe.
+    if path.metadata().is_ok_and(|there| !there.is_file()) {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
     let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(dir)?;
     file.write_all(bytes)?;
     file.as_file().sync_data()?;

@@ -36,8 +36,12 @@ pub(crate) async fn check(
         None => (None, session.run(&plan::safety(cfg)).await?),
     };
     let no_behaviour = cfg.gives_no_behaviour();
-    // Only a search that came to its end says how many initial states there are.
-    if !no_behaviour && safety.verdict == Verdict::Holds && safety.read.statistics.initial == Some(0) {
+    // Only a search that came to its end says how many initial states there are, and a constraint may cut all of them off.
+    if !no_behaviour
+        && cfg.constraints.is_empty()
+        && safety.verdict == Verdict::Holds
+        && safety.read.statistics.initial == Some(0)
+    {
         warnings
             .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
     }

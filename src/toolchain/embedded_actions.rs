@@ -90,6 +90,10 @@ pub(super) async fn at_once(
     let Ok(actions) = Actions::of(request) else { return Ok(None) };
     let all: Vec<usize> = (0..actions.disjuncts.actions.len()).collect();
     let cfg = &request.cfg;
+    // Such a run decides nothing about invariants: see `within_constraint`.
+    if !cfg.constraints.is_empty() && !cfg.invariants.is_empty() {
+        return Ok(None);
+    }
     let merges_states = !cfg.symmetry.is_empty() || cfg.view.is_some();
     let properties = if merges_states { Vec::new() } else { cfg.properties.clone() };
     let temporal = !cfg.properties.is_empty() && !merges_states;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
 use crate::tla::semantic::{CheckerText, for_checker};
-use crate::tla::{ActionCoverage, Checker, Trace, Verdict};
+use crate::tla::{ActionCoverage, Cfg, Checker, Trace, Verdict};
 
 use super::embedded::EmbeddedToolchain;
 use super::embedded_child::{CHECKER_MARKER, VERSION};
@@ -149,9 +149,25 @@ impl<'a> TlaMc<'a> {
         {
             return Err(ToolError::Environment { tool: NAME.to_owned(), what });
         }
-        let verdict = judged?;
+        let verdict = within_constraint(judged?, &plan.cfg);
         let seconds = (before + explored.ended.wall).as_secs_f64();
         Ok((Run { verdict, read, seconds, workers }, explored.output))
+    }
+}
+
+/// TLC evaluates invariants also in the states that a CONSTRAINT cuts off, before it leaves them; tla-mc does not. So
+/// "holds" is no verdict if there is a constraint.
+fn within_constraint(verdict: Verdict, cfg: &str) -> Verdict {
+    match (verdict, Cfg::parse(cfg)) {
+        (Verdict::Holds, Ok(cfg)) if !cfg.constraints.is_empty() && !cfg.invariants.is_empty() => {
+            let reason = format!(
+                "no violation was found, but the embedded checker does not evaluate invariants in the states that the \
+                 constraint cuts off ({}); TLC does (--checker tlc)",
+                cfg.constraints.join(", ")
+            );
+            Verdict::Inconclusive { reason }
+        }
+        (verdict, _) => verdict,
     }
 }
 

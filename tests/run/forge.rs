@@ -105,7 +105,12 @@ fn events_are_printed_one_a_line_as_json() {
     let done = bench.run(&["demo", "--out", "specs", "--format", "json"]).expect(0);
     let printed: Vec<serde_json::Value> =
         done.stdout.lines().map(|l| serde_json::from_str(l).expect("a line of JSON")).collect();
-    assert_eq!(printed, bench.journal("specs"));
+    let mut journal = bench.journal("specs");
+    for event in &mut journal {
+        // The checksum belongs to the line of the file.
+        event.as_object_mut().unwrap().remove("sum");
+    }
+    assert_eq!(printed, journal);
 }
 
 #[test]

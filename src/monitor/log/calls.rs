@@ -69,7 +69,7 @@ impl Calls {
                 None => values.all.extend(step.tools.iter().map(|name| Some(Scalar::Text(name.clone())))),
                 // The record may have such a field itself.
                 Some(_) if inputs.is_empty() => continue,
-                Some(keys) => inputs.iter().for_each(|input| values.find(input, keys)),
+                Some(keys) => inputs.iter().for_each(|input| values.find_in_input(input, keys)),
             }
             let Values { all, through_list, is_list } = values;
             let number = field.number;
@@ -103,6 +103,12 @@ pub(super) fn read_arguments(value: &Value) -> Value {
 }
 
 impl Values {
+    /// Arguments that are a text, and no JSON that can be read, are the value of each of their fields: a rule that looks
+    /// for something in a field must not miss it because the text is damaged.
+    fn find_in_input(&mut self, input: &Value, keys: &[String]) {
+        if input.is_string() { self.all.push(Some(Scalar::of(input))) } else { self.find(input, keys) }
+    }
+
     fn find(&mut self, value: &Value, keys: &[String]) {
         match (value, keys.split_first()) {
             (Value::Array(items), rest) => {

@@ -35,6 +35,9 @@ impl NextState<'_> {
                     }
                 }
                 let Some(more) = self.bound_by(&formula) else { return Ok(false) };
+                if more.iter().any(|(symbol, _)| set_of(&bound, *symbol).is_some()) {
+                    return Ok(false);
+                }
                 bound.extend(more);
             }
             Connective::Fairness => return operands.first().map_or(Ok(false), |action| self.is_choice(action, &bound)),
@@ -77,6 +80,9 @@ impl NextState<'_> {
         let mut bound = bound.clone();
         if connective == Connective::Some {
             let Some(more) = self.bound_by(&at) else { return Ok(false) };
+            if more.iter().any(|(symbol, _)| set_of(&bound, *symbol).is_some()) {
+                return Ok(false);
+            }
             bound.extend(more);
         }
         let mut choices = operands.iter().map(|operand| self.is_choice(operand, &bound));
@@ -113,8 +119,16 @@ impl NextState<'_> {
                 }
                 Ok(false)
             }
+            // A conjunction list with one item.
+            Some((Connective::And, operands)) if operands.len() == 1 => {
+                operands.first().map_or(Ok(false), |only| self.offers(only, &own, action, depth + 1))
+            }
             Some((Connective::Some, operands)) => {
                 let Some(more) = self.bound_by(relation) else { return Ok(false) };
+                // A definition that is unfolded twice, below a LAMBDA, binds the same symbol twice.
+                if more.iter().any(|(symbol, _)| set_of(&own, *symbol).is_some()) {
+                    return Ok(false);
+                }
                 own.extend(more);
                 operands.first().map_or(Ok(false), |body| self.offers(body, &own, action, depth + 1))
             }
@@ -214,13 +228,14 @@ impl Matching<'_> {
         self.model.step(depth)?;
         let nothing = Bound::new();
         let plain = Matching { model: self.model, own: &nothing, bound: &nothing };
-        if plain.same(set, part, &mut Vec::new(), depth + 1)? {
+        let whole = self.model.unfold(set)?;
+        if plain.same(set, part, &mut Vec::new(), depth + 1)? || plain.same(&whole, part, &mut Vec::new(), depth + 1)? {
             return Ok(true);
         }
         if let Some(next) = self.model.unfold_once(part) {
             return self.contains(set, &next, depth + 1);
         }
-        for side in self.united(&self.model.unfold(set)?) {
+        for side in self.united(&whole) {
             if self.contains(&side, part, depth + 1)? {
                 return Ok(true);
             }
