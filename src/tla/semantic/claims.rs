@@ -181,6 +181,22 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_that_is_bound_twice_is_no_choice() {
+        let next = "Pair(c, d) == x' = 2 * c + d /\\ pc' = pc\nEx(F(_), S) == \\E k \\in S : F(k)\n\
+                    N == Ex(LAMBDA c : Ex(LAMBDA d : Pair(c, d), {0, 2}), {0})\n";
+        let found = read(&format!("{next}Spec == Init /\\ [][N]_vars /\\ WF_vars(Pair(2, 2))"), "SPECIFICATION Spec");
+        assert_eq!(found.assumptions.len(), 1);
+    }
+
+    #[test]
+    fn sets_and_lists_with_one_part_are_compared_unfolded() {
+        let next = "N == /\\ \\E self \\in (P) : p(self)\n";
+        let fair = "\\A self \\in P : WF_vars(p(self))";
+        let found = read(&format!("{next}Spec == Init /\\ [][N]_vars /\\ {fair}"), "SPECIFICATION Spec");
+        assert_eq!(found.assumptions, [""; 0]);
+    }
+
+    #[test]
     fn what_stands_outside_temporal_operators_is_judged_in_the_initial_states() {
         let cfg = "SPECIFICATION Plain PROPERTY Prop";
         for state in ["x = 0", "~(x = 1)", "\\A y \\in P : x # y", "x = 0 /\\ pc = pc", "x' = x", "ENABLED q"] {
