@@ -507,8 +507,8 @@ async fn a_checker_killed_from_outside_decides_nothing() {
     let env = |name: &str| -> Option<OsString> { (name == "PATH").then(|| path.clone()) };
     let mut bench = Bench::new();
     bench.tools = JavaToolchain::discover(&ToolPaths { jar: None, java: None, env: &env }).expect("wrappers");
-    let outcome = bench.check(COUNTER, cfg()).await;
-    assert!(inconclusive(&outcome).contains("signal 9"), "{outcome:?}");
+    let result = bench.try_check(spec(COUNTER), cfg()).await;
+    assert!(matches!(&result, Err(ToolError::Broke { what, .. }) if what.contains("signal 9")), "{result:?}");
     let result = bench.with(async |tools, cx| tools.parse(&spec(COUNTER), cx).await).await;
     assert!(matches!(result, Err(ToolError::Broke { .. })), "{result:?}");
 }

@@ -109,7 +109,10 @@ impl<'a> Subject<'a> {
                 .chain(&cfg.witnesses)
                 .filter_map(|name| {
                     let replaced = cfg.constants.get(name).map(|by| format!("the configuration replaces it: {by}"));
-                    let why = replaced.or_else(|| constantly_true_under(module, cfg, name));
+                    // One that was checked in the initial states only covers nothing, whatever it says.
+                    let covers_nothing = check.is_some_and(|check| check.is_initial_only(name));
+                    let by_definition = || constantly_true_under(module, cfg, name).filter(|_| !covers_nothing);
+                    let why = replaced.or_else(by_definition);
                     why.map(|why| format!("{name} ({why})"))
                 })
                 .collect(),
