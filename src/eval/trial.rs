@@ -328,7 +328,7 @@ fn otherwise(violated: &Violation) -> String {
 /// A tool that broke on one module has decided nothing about it; one that is not there decides nothing at all.
 pub(super) fn undecided(error: ToolError) -> Result<String, ToolError> {
     match error {
-        ended if ended.ends_the_work() => Err(ended),
+        ended if ended.is_fatal() => Err(ended),
         error => Ok(line(&error.to_string())),
     }
 }

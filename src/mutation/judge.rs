@@ -222,7 +222,7 @@ impl Judge<'_> {
         let spec = match translated(self.tools, spec, cx).await {
             Ok(Ok(spec)) => spec,
             Ok(Err(why)) => return Ok(Found::because(Outcome::Invalid, why)),
-            Err(undecided) if undecided.is_of_the_module() => {
+            Err(undecided) if undecided.is_caused_by_input() => {
                 return Ok(Found::because(Outcome::Inconclusive, undecided.to_string()));
             }
             Err(error) => return Err(error),
@@ -231,7 +231,7 @@ impl Judge<'_> {
         let began = Instant::now();
         let CheckOutcome { verdict, trace, checker, .. } = match self.tools.decide(&request, cx).await {
             Ok(checked) => checked.outcome,
-            Err(error) if error.ends_the_work() => return Err(error),
+            Err(error) if error.is_fatal() => return Err(error),
             // A checker that breaks on a mutant has shown nothing about it; the others go on.
             Err(error) => return Ok(Found::because(Outcome::Inconclusive, error.to_string())),
         };
@@ -280,7 +280,7 @@ impl Judge<'_> {
             let began = Instant::now();
             let CheckOutcome { verdict, trace, .. } = match self.tools.decide(&other, cx).await {
                 Ok(checked) => checked.outcome,
-                Err(error) if error.ends_the_work() => return Err(error),
+                Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => {
                     open = Some((Outcome::Inconclusive, error.to_string()));
                     continue;
@@ -403,7 +403,7 @@ impl Judge<'_> {
                 Verdict::Violated { .. } => return Ok(Ok(false)),
                 Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => reason,
             },
-            Err(error) if error.ends_the_work() => return Err(error),
+            Err(error) if error.is_fatal() => return Err(error),
             Err(error) => error.to_string(),
         };
         let late = began.elapsed() >= cx.limits.check;

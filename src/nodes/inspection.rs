@@ -14,7 +14,7 @@ impl Desk {
     /// cannot decide, is rejected with that: its author can mend it, and nobody else can.
     pub async fn inspect(&self, text: &str) -> Result<Inspection, ToolError> {
         match self.translate_and_parse(text).await {
-            Err(error) if error.is_of_the_module() => {
+            Err(error) if error.is_caused_by_input() => {
                 let said = Diagnostic { stage: Stage::Parse, line: 0, column: 0, message: error.to_string() };
                 Ok(Inspection { module: None, diagnostics: vec![said] })
             }

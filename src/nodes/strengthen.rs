@@ -95,7 +95,7 @@ async fn judge(
     let spec = SpecText { name: module.name.clone(), text: source, beside: Vec::new() };
     let (subject, baseline) = match Subject::prepare(tools, FILE.to_owned(), spec, cfg_text, &cx).await {
         Ok(prepared) => prepared,
-        Err(BaselineError::Tool(error)) if error.ends_the_work() => return Err(tool_trouble(&error).into()),
+        Err(BaselineError::Tool(error)) if error.is_fatal() => return Err(tool_trouble(&error).into()),
         // The run does not rest on its mutants: what cannot judge them says why, and the run goes on.
         Err(why) => return Ok(Judged::unfit(why.to_string())),
     };
@@ -121,7 +121,7 @@ async fn judge(
             Some(Ok(judged)) => {
                 found.insert(place, judged);
             }
-            Some(Err(error)) if error.ends_the_work() => return Err(tool_trouble(&error).into()),
+            Some(Err(error)) if error.is_fatal() => return Err(tool_trouble(&error).into()),
             // A tool that breaks on a mutant has shown nothing about it.
             Some(Err(_)) | None => late += 1,
         }

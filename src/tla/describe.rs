@@ -86,7 +86,7 @@ fn sentence(outcome: &CheckOutcome) -> String {
             let nothing = "no invariant and no property was checked, only the absence of errors";
             match (unreached(outcome), names.is_empty()) {
                 (None, true) if outcome.bounds.assumptions_only => {
-                    "holds: only assumptions were checked, for the configuration gives no behaviour".to_owned()
+                    "holds: only assumptions were checked, because the configuration names neither SPECIFICATION nor INIT and NEXT".to_owned()
                 }
                 (None, true) => format!("holds: {nothing}"),
                 (None, false) => format!("holds: {}", names.join(", ")),

@@ -73,7 +73,7 @@ impl BothToolchains {
                 shown
             }
             Err(ToolError::Missing { .. }) => String::new(),
-            Err(error) if error.ends_the_work() => return Err(error),
+            Err(error) if error.is_fatal() => return Err(error),
             Err(error) => {
                 lines.push(format!("{} broke: {error}", self.other.checker().name()));
                 String::new()

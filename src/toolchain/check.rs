@@ -70,7 +70,7 @@ pub(crate) async fn check(
         outcome.coverage = session.learn(covered, &mut outcome.warnings);
     }
     if outcome.complete() && outcome.verdict == Verdict::Holds {
-        session.ask_for_content(&mut outcome.bounds).await?;
+        session.check_vacuity(&mut outcome.bounds).await?;
     }
     Ok(Checked { outcome, output: session.output, second: None })
 }

@@ -213,13 +213,13 @@ pub enum ToolError {
 
 impl ToolError {
     /// Whether it is about this one module, so that its author can mend it and other modules can still be judged.
-    pub fn is_of_the_module(&self) -> bool {
+    pub fn is_caused_by_input(&self) -> bool {
         matches!(self, Self::NotAnalysed { .. } | Self::BreaksOnInput { .. })
     }
 
     /// Whether further checks are of no use: the caller cancelled, or this machine has to be mended first. Any other error
     /// leaves one check undecided.
-    pub fn ends_the_work(&self) -> bool {
+    pub fn is_fatal(&self) -> bool {
         use ToolError::{Cancelled, Environment, Io, Missing, NoJar};
         matches!(self, Cancelled | Environment { .. } | Io { .. } | Missing { .. } | NoJar { .. })
     }

@@ -89,7 +89,7 @@ impl Toolchain for EmbeddedToolchain {
         Box::pin(async move {
             match self.unfit(request, cx).await {
                 Ok(Some(outcome)) => Ok(without_a_run(outcome)),
-                Err(error) if error.is_of_the_module() => Ok(without_a_run(undecided(request, &error.to_string()))),
+                Err(error) if error.is_caused_by_input() => Ok(without_a_run(undecided(request, &error.to_string()))),
                 Err(error) => Err(error),
                 Ok(None) => check::check(&TlaMc::new(self)?, request, cx).await,
             }
@@ -104,7 +104,7 @@ impl Toolchain for EmbeddedToolchain {
         Box::pin(async move {
             match self.unfit(request, cx).await {
                 Ok(Some(outcome)) => Ok(without_a_run(outcome)),
-                Err(error) if error.is_of_the_module() => Ok(without_a_run(undecided(request, &error.to_string()))),
+                Err(error) if error.is_caused_by_input() => Ok(without_a_run(undecided(request, &error.to_string()))),
                 Err(error) => Err(error),
                 Ok(None) => check::decide(&TlaMc::new(self)?, request, cx).await,
             }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint};
 
+use super::lint::too_long;
 use super::positions::{Positions, same_lines, translations};
 use super::{CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation, bounds};
 
@@ -55,7 +56,7 @@ pub async fn examine(
 ) -> Result<Examined, ToolError> {
     let began = Instant::now();
     let (name, original) = (spec.name.clone(), spec.text.clone());
-    let mut examined = look(tools, spec, cfg_text, algorithm, cx).await?;
+    let mut examined = run_stages(tools, spec, cfg_text, algorithm, cx).await?;
     if examined.ended_at == EndedAt::Check {
         examined.checked.outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
     }
@@ -70,7 +71,7 @@ pub async fn examine(
     Ok(examined)
 }
 
-async fn look(
+async fn run_stages(
     tools: &dyn Toolchain,
     mut spec: SpecText,
     cfg_text: String,
@@ -93,6 +94,10 @@ async fn look(
         checked.outcome.verdict = Verdict::Inconclusive { reason: error.to_string() };
         checked
     };
+    // A limit of ours is no verdict on the module.
+    if let Some(what) = too_long(&spec) {
+        return ended(undecided(&ToolError::NotAnalysed { what }), EndedAt::Translation, false, spec);
+    }
     let translation = match algorithm {
         Algorithm::Translated => tools.translate(&spec, cx).await,
         Algorithm::KeptAsItIs => Ok(Translation::NoAlgorithm),
@@ -106,7 +111,7 @@ async fn look(
         Ok(Translation::Rejected(diagnostics)) => {
             return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Translation, true, spec);
         }
-        Err(error) if error.is_of_the_module() => return ended(undecided(&error), EndedAt::Translation, true, spec),
+        Err(error) if error.is_caused_by_input() => return ended(undecided(&error), EndedAt::Translation, true, spec),
         Err(error) => return Err(error),
     };
     match tools.parse(&spec, cx).await {
@@ -114,7 +119,7 @@ async fn look(
         Ok(ParseOutcome::Rejected(diagnostics)) => {
             return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Parse, algorithm, spec);
         }
-        Err(error) if error.is_of_the_module() => return ended(undecided(&error), EndedAt::Parse, algorithm, spec),
+        Err(error) if error.is_caused_by_input() => return ended(undecided(&error), EndedAt::Parse, algorithm, spec),
         Err(error) => return Err(error),
     }
     let undeclared = undeclared(&spec.text, &cfg, &cfg_text);

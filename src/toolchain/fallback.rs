@@ -34,7 +34,7 @@ impl FallbackToolchain {
                     return Ok(first);
                 }
             }
-            Err(error) if error.ends_the_work() => return Err(error),
+            Err(error) if error.is_fatal() => return Err(error),
             Err(_) => {}
         }
         ask(&*self.second).await

@@ -13,12 +13,17 @@ const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz
 /// The longest module, with those beside it, in bytes: far beyond what a specification needs.
 const LONGEST_MODULE: usize = 4 << 20;
 
+/// Says that a module, with those beside it, is longer than the limit.
+pub(super) fn too_long(spec: &SpecText) -> Option<String> {
+    let length = spec.text.len() + spec.beside.iter().map(|(_, text)| text.len()).sum::<usize>();
+    let (longest, shown) = (LONGEST_MODULE >> 20, length.div_ceil(1 << 20));
+    (length > LONGEST_MODULE).then(|| format!("the module is {shown} MiB long; at most {longest} MiB are handled"))
+}
+
 /// Checks a module and those beside it. An empty answer means that nothing is refused.
 pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
-    let length = spec.text.len() + spec.beside.iter().map(|(_, text)| text.len()).sum::<usize>();
-    if length > LONGEST_MODULE {
-        let (longest, length) = (LONGEST_MODULE >> 20, length.div_ceil(1 << 20));
-        return vec![refused(0, 0, format!("the module is {length} MiB long; at most {longest} MiB are handled"))];
+    if let Some(what) = too_long(spec) {
+        return vec![refused(0, 0, what)];
     }
     let mut found = Vec::new();
     let all = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));

@@ -107,12 +107,21 @@ pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
     Some(RunPlan { cfg: render(cfg, &parts), deadlock, ..for_trace(&safety(cfg)) })
 }
 
+/// A name for a module or a definition that occurs nowhere in the specification.
+fn free_name(spec: &SpecText, mut name: String) -> String {
+    let is_taken = |name: &str| {
+        let occurs = |(module, text): (&str, &str)| module == name || text.contains(name);
+        occurs((&spec.name, &spec.text)) || spec.beside.iter().any(|(module, text)| occurs((module, text)))
+    };
+    while is_taken(&name) {
+        name.push('_');
+    }
+    name
+}
+
 /// The run for one temporal property under weak fairness.
 pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFairness) -> RunPlan {
-    let mut module = "TlaforgeFair".to_owned();
-    while module == spec.name || spec.beside.iter().any(|(name, _)| *name == module) {
-        module.push('_');
-    }
+    let module = free_name(spec, "TlaforgeFair".to_owned());
     let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{}====\n", spec.name, fairness.definitions);
     let specification = Some(fairness.specification.clone());
     let cfg = Cfg { specification, init: None, next: None, ..cfg.clone() };
@@ -122,10 +131,7 @@ pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFa
 
 /// The run for a temporal property that is false of every behaviour.
 pub(crate) fn no_behaviour(spec: &SpecText, cfg: &Cfg) -> RunPlan {
-    let mut module = "TlaforgeNoBehaviour".to_owned();
-    while module == spec.name || spec.beside.iter().any(|(name, _)| *name == module) || spec.text.contains(&module) {
-        module.push('_');
-    }
+    let module = free_name(spec, "TlaforgeNoBehaviour".to_owned());
     let property = format!("{module}_Property");
     let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{property} == []<>FALSE\n====\n", spec.name);
     let plan = temporal(cfg, &[property]);
@@ -171,14 +177,8 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
     if !is_name(witness) {
         return None;
     }
-    let mut module = format!("TlaforgeWitness_{witness}");
-    while module == spec.name || spec.beside.iter().any(|(name, _)| *name == module) {
-        module.push('_');
-    }
-    let mut negation = format!("TlaforgeNot_{witness}");
-    while spec.text.contains(&negation) || spec.beside.iter().any(|(_, text)| text.contains(&negation)) {
-        negation.push('_');
-    }
+    let module = free_name(spec, format!("TlaforgeWitness_{witness}"));
+    let negation = free_name(spec, format!("TlaforgeNot_{witness}"));
     let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{negation} == ~{witness}\n====\n", spec.name);
     let invariants = [negation];
     let parts = Parts { invariants: &invariants, symmetry: symmetry == Symmetry::Kept, view: true, ..Parts::default() };
@@ -196,11 +196,7 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
 /// The run that answers a question: its only invariant is the negation of the predicate. SYMMETRY is left out, for with it
 /// a predicate that tells elements of a symmetric set apart may be missed.
 pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, question: &Question) -> RunPlan {
-    let is_taken = |name: &str| spec.text.contains(name) || spec.beside.iter().any(|(_, text)| text.contains(name));
-    let mut module = format!("TlaforgeQuestion_{number}");
-    while module == spec.name || is_taken(&module) {
-        module.push('_');
-    }
+    let module = free_name(spec, format!("TlaforgeQuestion_{number}"));
     let negation = format!("{module}_Not");
     let text = format!(
         "---- MODULE {module} ----\nEXTENDS {}\n{}{negation} == ~({})\n====\n",

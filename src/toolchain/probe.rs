@@ -83,7 +83,7 @@ impl Prober<'_> {
         let cx = ToolContext { limits: &limits, cancel: self.cx.cancel, progress: self.cx.progress };
         let (run, output) = match self.explorer.run(&self.request.spec, plan, &cx).await {
             Ok(done) => done,
-            Err(error) if error.ends_the_work() => return Err(error),
+            Err(error) if error.is_fatal() => return Err(error),
             // The check itself has its verdict; that a further run broke takes nothing from it.
             Err(error) => return Ok(Again::Undecided(error.to_string())),
         };

@@ -10,7 +10,7 @@ use super::{Limits, ToolContext, ToolError, plan};
 
 impl Session<'_> {
     /// Adds what the questions about this check show to its bounds. All runs together take no longer than one.
-    pub(super) async fn ask_for_content(&mut self, bounds: &mut Bounds) -> Result<(), ToolError> {
+    pub(super) async fn check_vacuity(&mut self, bounds: &mut Bounds) -> Result<(), ToolError> {
         let Ok(module) = Module::parse(&self.request.spec.text) else { return Ok(()) };
         let steps = deadlock_questions(&module, &self.request.cfg).unwrap_or_else(|why| {
             bounds.always_enabled.push(format!("it is not known which steps there are: {why}"));
@@ -45,7 +45,7 @@ impl Session<'_> {
         let plan = plan::question(&self.request.spec, &self.request.cfg, number, question);
         let (run, output) = match self.explorer.run(&self.request.spec, &plan, &cx).await {
             Ok(done) => done,
-            Err(error) if error.ends_the_work() => return Err(error),
+            Err(error) if error.is_fatal() => return Err(error),
             // The check itself has its verdict; that a further run broke takes nothing from it.
             Err(error) => return Ok(Reached::Unknown(error.to_string())),
         };

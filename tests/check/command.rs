@@ -161,7 +161,7 @@ fn assumptions_alone_are_checked_and_the_verdict_says_so() {
     let bench = bench_with("---- MODULE M ----\nEXTENDS Naturals\nASSUME 1 + 1 = 2\n====\n", "");
     for checker in ["tlc", "embedded"] {
         let done = bench.run(&["check", "M.tla", "--checker", checker]).expect(0);
-        let done = done.prints(&["holds: only assumptions were checked, for the configuration gives no behaviour"]);
+        let done = done.prints(&["holds: only assumptions were checked"]);
         done.prints(&["deadlock not checked; no behaviour"]);
     }
     put(&bench, "---- MODULE M ----\nEXTENDS Naturals\nASSUME 1 + 1 = 3\n====\n", "");
