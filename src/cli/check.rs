@@ -85,8 +85,11 @@ fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
     })
 }
 
+/// Reads a module or a configuration. A lone carriage return ends a line for TLC, and so does it here.
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
-    files::read_text(path, files::MEDIUM).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
+    let text = files::read_text(path, files::MEDIUM);
+    let text = text.map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
+    Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
 }
 
 /// The object that others build on (design, section 9).

@@ -60,11 +60,15 @@ impl<'a> Subject<'a> {
                     lines.extend(next.iter().map(|n| format!("NEXT {n}")));
                 }
             }
-            lines.extend(self.replaced().into_iter().map(|(name, by)| format!("{name} {by}")));
+            lines.extend(self.replaced());
+            // Whatever is said of every element of an empty set is true.
+            let empty = cfg.constants.iter().filter(|(_, value)| value.split_whitespace().collect::<String>() == "{}");
+            lines.extend(empty.map(|(name, value)| format!("{name} = {value}")));
         }
         if let Some(module) = &self.module {
             let impure = impure_operators(&module.name, &module.source, self.cfg.as_ref());
             lines.extend(impure.into_iter().map(str::to_owned));
+            lines.extend(module.inner_names().map(|name| format!("MODULE {name} inside {}", module.name)));
             let redefined = redefined_operators(&module.name, &module.source);
             lines.extend(redefined.into_iter().map(|name| format!("REDEFINED {name}")));
         }
@@ -75,15 +79,14 @@ impl<'a> Subject<'a> {
         lines
     }
 
-    /// Definitions of the module that the configuration replaces, with what stands in their place.
-    fn replaced(&self) -> Vec<(String, String)> {
+    /// The lines of the configuration that replace a definition of the module, by another one or by a value.
+    fn replaced(&self) -> Vec<String> {
         let (Some(cfg), Some(module)) = (&self.cfg, &self.module) else { return Vec::new() };
-        let declared = |name: &str| module.constants.iter().any(|c| c.name == name);
-        cfg.constants
-            .iter()
-            .filter(|(name, by)| by.starts_with("<-") && !declared(name))
-            .map(|(name, by)| (name.clone(), by.clone()))
-            .collect()
+        let line = |(name, by): (&String, &String)| match by.starts_with("<-") {
+            true => format!("{name} {by}"),
+            false => format!("{name} = {by}"),
+        };
+        cfg.constants.iter().filter(|(name, _)| !module.declares_constant(name)).map(line).collect()
     }
 
     /// The facts of the approval guard. Without a review nothing is accepted.

@@ -11,7 +11,8 @@ use super::whole;
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{
-    Document, Problem, Readable, Requirement, fences, look_up, normalise, outside_fences, parts, requirements,
+    Document, Problem, Readable, Requirement, fences, look_up, lost_requirements, normalise, outside_fences, parts,
+    requirements,
 };
 
 const ANSWER: &str = "informal_spec.answer";
@@ -113,6 +114,13 @@ fn read(answer: &str) -> Read {
         return Err(Problem::new(
             "there is no numbered requirement in it; each needs a line of its own: `R1 [docs/file.md:12-14] …`",
         ));
+    }
+    let lost = lost_requirements(&text);
+    if !lost.is_empty() {
+        return Err(Problem::new(format!(
+            "these lines look like requirements and are not counted: {}",
+            lost.join("; ")
+        )));
     }
     if !text.ends_with('\n') {
         text.push('\n');

@@ -20,5 +20,5 @@ pub use exemplars::{Exemplar, ExemplarsError, read_exemplars};
 pub use invisible::{escape_invisible_json, show_invisible};
 pub use library::{PromptError, PromptLibrary, Template};
 pub use place::{line_of, look_up};
-pub use requirements::{Requirement, changes, requirements};
+pub use requirements::{Requirement, changes, lost_requirements, requirements};
 pub use whole::{Parts, parts};

@@ -1,5 +1,8 @@
 //! The numbered requirements of an informal specification, and what it marks as changed in the protocol.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 /// One requirement, with its place in the documents.
@@ -31,8 +34,7 @@ impl Requirement {
 /// colon around the number are accepted. The first line that defines a number counts.
 pub fn requirements(text: &str) -> Vec<Requirement> {
     let mut found: Vec<Requirement> = Vec::new();
-    for line in section(text) {
-        let Some(requirement) = requirement(line) else { continue };
+    for requirement in section(text).into_iter().filter_map(requirement) {
         if !found.iter().any(|r| r.id == requirement.id) {
             found.push(requirement);
         }
@@ -40,19 +42,53 @@ pub fn requirements(text: &str) -> Vec<Requirement> {
     found
 }
 
-/// The lines below the heading "Requirements", where there is one: elsewhere `R3` only speaks of a requirement.
+/// What looks like a requirement and is none of those that [`requirements`] reads, each line with the reason: another
+/// text under a number that is taken, or a number that is written in another way.
+pub fn lost_requirements(text: &str) -> Vec<String> {
+    let found = requirements(text);
+    let mut lost = Vec::new();
+    for line in section(text) {
+        let written = LIKE_ONE.captures(line).and_then(|number| number[1].parse::<u32>().ok());
+        let Some(id) = written.map(|number| format!("R{number}")) else { continue };
+        let reason = match (found.iter().find(|r| r.id == id), requirement(line)) {
+            (None, _) => "write the number as `R1 [docs/file.md:12-14] text`",
+            (Some(first), Some(again)) if again.place.is_some() && again.text != first.text => {
+                "its number is taken by another requirement"
+            }
+            _ => continue,
+        };
+        lost.push(format!("`{}`: {reason}", line.trim()));
+    }
+    lost
+}
+
+/// A line that begins like a requirement: `R 3`, `Req4`, `1. R5`, `R2,`.
+static LIKE_ONE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^[\s\-*+|#>_`]*(?:\d+[.)]\s*)?[\s*_`]*R(?:eq(?:uirement)?)?[.\s#-]*(\d{1,4})\b")
+        .expect("a valid pattern")
+});
+
+/// The lines below each heading "Requirements", if there is one: elsewhere `R3` only speaks of a requirement.
 fn section(text: &str) -> Vec<&str> {
     let level = |line: &str| line.chars().take_while(|c| *c == '#').count();
     let is_heading =
-        |line: &&str| level(line) > 0 && line.trim_start_matches('#').trim().eq_ignore_ascii_case("requirements");
-    match text.lines().position(|line| is_heading(&line)) {
-        None => text.lines().collect(),
-        Some(at) => {
-            let mut rest = text.lines().skip(at);
-            let depth = rest.next().map_or(1, level);
-            rest.take_while(|line| level(line) == 0 || level(line) > depth).collect()
+        |line: &str| level(line) > 0 && line.trim_start_matches('#').trim().eq_ignore_ascii_case("requirements");
+    if !text.lines().any(is_heading) {
+        return text.lines().collect();
+    }
+    let mut lines = Vec::new();
+    // The level of the heading that is open.
+    let mut depth = None;
+    for line in text.lines() {
+        if is_heading(line) {
+            depth = Some(level(line));
+        } else if depth.is_some_and(|depth| level(line) > 0 && level(line) <= depth) {
+            depth = None;
+        } else if depth.is_some() {
+            lines.push(line);
         }
     }
+    lines
 }
 
 /// What is marked `CHANGED:`, whole: each list item or paragraph in which the mark stands, with the lines that go on with
@@ -149,6 +185,21 @@ mod tests {
             ["- Add: CHANGED: by two;\n  it replaces", "1. Go: CHANGED: new.", "Some words\nCHANGED: here."]
         );
         assert!(changes("What was changed? Nothing.").is_empty());
+    }
+
+    #[test]
+    fn a_line_that_looks_like_a_requirement_and_is_not_read_as_one_is_lost() {
+        let text = "# T\n## Requirements\nR1 [a.md:1] One.\nR1 [a.md:2] Another.\nR2, [a.md:3] two.\nR 3 [a.md:4] Three.\n\
+            Req4: Four.\n1. R5 [a.md:6] Five.\nR1, R6 and more.\nR1 again.\nRouter 7 is none.\n## Other\nR9, no.\n\
+            ## Requirements\nR6 [a.md:7] Six.\n";
+        let ids: Vec<String> = requirements(text).into_iter().map(|r| r.id).collect();
+        assert_eq!(ids, ["R1", "R6"]);
+        let lost = lost_requirements(text);
+        assert_eq!(lost.len(), 5, "{lost:#?}");
+        assert!(lost[0].contains("R1 [a.md:2] Another.") && lost[0].contains("taken"), "{lost:#?}");
+        for (line, start) in lost[1..].iter().zip(["`R2,", "`R 3", "`Req4", "`1. R5"]) {
+            assert!(line.starts_with(start), "{line}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::trivial::can_fail;
 
 /// Keys that can only restrict what is explored or assumed: one that appears later is a change.
 pub const RESTRICTING: &[&str] =
-    &["ACTION_CONSTRAINT", "ASSUME", "CHECK_DEADLOCK", "CONSTRAINT", "FAIRNESS", "SYMMETRY", "VIEW"];
+    &["ACTION_CONSTRAINT", "ASSUME", "CHECK_DEADLOCK", "CONSTRAINT", "FAIRNESS", "INSTANCE", "SYMMETRY", "VIEW"];
 
 /// Everything that the verdict of one check rests on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,8 +22,9 @@ pub struct Checked;
 
 impl Checked {
     /// Key to normalised text. Keys: each invariant, property and witness of the configuration by name, with all it
-    /// depends on; each constant by name; `CONSTRAINT`, `ACTION_CONSTRAINT`, `VIEW`, `SYMMETRY`, `CHECK_DEADLOCK`
-    /// (only where it is FALSE), `POSTCONDITION`, `ASSUME`, `FAIRNESS`, `Assertion` (all assertions of the module);
+    /// depends on; each constant by name; `replaced Safe` for a definition that the configuration replaces; `CONSTRAINT`, `ACTION_CONSTRAINT`, `VIEW`, `SYMMETRY`, `CHECK_DEADLOCK`
+    /// (only where it is FALSE), `POSTCONDITION`, `ASSUME`, `FAIRNESS`, `INSTANCE` (modules inside the module and instances without a name), `Assertion` (all
+    /// assertions of the module);
     /// `covers Safe` for the requirements that a property covers; `role Safe` for the keywords under which the
     /// configuration lists it.
     pub fn of(module: &Module, cfg: &Cfg) -> BTreeMap<String, String> {
@@ -42,7 +43,8 @@ impl Checked {
                 }
                 None => value.clone(),
             };
-            checked.insert(name.clone(), text);
+            let key = if module.declares_constant(name) { name.clone() } else { replaced_key(name) };
+            checked.insert(key, text);
         }
         for (name, ids) in module.coverage_under(cfg) {
             let mut numbers: Vec<u32> = ids.iter().filter_map(|id| id[1..].parse().ok()).collect();
@@ -74,6 +76,10 @@ impl Checked {
         if !module.assumptions.is_empty() {
             checked.insert("ASSUME".to_owned(), statements(module, &module.assumptions));
         }
+        let instances = module.instance_texts();
+        if !instances.is_empty() {
+            checked.insert("INSTANCE".to_owned(), instances.join("\n"));
+        }
         let fairness = fairness(module, cfg);
         if !fairness.is_empty() {
             checked.insert("FAIRNESS".to_owned(), fairness.into_iter().collect::<Vec<_>>().join("\n"));
@@ -85,6 +91,18 @@ impl Checked {
 /// The key under which the requirements that a property covers are remembered.
 pub fn covers_key(name: &str) -> String {
     format!("covers {name}")
+}
+
+/// The key under which the text is remembered that the configuration puts in the place of a definition.
+fn replaced_key(name: &str) -> String {
+    format!("{REPLACED}{name}")
+}
+
+const REPLACED: &str = "replaced ";
+
+/// Whether a key can only restrict or replace what is checked: one that appears later is a change.
+fn is_restricting(key: &str) -> bool {
+    RESTRICTING.contains(&key) || key.starts_with(REPLACED)
 }
 
 /// The key under which the keywords that list a name in the configuration are remembered.
@@ -226,7 +244,7 @@ impl Baseline {
     /// appears after the first check is not remembered: it stays a change until it is accepted.
     pub fn absorb(&mut self, checked: &BTreeMap<String, String>) {
         for (name, text) in checked {
-            if !self.started || !RESTRICTING.contains(&name.as_str()) {
+            if !self.started || !is_restricting(name) {
                 self.first.entry(name.clone()).or_insert_with(|| text.clone());
             }
         }
@@ -241,7 +259,7 @@ impl Baseline {
             let kind = match (was, now) {
                 (Some(_), None) => ChangeKind::Vanished,
                 (Some(was), Some(now)) if was != now => ChangeKind::Changed,
-                (None, Some(_)) if self.started && RESTRICTING.contains(&name.as_str()) => ChangeKind::Appeared,
+                (None, Some(_)) if self.started && is_restricting(name) => ChangeKind::Appeared,
                 _ => return None,
             };
             // A property that is gone covers nothing and has no role any more: that is one change, not three.

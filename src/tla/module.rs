@@ -277,6 +277,30 @@ impl Module {
         self.extends.iter().chain(&self.instances).all(|name| STANDARD.contains(&name.as_str()))
     }
 
+    /// Whether it declares a constant of this name. A configuration that gives a value to any other name replaces a
+    /// definition.
+    pub fn declares_constant(&self, name: &str) -> bool {
+        self.constants.iter().any(|constant| constant.name == name)
+    }
+
+    /// The modules inside it and the instances without a name, normalised: what a definition takes from them is not
+    /// among the definitions that it depends on.
+    pub(crate) fn instance_texts(&self) -> Vec<String> {
+        let starts = |range: &&Range<usize>| {
+            let text = &self.source[(*range).clone()];
+            text.strip_prefix("LOCAL").map_or(text, str::trim_start).starts_with("INSTANCE")
+        };
+        let unnamed = self.other_units.iter().filter(starts);
+        self.inner.iter().chain(unnamed).map(|range| normalise(&self.source, range.clone(), &[])).collect()
+    }
+
+    /// The names of the modules inside it.
+    pub fn inner_names(&self) -> impl Iterator<Item = String> {
+        self.inner.iter().map(|range| {
+            next_module(&self.source[range.clone()], 0).map_or_else(|| "of unknown name".to_owned(), |inner| inner.name)
+        })
+    }
+
     /// Whether the byte offset is inside the translation.
     pub fn in_translation(&self, offset: usize) -> bool {
         self.translation.as_ref().is_some_and(|range| range.contains(&offset))

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use crate::tla::semantic::impure_operators;
 use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint};
 
 use super::lint::too_long;
@@ -127,8 +128,28 @@ async fn run_stages(
         return ended(invalid(bounds(&cfg), undeclared), EndedAt::Names, algorithm, spec);
     }
     let request = CheckRequest { spec, cfg_text, cfg };
-    let checked = tools.check(&request, cx).await?;
+    let mut checked = tools.check(&request, cx).await?;
+    checked.outcome.warnings.extend(reservations(&request));
     ended(checked, EndedAt::Check, algorithm, request.spec)
+}
+
+/// What a reader of the verdict has to know of the module and its configuration.
+fn reservations(request: &CheckRequest) -> Vec<String> {
+    let CheckRequest { spec, cfg, .. } = request;
+    let mut all = Vec::new();
+    if let Ok(module) = Module::parse(&spec.text) {
+        let defined = |name: &str| module.definition(name).is_some() && !module.declares_constant(name);
+        let replaced = cfg.constants.iter().filter(|(name, by)| defined(name) && !by.starts_with("<-"));
+        all.extend(replaced.map(|(name, by)| {
+            format!("{name} is a definition of the module, which the configuration replaces by {by}")
+        }));
+    }
+    let impure: Vec<&str> = impure_operators(&spec.name, &spec.text, Some(cfg)).into_iter().collect();
+    if !impure.is_empty() {
+        let list = impure.join(", ");
+        all.push(format!("the module uses {list}, whose values depend on more than the state: another run may differ"));
+    }
+    all
 }
 
 /// What is said if the translation in a file is not that of its algorithm.

@@ -2,6 +2,7 @@
 //! revision and in a repair, with each checker.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+mod replaced;
 mod roles;
 #[path = "../support/mod.rs"]
 mod support;
