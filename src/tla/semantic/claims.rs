@@ -223,14 +223,14 @@ mod tests {
         let total =
             |next: &str, cfg: &str| read(&format!("N == {next}"), &format!("INIT Init NEXT N {cfg}")).total_step;
         for (next, step) in [
-            ("p(1) /\\ x = 0 \\/ Idle", "Idle"),
+            ("(p(1) /\\ x = 0) \\/ Idle", "Idle"),
             ("q", "q"),
             ("[q]_x", "[q]_x"),
             ("x' = x + 1 /\\ pc' \\in {pc}", "x'=x+1/\\pc'\\in{pc}"),
             ("pc' = pc /\\ IF x = 0 THEN x' = 1 ELSE UNCHANGED x", "pc'=pc/\\IF x=0 THEN x'=1 ELSE UNCHANGED x"),
             ("[q]_vars", "[q]_vars"),
-            ("x = 1 /\\ q \\/ UNCHANGED <<pc, x>>", "UNCHANGED <<pc,x>>"),
-            ("x = 1 /\\ q \\/ (TRUE /\\ pc' = pc /\\ x' = x)", "TRUE/\\pc'=pc/\\x'=x"),
+            ("(x = 1 /\\ q) \\/ UNCHANGED <<pc, x>>", "UNCHANGED <<pc,x>>"),
+            ("(x = 1 /\\ q) \\/ (TRUE /\\ pc' = pc /\\ x' = x)", "TRUE/\\pc'=pc/\\x'=x"),
             ("\\E i \\in {1} : (x = 1 /\\ q) \\/ vars' = vars", "vars'=vars"),
             ("\\E i \\in P : LET same == UNCHANGED vars IN same", "LET same==UNCHANGED vars IN same"),
         ] {
