@@ -212,11 +212,10 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
         parts.push(list("checked in the initial states only:", &bounds.initial_only));
     }
     parts.extend(bounds.initial_parts.iter().chain(&bounds.assumptions).cloned());
-    parts.push(match (&bounds.idle_step, bounds.deadlock_checked) {
-        (Some(step), _) => format!("a deadlock cannot occur: Next always has a step that changes nothing ({step})"),
-        (None, true) if bounds.always_enabled.is_empty() => "deadlock checked".into(),
-        (None, true) => list("deadlock checked, but not shown that one can occur:", &bounds.always_enabled),
-        (None, false) => "deadlock not checked".into(),
+    parts.push(match bounds.deadlock_checked {
+        true if bounds.always_enabled.is_empty() => "deadlock checked".into(),
+        true => list("deadlock checked, but not shown that one can occur:", &bounds.always_enabled),
+        false => "deadlock not checked".into(),
     });
     if !bounds.vacuous_premises.is_empty() {
         parts.push(list("premises not shown to be true in any state:", &bounds.vacuous_premises));

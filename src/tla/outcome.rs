@@ -164,17 +164,13 @@ pub struct Bounds {
     /// `Spec assumes []<>(x = 0)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
-    /// A step of the next-state relation that is always there and changes nothing: a deadlock cannot occur, so none was
-    /// looked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idle_step: Option<String>,
-    /// Whether a state without successor counts as an error, and one can occur.
+    /// Whether a state without successor counts as an error.
     pub deadlock_checked: bool,
     /// Whether the configuration gives no behaviour, so that only assumptions are checked and no state is explored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumptions_only: bool,
-    /// Steps that are, or may be, possible in every reachable state, so that no deadlock can occur; asked only if the absence
-    /// of deadlocks covers a requirement.
+    /// Steps that are, or may be, possible in every reachable state, so that no deadlock can occur. The checker is asked for
+    /// them only if the absence of deadlocks covers a requirement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub always_enabled: Vec<String>,
     /// Premises of properties that cover a requirement, if no reachable state is known to satisfy them.

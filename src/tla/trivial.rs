@@ -5,25 +5,8 @@ use super::definition::{Definition, DefinitionKind};
 use super::lexer::normalise;
 use super::module::Module;
 use super::references::{canonical, references};
-use super::semantic::true_by_definition;
+use super::semantic::{is_impure_name, true_by_definition};
 use super::syntax::{Id, MAX_DEPTH, Tree};
-
-/// Operators whose value is not a function of their arguments and the state.
-const UNSTABLE: &[&str] = &[
-    "RandomElement",
-    "RandomSubset",
-    "RandomSetOfSubsets",
-    "RandomSubsetSet",
-    "TLCGet",
-    "TLCSet",
-    "JavaTime",
-    "IOExec",
-    "TLCEvalDefinition",
-    "Any",
-    "ToTrace",
-    "Trace",
-    "CounterExample",
-];
 
 /// Why the property holds of every module, or `None` where that is not certain.
 pub fn constantly_true(module: &Module, property: &str) -> Option<String> {
@@ -51,11 +34,7 @@ fn by_its_text(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
         replaced(name)
             || module.definition(name).is_none_or(|definition| {
                 definition.damaged
-                    || definition
-                        .refers
-                        .names
-                        .iter()
-                        .any(|name| UNSTABLE.contains(&name.as_str()) || replaced_away(cfg, name))
+                    || definition.refers.names.iter().any(|name| is_unstable(name) || replaced_away(cfg, name))
             })
     });
     if unsafe_definition {
@@ -98,9 +77,8 @@ fn is_certain(module: &Module, cfg: &Cfg, definition: &Definition, expression: I
     let refers = references(&definition.tree, &module.source, expression, &[]);
     let below = module.closure_of([&refers]);
     let all = || refers.names.iter().chain(&below);
-    let unstable = |name: &String| {
-        UNSTABLE.contains(&name.as_str()) || (module.definition(name).is_some() && cfg.constants.contains_key(name))
-    };
+    let unstable =
+        |name: &String| is_unstable(name) || (module.definition(name).is_some() && cfg.constants.contains_key(name));
     if refers.foreign || all().any(|name| unstable(name) || replaced_away(cfg, name)) {
         return false;
     }
@@ -119,6 +97,11 @@ fn is_certain(module: &Module, cfg: &Cfg, definition: &Definition, expression: I
         && all().all(|name| {
             is_constant(name) || (sound(name) && !module.mentions_variable(name)) || (!is_word(name) && !sound(name))
         })
+}
+
+/// `Any` may be anything.
+fn is_unstable(name: &str) -> bool {
+    name == "Any" || is_impure_name(name)
 }
 
 /// `C <- D` puts another definition in the name's place.

@@ -1,5 +1,8 @@
 //! Questions about what a check that holds is worth: whether a deadlock could occur at all, and whether the premises of
-//! what it checked are ever satisfied. Each is a state predicate that some reachable state should satisfy. Pure.
+//! what it checked are ever satisfied. Each asks whether some reachable state satisfies a predicate. Pure.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
@@ -19,21 +22,23 @@ pub enum Subject {
     Premise,
 }
 
-/// A state predicate that some reachable state should satisfy.
+/// Predicates of one state: for one of the alternatives, each of its predicates should be satisfied by a reachable state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// What it is about.
     pub subject: Subject,
     /// The step, or the property with its premise, in words.
     pub label: String,
-    /// The predicate, for a module that extends the specification's.
-    pub predicate: String,
-    /// Definitions that it needs.
+    /// The predicates, for a module that extends the specification's.
+    pub alternatives: Vec<Vec<String>>,
+    /// Definitions that they need.
     pub definitions: String,
 }
 
 /// More questions than that are not asked.
 const MOST: usize = 40;
+/// Instances of one step that are asked for one by one.
+const MOST_INSTANCES: usize = 12;
 
 /// Whether each step that could prevent every deadlock is disabled in some reachable state. No questions unless `Deadlock`
 /// covers a requirement; an error says why the steps are not known.
@@ -43,47 +48,200 @@ pub fn deadlock_questions(module: &Module, cfg: &Cfg) -> Result<Vec<Question>, S
     }
     let prefix = free_prefix(module);
     let (next, ..) = next_state(module, cfg)?;
+    let steps = |parts: Disjuncts| -> Vec<(String, String)> {
+        let parts = parts.actions.into_iter().filter(|action| action.name != TERMINATING);
+        parts.map(|action| (action.label, action.formula)).collect()
+    };
     let parts = Disjuncts::of(module, cfg, &prefix)?;
-    let mut steps: Vec<(String, String)> =
-        parts.actions.into_iter().map(|action| (action.label, action.formula)).collect();
-    // Of a relation that is one step, the absence of a deadlock is all that its being enabled says.
-    if steps.len() == 1 {
-        steps.clear();
-    }
+    let definitions = format!(
+        "{}{prefix}Rest({prefix}Set) ==\n  IF {prefix}Set = {{}} THEN {{}} ELSE {prefix}Set \\ {{CHOOSE {prefix}X \\in {prefix}Set : TRUE}}\n",
+        parts.definitions
+    );
+    let mut asked = steps(parts);
+    let units = steps(Disjuncts::outermost(module, cfg, &prefix)?);
     // The labels of a process take turns, so a process that never waits is seen only as a whole.
-    if module.algorithm.is_some() {
-        let processes = Disjuncts::outermost(module, cfg, &prefix)?.actions;
-        let processes: Vec<_> = processes.into_iter().filter(|process| process.name != TERMINATING).collect();
-        if processes.len() > 1 {
-            let label = |formula: &str| formula.trim_matches(['(', ')']).to_owned();
-            steps.extend(processes.into_iter().map(|process| (label(&process.formula), process.formula)));
+    if module.algorithm.is_some() && !units.is_empty() {
+        let label = |formula: &str| formula.trim_matches(['(', ')']).to_owned();
+        asked = units.iter().map(|(_, formula)| (label(formula), formula.clone())).collect();
+    }
+    // Of a relation that is one step, the absence of a deadlock is all that its being enabled says.
+    let is_only = asked.len() == 1;
+    if !is_only {
+        for component in components(module, &units) {
+            if !asked.iter().any(|(_, formula)| *formula == component.1) {
+                asked.push(component);
+            }
         }
     }
     let mut variables: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
     variables.sort_unstable();
-    let unchanged = format!("{next} /\\ UNCHANGED <<{}>>", variables.join(", "));
-    steps.push(("a step that changes nothing".to_owned(), unchanged));
-    steps.retain(|(label, _)| label != TERMINATING);
-    if steps.len() > MOST {
+    let mut questions: Vec<Question> = Vec::new();
+    let mut ask = |label, alternatives: Vec<Vec<String>>| {
+        let definitions = definitions.clone();
+        questions.push(Question { subject: Subject::Step, label, alternatives, definitions });
+    };
+    for (label, formula) in asked {
+        let instances = disabled_instances(module, cfg, &prefix, &formula, is_only);
+        match (is_only, instances) {
+            (true, None) => {}
+            (true, Some(instances)) => ask(label, vec![instances]),
+            (false, instances) => {
+                let whole = vec![format!("~ENABLED ({formula})")];
+                ask(label, std::iter::once(whole).chain(instances).collect());
+            }
+        }
+    }
+    let unchanged = format!("~ENABLED ({next} /\\ UNCHANGED <<{}>>)", variables.join(", "));
+    ask("a step that changes nothing".to_owned(), vec![vec![unchanged]]);
+    if questions.len() > MOST {
         return Err(format!("the next-state relation holds more than {MOST} steps"));
     }
-    let question = |(label, formula): (String, String)| Question {
-        subject: Subject::Step,
-        label,
-        predicate: disabled(&formula),
-        definitions: parts.definitions.clone(),
-    };
-    Ok(steps.into_iter().map(question).collect())
+    Ok(questions)
 }
 
-/// A step, or the same step of one of several processes, is not possible.
-fn disabled(formula: &str) -> String {
-    let whole = format!("~ENABLED ({formula})");
-    let inner = formula.strip_prefix("(\\E ").and_then(|rest| rest.strip_suffix("))")?.split_once(" : ("));
-    match inner {
-        // Over an empty set there is no process, so the step is never possible.
-        Some((bounds, step)) => format!("({whole}) \\/ (\\E {bounds} : ~ENABLED ({step}))"),
-        None => whole,
+/// For each element of the set of `\E p \in S : A(p)`, that its step is not possible. If this is the only step of the
+/// relation, a set with one element counts as such a state.
+fn disabled_instances(module: &Module, cfg: &Cfg, prefix: &str, formula: &str, is_only: bool) -> Option<Vec<String>> {
+    let inner = formula.strip_prefix("(\\E ").and_then(|rest| rest.strip_suffix("))"));
+    let (bounds, step) = inner?.split_once(" : (")?;
+    let some_instance = || (!is_only).then(|| vec![format!("\\E {bounds} : ~ENABLED ({step})")]);
+    let Some((name, set)) = bounds.split_once("\\in") else { return some_instance() };
+    let is_plain = name.trim().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && !set.contains("\\in");
+    let Some(count) = most_elements(module, cfg, set, 0).filter(|count| is_plain && *count <= MOST_INSTANCES) else {
+        return some_instance();
+    };
+    let mut rest = format!("({set})");
+    let mut instances = Vec::new();
+    for _ in 0..count {
+        let after = format!("{prefix}Rest({rest})");
+        let alone = if is_only { format!(" \\/ {prefix}Rest({set}) = {{}}") } else { String::new() };
+        let first = format!("CHOOSE {prefix}X \\in {rest} : TRUE");
+        instances
+            .push(format!("({rest} = {{}}{alone}) \\/ (\\E {} \\in {{{first}}} : ~ENABLED ({step}))", name.trim()));
+        rest = after;
+    }
+    Some(instances)
+}
+
+/// At most how many elements a constant set has, if its text shows it.
+fn most_elements(module: &Module, cfg: &Cfg, set: &str, depth: usize) -> Option<usize> {
+    let set = set.trim();
+    if depth > 8 {
+        return None;
+    }
+    if let Some((one, other)) = set.split_once("\\cup") {
+        return Some(most_elements(module, cfg, one, depth + 1)? + most_elements(module, cfg, other, depth + 1)?);
+    }
+    if let Some(inner) = set.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        let count = if inner.trim().is_empty() { 0 } else { inner.matches(',').count() + 1 };
+        return (!inner.contains(':') && !inner.contains('{')).then_some(count);
+    }
+    if let Some(inner) = set.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        return most_elements(module, cfg, inner, depth + 1);
+    }
+    if let Some((from, to)) = set.split_once("..") {
+        let number = |text: &str| {
+            let text = text.trim();
+            cfg.constants.get(text).map_or(text, |value| value.as_str()).parse::<i64>().ok()
+        };
+        return usize::try_from((number(to)? - number(from)? + 1).max(0)).ok();
+    }
+    if let Some(value) = cfg.constants.get(set) {
+        return most_elements(module, cfg, value.strip_prefix("<- ").unwrap_or(value), depth + 1);
+    }
+    let definition = plain(module, set)?;
+    most_elements(module, cfg, definition.tree.text(body(definition)?, &module.source), depth + 1)
+}
+
+/// The parts of a next-state relation that share no variable with its other parts, if there are several. One that always
+/// has a step hides each deadlock of the others.
+fn components(module: &Module, units: &[(String, String)]) -> Vec<(String, String)> {
+    let mut own_control = false;
+    if let Some(algorithm) = &module.algorithm {
+        let below = algorithm.mentions.iter().filter_map(|name| plain(module, name));
+        let mentions_control = |names: &BTreeSet<String>| names.contains("pc") || names.contains("stack");
+        let shared =
+            mentions_control(&algorithm.mentions) || below.into_iter().any(|d| mentions_control(&d.refers.names));
+        if algorithm.has_procedures || shared {
+            return Vec::new();
+        }
+        own_control = true;
+    }
+    let lines = units.iter().enumerate().map(|(number, (_, formula))| format!("Unit{number} ==\n  {formula}\n"));
+    let Ok(text) = Module::parse(&format!("---- MODULE Units ----\n{}====\n", lines.collect::<String>())) else {
+        return Vec::new();
+    };
+    let mut groups: Vec<(Vec<usize>, BTreeSet<String>)> = Vec::new();
+    for number in 0..units.len() {
+        let mut touched = Touched { module, variables: BTreeSet::new(), seen: BTreeSet::new() };
+        let unit = text.definition(&format!("Unit{number}"));
+        if !unit.is_some_and(|unit| touched.definition(unit, &text.source)) {
+            return Vec::new();
+        }
+        let mut group = (vec![number], touched.variables);
+        if own_control {
+            // Each process changes its own part of it.
+            group.1.remove("pc");
+        }
+        let (joined, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(|other| !other.1.is_disjoint(&group.1));
+        for other in joined {
+            group.0.extend(other.0);
+            group.1.extend(other.1);
+        }
+        groups = apart;
+        groups.push(group);
+    }
+    if groups.len() < 2 {
+        return Vec::new();
+    }
+    let component = |(mut numbers, _): (Vec<usize>, _)| {
+        numbers.sort_unstable();
+        let join = |part: &dyn Fn(&(String, String)) -> String, by: &str| {
+            numbers.iter().map(|number| part(&units[*number])).collect::<Vec<_>>().join(by)
+        };
+        match numbers.as_slice() {
+            [only] => units[*only].clone(),
+            _ => (join(&|unit| unit.0.clone(), " or "), join(&|unit| format!("({})", unit.1), " \\/ ")),
+        }
+    };
+    groups.into_iter().map(component).collect()
+}
+
+/// The variables that an action reads or changes.
+struct Touched<'a> {
+    module: &'a Module,
+    variables: BTreeSet<String>,
+    seen: BTreeSet<&'a str>,
+}
+
+impl<'a> Touched<'a> {
+    /// Whether all of the definition could be read.
+    fn definition(&mut self, definition: &Definition, source: &str) -> bool {
+        if definition.damaged || definition.refers.foreign || definition.kind != DefinitionKind::Operator {
+            return false;
+        }
+        let tree = &definition.tree;
+        let is_unchanged = |id: &Id| {
+            let symbol = tree.field(*id, "symbol");
+            let text = |field| tree.field(*id, field).map(|side| tree.text(side, source));
+            let is_equation = symbol.is_some_and(|symbol| tree.node(symbol).kind == "eq");
+            is_prefix(tree, *id, "unchanged")
+                || (is_equation && text("lhs") == text("rhs").map(|rhs| format!("{rhs}'")).as_deref())
+        };
+        let unchanged: Vec<_> =
+            tree.ids().filter(is_unchanged).map(|id| tree.node(id).start..tree.node(id).end).collect();
+        for id in tree.ids().filter(|id| !unchanged.iter().any(|range| range.contains(&tree.node(*id).start))) {
+            let Some(name) = callee(tree, id).map(|name| tree.text(name, source)) else { continue };
+            if self.module.variable_names().contains(name) {
+                self.variables.insert(name.to_owned());
+            } else if let Some(below) = self.module.definition(name)
+                && self.seen.insert(&below.name)
+                && !self.definition(below, &self.module.source)
+            {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -101,7 +259,8 @@ pub fn premise_questions(module: &Module, cfg: &Cfg) -> (Vec<Question>, usize) {
     let mut found = Vec::new();
     for name in module.coverage_under(cfg).keys() {
         if let Some(definition) = plain(module, name) {
-            let mut walk = Premises { module, property: name, open: Vec::new(), found: &mut found };
+            let prefix = free_prefix(module);
+            let mut walk = Premises { module, property: name, prefix, open: Vec::new(), found: &mut found };
             walk.definition(definition, &[]);
         }
     }
@@ -118,15 +277,18 @@ fn plain<'a>(module: &'a Module, name: &str) -> Option<&'a Definition> {
 struct Premises<'a, 'f> {
     module: &'a Module,
     property: &'a str,
+    prefix: String,
     open: Vec<&'a str>,
     found: &'f mut Vec<Question>,
 }
 
-/// What stands above a formula: a quantifier's bounds, or the premise of an implication.
+/// What is above a formula: a quantifier's bounds, the premise of an implication, or a definition's parameters with its
+/// arguments.
 #[derive(Clone)]
 enum Above {
     Bounds(String),
     Premise(String),
+    Call { parameters: String, arguments: String },
 }
 
 impl<'a> Premises<'a, '_> {
@@ -160,31 +322,86 @@ impl<'a> Premises<'a, '_> {
             }
             ("bound_infix_op", Some("implies" | "leads_to"), Some(lhs), Some(rhs)) => {
                 let mut inner = above.to_vec();
-                if self.premise(tree, lhs, &mut inner) {
+                if self.premise(tree, lhs, "", &mut inner) {
                     self.visit(tree, rhs, &inner, depth + 1);
+                }
+            }
+            ("disj_list", ..) | ("bound_infix_op", Some("lor"), ..) => self.disjunction(tree, id, above, depth),
+            ("if_then_else", ..) => {
+                let field = |name| tree.field(id, name);
+                let (Some(test), Some(yes), Some(no)) = (field("if"), field("then"), field("else")) else { return };
+                for (arm, sign) in [(yes, ""), (no, "~")] {
+                    let mut inner = above.to_vec();
+                    let says_nothing = tree.text(arm, &self.module.source).trim() == "TRUE";
+                    if !says_nothing && self.premise(tree, test, sign, &mut inner) {
+                        self.visit(tree, arm, &inner, depth + 1);
+                    }
                 }
             }
             ("bounded_quantification", ..) => self.quantified(tree, id, above, depth),
             // The grammar reads `[](P)` as an operator used like a function.
             ("bound_prefix_op" | "bound_nonfix_op", ..) => {
-                let always = tree.field(id, "symbol").is_some_and(|symbol| {
-                    tree.node(symbol).kind == "always" || tree.children(symbol).any(|s| tree.node(s).kind == "always")
-                });
-                if let Some(operand) = tree.children(id).last().filter(|_| always) {
+                if let Some(operand) = tree.children(id).last().filter(|_| is_prefix(tree, id, "always")) {
                     self.visit(tree, operand, above, depth + 1);
                 }
             }
-            ("identifier_ref", ..) => {
-                let name = callee(tree, id).map(|name| tree.text(name, &self.module.source));
-                if let Some(definition) = name.and_then(|name| plain(self.module, name)) {
-                    // The names bound above have no meaning there.
-                    if above.is_empty() {
-                        self.definition(definition, above);
-                    }
-                }
-            }
+            ("identifier_ref" | "bound_op", ..) => self.call(tree, id, above),
             _ => {}
         }
+    }
+
+    /// `~A \/ B` is `A => B`.
+    fn disjunction(&mut self, tree: &'a Tree, id: Id, above: &[Above], depth: usize) {
+        let (mut open, mut items) = (vec![id], Vec::new());
+        while let Some(id) = open.pop() {
+            let id = bare(tree, id);
+            let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
+            match (tree.node(id).kind, symbol) {
+                ("disj_list", _) => open.extend(tree.children(id)),
+                ("bound_infix_op", Some("lor")) => {
+                    open.extend(["lhs", "rhs"].into_iter().filter_map(|side| tree.field(id, side)));
+                }
+                _ => items.push(id),
+            }
+        }
+        let (negated, rest): (Vec<Id>, Vec<Id>) = items.into_iter().partition(|id| is_prefix(tree, *id, "lnot"));
+        if rest.is_empty() || negated.is_empty() {
+            return;
+        }
+        let mut inner = above.to_vec();
+        for item in negated.into_iter().rev() {
+            let Some(operand) = tree.children(item).last() else { return };
+            if !self.premise(tree, operand, "", &mut inner) {
+                return;
+            }
+        }
+        if let [only] = rest.as_slice() {
+            self.visit(tree, *only, &inner, depth + 1);
+        }
+    }
+
+    /// Names bound above have no meaning in a definition, except through its parameters.
+    fn call(&mut self, tree: &'a Tree, id: Id, above: &[Above]) {
+        let Some(name) = callee(tree, id) else { return };
+        let source = &self.module.source;
+        let Some(definition) = self.module.definition(tree.text(name, source)) else { return };
+        let count = tree.children(id).filter(|child| *child != name).count();
+        let is_sound = definition.kind == DefinitionKind::Operator
+            && !definition.damaged
+            && !definition.local
+            && definition.params.iter().all(|param| param.arity == 0)
+            && (id == name || definition.params.len() == count);
+        let arguments = source[tree.node(name).end..tree.node(id).end].trim();
+        if !is_sound || arguments.contains('\n') {
+            return;
+        }
+        let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
+        let parameters = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
+        let mut inner = above.to_vec();
+        if !above.is_empty() || !params.is_empty() {
+            inner.push(Above::Call { parameters, arguments: arguments.to_owned() });
+        }
+        self.definition(definition, &inner);
     }
 
     fn quantified(&mut self, tree: &'a Tree, id: Id, above: &[Above], depth: usize) {
@@ -204,7 +421,8 @@ impl<'a> Premises<'a, '_> {
     }
 
     /// Asks for a premise, and adds it to what stands above. Only predicates of one state can be asked for.
-    fn premise(&mut self, tree: &Tree, id: Id, above: &mut Vec<Above>) -> bool {
+    fn premise(&mut self, tree: &Tree, id: Id, sign: &str, above: &mut Vec<Above>) -> bool {
+        let id = bare(tree, id);
         let node = tree.node(id);
         let temporal = tree.ids().map(|id| tree.node(id)).any(|inner| {
             (node.start..node.end).contains(&inner.start)
@@ -224,20 +442,38 @@ impl<'a> Premises<'a, '_> {
         } else {
             text.to_owned()
         };
-        above.push(Above::Premise(premise));
+        let signed = |text: &str| if sign.is_empty() { text.to_owned() } else { format!("{sign}({text})") };
+        above.push(Above::Premise(signed(&premise)));
+        let mut definitions = String::new();
+        let mut helpers = 0;
         let predicate = above.iter().rev().fold(String::from("TRUE"), |inner, one| match one {
             Above::Bounds(bounds) => format!("\\E {bounds} : ({inner})"),
             Above::Premise(premise) if inner == "TRUE" => premise.clone(),
             Above::Premise(premise) => format!("({premise}) /\\ ({inner})"),
+            Above::Call { parameters, arguments } => {
+                helpers += 1;
+                let name = format!("{}{helpers}", self.prefix);
+                // Writing to a string cannot fail.
+                let _ = writeln!(definitions, "{name}{parameters} ==\n  ({inner})");
+                format!("{name}{arguments}")
+            }
         });
         self.found.push(Question {
             subject: Subject::Premise,
-            label: format!("{}: `{label}`", self.property),
-            predicate,
-            definitions: String::new(),
+            label: format!("{}: `{}`", self.property, signed(&label)),
+            alternatives: vec![vec![predicate]],
+            definitions,
         });
         true
     }
+}
+
+/// Whether an operator with one operand is applied. The grammar reads `~(x = 1)` as an operator used like a function.
+fn is_prefix(tree: &Tree, id: Id, operator: &str) -> bool {
+    matches!(tree.node(id).kind, "bound_prefix_op" | "bound_nonfix_op")
+        && tree.field(id, "symbol").is_some_and(|symbol| {
+            tree.node(symbol).kind == operator || tree.children(symbol).any(|s| tree.node(s).kind == operator)
+        })
 }
 
 #[cfg(test)]
@@ -258,15 +494,17 @@ mod tests {
         );
         assert_eq!(deadlock_questions(&module, &cfg("")), Ok(Vec::new()));
         let asked = deadlock_questions(&module, &cfg("\\* Deadlock covers R1\n")).unwrap();
-        let predicates: Vec<&str> = asked.iter().map(|question| question.predicate.as_str()).collect();
+        let predicates: Vec<String> = asked.iter().map(|question| question.alternatives.concat().join(" | ")).collect();
         assert_eq!(
             predicates,
             [
-                "(~ENABLED ((\\E p \\in P : (Inc(p))))) \\/ (\\E p \\in P : ~ENABLED (Inc(p)))",
+                "~ENABLED ((\\E p \\in P : (Inc(p)))) | \\E p \\in P : ~ENABLED (Inc(p))",
                 "~ENABLED (Idle)",
                 "~ENABLED (Next /\\ UNCHANGED <<m, n>>)",
             ]
         );
+        let asked = deadlock_questions(&module, &cfg("\\* Deadlock covers R1\nCONSTANT P = {p1, p2}\n")).unwrap();
+        assert_eq!(asked[0].alternatives[1].len(), 2);
     }
 
     #[test]
@@ -277,7 +515,8 @@ mod tests {
              Part == m > 7 => n > 7\n\\* covers R2\nLive == [](n = 8 => m = 8) /\\ Part /\\ (n = 7 ~> m = 7)\n\
              Other == n = 6 => m = 6",
         );
-        let asked: Vec<String> = premise_questions(&module, &cfg).0.into_iter().map(|q| q.predicate).collect();
+        let asked: Vec<String> =
+            premise_questions(&module, &cfg).0.into_iter().map(|q| q.alternatives.concat().concat()).collect();
         assert_eq!(
             asked,
             ["n = 8", "m > 7", "n = 7", "n = 9", "\\E p \\in P : (n = p)", "\\E p \\in P : ((n = p) /\\ (m = p))"]

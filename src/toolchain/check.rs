@@ -423,7 +423,6 @@ pub fn bounds(cfg: &Cfg) -> Bounds {
         initial_only: Vec::new(),
         initial_parts: Vec::new(),
         assumptions: Vec::new(),
-        idle_step: None,
         always_enabled: Vec::new(),
         vacuous_premises: Vec::new(),
         deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
@@ -444,9 +443,9 @@ fn bounds_of(request: &CheckRequest) -> Bounds {
             let specification = cfg.specification.as_deref().unwrap_or_default();
             let line = |assumption: String| format!("{specification} assumes {assumption}");
             bounds.assumptions = claims.assumptions.into_iter().map(line).collect();
-            if claims.idle_step.is_some() {
-                bounds.deadlock_checked = false;
-                bounds.idle_step = claims.idle_step;
+            if bounds.deadlock_checked {
+                let line = |step: String| format!("{step} (possible in any state)");
+                bounds.always_enabled = claims.total_step.into_iter().map(line).collect();
             }
         }
         // Nothing is known of the properties: each is accepted by name, or covers nothing.

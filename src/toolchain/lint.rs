@@ -1,14 +1,11 @@
 //! What is refused before any tool sees it: modules that reach outside the model, and ways to make TLC end early with
 //! a success. It looks at tokens only, so code in comments and strings is not mistaken for code.
 
+use crate::tla::semantic::OUTSIDE;
 use crate::tla::{Cfg, Diagnostic, ModuleError, Stage, find_modules};
 
 use super::SpecText;
 use super::scan::{Kind, Token, position, tokens};
-
-/// Modules whose Java side reads or writes files, starts programs or reads the environment. `TLCExt` is not among
-/// them: what it offers stays inside the checker.
-const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
 
 /// The longest module, with those beside it, in bytes: far beyond what a specification needs.
 const LONGEST_MODULE: usize = 4 << 20;

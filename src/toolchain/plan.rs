@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::tla::{Cfg, Question, Violation, ViolationKind, WeakFairness};
+use crate::tla::{Cfg, Violation, ViolationKind, WeakFairness};
 
 use super::lint::is_name;
 use super::run::Jvm;
@@ -195,13 +195,11 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
 
 /// The run that answers a question: its only invariant is the negation of the predicate. SYMMETRY is left out, for with it
 /// a predicate that tells elements of a symmetric set apart may be missed.
-pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, question: &Question) -> RunPlan {
+pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, definitions: &str, predicate: &str) -> RunPlan {
     let module = free_name(spec, format!("TlaforgeQuestion_{number}"));
     let negation = format!("{module}_Not");
-    let text = format!(
-        "---- MODULE {module} ----\nEXTENDS {}\n{}{negation} == ~({})\n====\n",
-        spec.name, question.definitions, question.predicate
-    );
+    let text =
+        format!("---- MODULE {module} ----\nEXTENDS {}\n{definitions}{negation} == ~({predicate})\n====\n", spec.name);
     let invariants = [negation];
     let parts = Parts { invariants: &invariants, view: true, ..Parts::default() };
     RunPlan {

@@ -1,9 +1,9 @@
-//! Asks the checker what a check that holds is worth: see [`Question`]. A question that is not decided counts against the
+//! Asks the checker what a check that holds is worth: see [`crate::tla::Question`]. A question that is not decided counts against the
 //! check, and the reason is given.
 
 use std::time::Duration;
 
-use crate::tla::{Bounds, Module, Question, Reached, Subject, deadlock_questions, premise_questions};
+use crate::tla::{Bounds, Module, Reached, Subject, deadlock_questions, premise_questions};
 
 use super::check::Session;
 use super::{Limits, ToolContext, ToolError, plan};
@@ -18,8 +18,22 @@ impl Session<'_> {
         });
         let mut left = self.cx.limits.check;
         let (premises, left_out) = premise_questions(&module, &self.request.cfg);
-        for (number, question) in steps.into_iter().chain(premises).enumerate() {
-            let reached = self.answer(number, &question, &mut left).await?;
+        let mut number = 0;
+        for question in steps.into_iter().chain(premises) {
+            let mut reached = Reached::No;
+            for alternative in &question.alternatives {
+                reached = Reached::No;
+                for predicate in alternative {
+                    reached = self.answer(number, &question.definitions, predicate, &mut left).await?;
+                    number += 1;
+                    if !matches!(reached, Reached::Yes { .. }) {
+                        break;
+                    }
+                }
+                if matches!(reached, Reached::Yes { .. }) {
+                    break;
+                }
+            }
             let (said, list) = match question.subject {
                 Subject::Step => ("always possible", &mut bounds.always_enabled),
                 Subject::Premise => ("satisfied by no reachable state", &mut bounds.vacuous_premises),
@@ -36,13 +50,19 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn answer(&mut self, number: usize, question: &Question, left: &mut Duration) -> Result<Reached, ToolError> {
+    async fn answer(
+        &mut self,
+        number: usize,
+        definitions: &str,
+        predicate: &str,
+        left: &mut Duration,
+    ) -> Result<Reached, ToolError> {
         if left.as_millis() < 100 {
             return Ok(Reached::Unknown("no time was left for it".to_owned()));
         }
         let limits = Limits { check: *left, ..self.cx.limits.clone() };
         let cx = ToolContext { limits: &limits, cancel: self.cx.cancel, progress: self.cx.progress };
-        let plan = plan::question(&self.request.spec, &self.request.cfg, number, question);
+        let plan = plan::question(&self.request.spec, &self.request.cfg, number, definitions, predicate);
         let (run, output) = match self.explorer.run(&self.request.spec, &plan, &cx).await {
             Ok(done) => done,
             Err(error) if error.is_fatal() => return Err(error),

@@ -170,6 +170,9 @@ fn a_property_that_is_true_by_definition_covers_nothing() {
         ("", "IF n > Max THEN n >= 0 \\/ n < 0 ELSE n = n", "INVARIANT"),
         ("", "LET x == n IN x = n", "INVARIANT"),
         ("Same(a) == a\n", "n <= Same(n)", "INVARIANT"),
+        ("Next1(a) == a + 1\n", "n <= Next1(n)", "INVARIANT"),
+        ("", "<<n, Max>>[1] = n", "INVARIANT"),
+        ("", "[](n = 1 => <>(n = 1))", "PROPERTY"),
     ] {
         let checkers: &[&str] = if role == "PROPERTY" { &TLC } else { &["embedded"] };
         // A state predicate under PROPERTY is refused before, because it was checked in the initial states only.
@@ -224,6 +227,62 @@ fn the_absence_of_deadlocks_covers_nothing_if_none_can_occur() {
 }
 
 #[test]
+fn one_process_of_a_set_that_never_waits_takes_the_worth_of_deadlock_freedom() {
+    let set = |first: &str| {
+        let reset = "while TRUE do\n        await n = Max;\n        n := 0;\n      end while;\n";
+        let mut answers = with_process(&format!(
+            "begin\n  Which:\n    if self = 3 then\n  First:\n      {first}    else\n  Reset:\n      {reset}    end if;\n"
+        ));
+        answers.module = answers.module.replace("process other = 2", "process other \\in {2, 3}");
+        answers
+    };
+    refused(&set("while TRUE do\n        skip;\n      end while;\n"), &BOTH, "requirements_covered", "R2");
+    let waiting = "while TRUE do\n        await n = Max;\n      end while;\n";
+    approved(&set(waiting), &["embedded"]);
+}
+
+#[test]
+fn processes_that_take_turns_beside_the_protocol_take_the_worth_of_deadlock_freedom() {
+    let turns = |second: &str| {
+        let mut answers = with_process(&format!(
+            "begin\n  Ping:\n    while TRUE do\n      await turn = 0;\n      turn := 1;\n    end while;\nend process;\n\
+             process third = 3\nbegin\n  Pong:\n    while TRUE do\n      await turn = 1{second};\n      turn := 0;\n    \
+             end while;\n"
+        ));
+        answers.module = answers.module.replace("variables n = 0;", "variables n = 0, turn = 0;");
+        answers
+    };
+    refused(&turns(""), &BOTH, "requirements_covered", "R2");
+    // One of them waits for the worker.
+    approved(&turns(" /\\ n = Max;\n      n := 0"), &["embedded"]);
+    let mut answers =
+        plain("Naturals", "Ping == t = 0 /\\ t' = 1 /\\ UNCHANGED n\nPong == t = 1 /\\ t' = 0 /\\ n' = n\n", "t' = t");
+    answers.module =
+        answers.module.replace("VARIABLE n", "VARIABLES n, t").replace("n' = 0", "n' = 0 /\\ UNCHANGED <<t>>");
+    answers.module = answers.module.replace("Init == n = 0", "Init == n = 0 /\\ t = 0").replace("]_n", "]_<<n, t>>");
+    answers.module = answers.module.replace("Inc \\/ Reset", "Inc \\/ Reset \\/ Ping \\/ Pong");
+    let more = with_process("");
+    let answers = Answers { informal: more.informal, cfg: more.cfg, review: more.review, ..answers };
+    refused(&answers, &["embedded"], "requirements_covered", "R2");
+}
+
+#[test]
+fn a_step_that_no_state_disables_takes_the_worth_of_deadlock_freedom() {
+    let more = with_process("");
+    for next in [
+        "n' = IF n < Max THEN n + 1 ELSE 0",
+        "\\E i \\in {0, 1, 2} : n' = i",
+        "IF n < Max THEN n' = n + 1 ELSE n' \\in {0, 1}",
+    ] {
+        let mut answers = plain("Naturals", "", "TRUE");
+        answers.module = answers.module.replace("Next == Inc \\/ Reset", &format!("Next == {next}"));
+        let more = more.clone();
+        let answers = Answers { informal: more.informal, cfg: more.cfg, review: more.review, ..answers };
+        refused(&answers, &["embedded"], "requirements_covered", "R2");
+    }
+}
+
+#[test]
 fn a_step_that_changes_nothing_takes_the_worth_of_deadlock_freedom() {
     let mut answers = plain("Naturals", "Even == n % 2 = 0 /\\ UNCHANGED n\nOdd == n % 2 = 1 /\\ n' = n\n", "TRUE");
     answers.module = answers.module.replace("Inc \\/ Reset", "Inc \\/ Reset \\/ Even \\/ Odd");
@@ -232,6 +291,31 @@ fn a_step_that_changes_nothing_takes_the_worth_of_deadlock_freedom() {
     answers.cfg = more.cfg;
     answers.review = more.review;
     refused(&answers, &["embedded"], "requirements_covered", "R2");
+}
+
+#[test]
+fn a_premise_is_found_in_every_form() {
+    for checker in BOTH {
+        let bench = bench();
+        let invariants = format!(
+            "Above(a, b) == a > b => n = 7\nNot(a) == ~(n = a) \\/ n > 8\nBelow == n > 4 => n = 3\n{}",
+            INVARIANTS.replace(
+                "n <= Max\n",
+                "/\\ \\A i \\in {5, 6} : Above(n, i) /\\ Below\n              /\\ Not(9)\n              \
+                 /\\ IF n = 8 THEN n = 1 ELSE n <= Max\n"
+            )
+        );
+        let answers = Answers { invariants, ..Answers::default() };
+        bench.forge(&answers.first(), &["--checker", checker]).expect(0);
+        let check = bench.read("specs/workspace/check.md");
+        for premise in ["a > b", "n > 4", "n = a", "n = 8"] {
+            assert!(
+                check.contains(&format!("NeverAbove: `{premise}` (satisfied by no reachable state)")),
+                "{premise}: {check}"
+            );
+        }
+        assert!(!check.contains("not decided") && !check.contains("~(n = 8)"), "{check}");
+    }
 }
 
 #[test]

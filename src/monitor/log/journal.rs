@@ -85,7 +85,7 @@ const TOLD: &str = "told.stop_reason told.text told.tools";
 
 /// What a check found, below `outcome.` of `check_finished` and `check.` of `revision_closed`.
 const CHECK: &str = "bounds.always_enabled bounds.assumptions bounds.assumptions_only bounds.collision_probability \
-    bounds.constants.* bounds.constraints bounds.deadlock_checked bounds.idle_step bounds.initial_only \
+    bounds.constants.* bounds.constraints bounds.deadlock_checked bounds.initial_only \
     bounds.initial_parts bounds.symmetry bounds.vacuous_premises bounds.view checker coverage invariants probes.* \
     properties reason statistics.depth statistics.distinct statistics.generated statistics.initial \
     statistics.left_on_queue statistics.seconds statistics.waited_seconds trace trace.* verdict version violated.kind \

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::tla::references::canonical;
 
+use super::impure::is_impure_name;
 use super::standard::exported;
 use super::term::{Term, apply, junction, square, truth};
 use super::tree::{Bound, Component, Expr, Form, Module, Quantifier, Segment, Subscripted, Unit};
@@ -61,9 +62,6 @@ pub(super) struct Expansion<'d, 'a> {
     depth: usize,
 }
 
-/// Operators whose value is no function of state and operands.
-const UNSTABLE: [&str; 4] = ["TLCGet", "TLCSet", "RandomElement", "JavaTime"];
-
 impl<'a> Definitions<'a> {
     pub(super) fn of(text: &'a str, module: &'a Module, replaced: HashMap<&'a str, &'a str>) -> Self {
         // Another module may give any name a meaning.
@@ -82,7 +80,7 @@ impl<'a> Definitions<'a> {
             constants: BTreeSet::new(),
             variables: BTreeSet::new(),
             replaced,
-            standard: standard.filter(|name| alone && !UNSTABLE.contains(&name.as_str())).collect(),
+            standard: standard.filter(|name| alone && !is_impure_name(name)).collect(),
             beyond: Cell::new(0),
         };
         for unit in &module.units {
@@ -214,7 +212,7 @@ impl<'a> Expansion<'_, 'a> {
             Form::Application(function, arguments) => {
                 let mut operands = vec![self.term(function, scope)];
                 operands.extend(self.all(arguments, scope));
-                plain("[", operands)
+                apply("[", operands)
             }
             Form::Action(kind, two) => {
                 let (action, subscript) = (self.term(&two.0, scope), self.term(&two.1, scope));

@@ -31,8 +31,9 @@ const IMPURE: &[(&str, &str, &str)] = &[
     ("Toolbox", "_TEPosition", "Trace"),
 ];
 
-/// Modules that reach outside the model: each of their operators is impure, under the name of its module.
-const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
+/// Modules whose Java side reads or writes files, starts programs or reads the environment: each of their operators is
+/// impure, under the name of its module. `TLCExt` is not among them: what it offers stays inside the checker.
+pub const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
 
 /// The impure operators that a module uses, or its configuration puts in the place of others, under the names by which a
 /// review accepts them. If the module cannot be resolved, each word that may be such an operator counts.
@@ -64,6 +65,11 @@ fn accepted_as(graph: &Graph, symbol: SymbolId) -> Option<&'static str> {
     // Built-in operators belong to no module.
     let built_in = matches!(symbol.kind, SymbolKind::BuiltIn(_));
     outside.or_else(|| known().map(|(_, _, line)| *line)).filter(|_| !built_in)
+}
+
+/// Whether the value of an operator of this name may depend on more than its operands and the state.
+pub fn is_impure_name(name: &str) -> bool {
+    IMPURE.iter().any(|(_, operator, _)| *operator == name) || name == "IOExec" || name == "ToTrace"
 }
 
 fn by_word(word: &str) -> Option<&'static str> {

@@ -104,12 +104,6 @@ impl Model {
         Ok(Expansion { node, scope: Scope::default() })
     }
 
-    /// All variables of the root module.
-    pub(super) fn variables(&self) -> Vec<SymbolId> {
-        let declared = self.graph.declarations(self.root);
-        declared.into_iter().filter(|id| self.graph.symbol(*id).kind == SymbolKind::Variable).collect()
-    }
-
     /// Counts a step of the walk.
     pub(super) fn step(&self, depth: u32) -> Result<(), String> {
         self.steps.set(self.steps.get() + 1);

@@ -1,7 +1,7 @@
 //! Expressions in a normal form with all definitions expanded, so that two of them can be compared by meaning rather than
 //! by text. What cannot be expanded stays as an opaque part; two terms that are equal always have the same meaning.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// One expression. The derived order sorts the operands of commutative operators.
@@ -117,11 +117,47 @@ pub(super) fn equal(one: &Rc<Term>, other: &Rc<Term>) -> Rc<Term> {
             return junction(AND, ones.iter().zip(others).map(|(one, other)| equal(one, other)));
         }
         (Term::Literal(a), Term::Literal(b)) if a != b && same_kind(a, b) => return truth(false),
+        _ if is_sum(one) || is_sum(other) => {
+            if let Some(difference) = difference(one, other) {
+                return truth(difference == 0);
+            }
+        }
         _ => {}
     }
     let mut sides = vec![one.clone(), other.clone()];
     sides.sort();
     Rc::new(Term::Apply("=".to_owned(), sides))
+}
+
+fn is_sum(term: &Term) -> bool {
+    term.is("+").or_else(|| term.is("-")).is_some_and(|operands| operands.len() == 2)
+}
+
+/// `a - b` for sums of which nothing but a number is left.
+fn difference(one: &Term, other: &Term) -> Option<i64> {
+    let (mut parts, mut number) = (BTreeMap::new(), 0);
+    add(one, 1, &mut parts, &mut number)?;
+    add(other, -1, &mut parts, &mut number)?;
+    parts.values().all(|count| *count == 0).then_some(number)
+}
+
+fn add<'t>(term: &'t Term, sign: i64, parts: &mut BTreeMap<&'t Term, i64>, number: &mut i64) -> Option<()> {
+    match term {
+        Term::Apply(name, operands) if is_sum(term) => {
+            add(&operands[0], sign, parts, number)?;
+            add(&operands[1], if name == "-" { -sign } else { sign }, parts, number)
+        }
+        Term::Literal(text) if text.bytes().all(|b| b.is_ascii_digit()) => {
+            *number = number.checked_add(sign.checked_mul(text.parse().ok()?)?)?;
+            Some(())
+        }
+        // Two of these need not have the same value.
+        Term::Opaque(..) => None,
+        _ => {
+            *parts.entry(term).or_default() += sign;
+            Some(())
+        }
+    }
 }
 
 /// Two decimal numbers, or two strings without escapes: different ones differ in value.
@@ -175,6 +211,10 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("\\geq", [one, other]) => not(&apply("<", vec![one.clone(), other.clone()])),
         ("\\leq", [one, other]) => not(&apply("<", vec![other.clone(), one.clone()])),
         ("<", [one, other]) if one == other => truth(false),
+        ("<", [one, other]) if difference(one, other).is_some() => truth(difference(one, other) < Some(0)),
+        ("[", [tuple, index]) => {
+            tuple.is("<<>>").and_then(|parts| element(parts, index)).unwrap_or_else(|| plain(operands))
+        }
         ("<", [one, zero]) if **zero == Term::Literal("0".to_owned()) && is_size(one) => truth(false),
         ("\\subseteq", [one, other]) if one == other => truth(true),
         ("\\supseteq", [one, other]) => apply("\\subseteq", vec![other.clone(), one.clone()]),
@@ -199,6 +239,12 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("\\cup" | "\\cap" | "+" | "*", [one, other]) if one > other => plain(vec![other.clone(), one.clone()]),
         _ => plain(operands),
     }
+}
+
+/// The element of a tuple at a written index.
+fn element(parts: &[Rc<Term>], index: &Term) -> Option<Rc<Term>> {
+    let Term::Literal(text) = index else { return None };
+    parts.get(text.parse::<usize>().ok()?.checked_sub(1)?).cloned()
 }
 
 /// A number that is never negative.

@@ -175,7 +175,25 @@ fn simplified(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
         }
         _ => return term.clone(),
     };
-    if is_tautology(&rebuilt, left, 0) { truth(true) } else { rebuilt }
+    if is_tautology(&unrolled(&rebuilt, left), left, 0) { truth(true) } else { rebuilt }
+}
+
+/// The formula with `<>P` as `P \/ <>P` and `[]P` as `P /\ []P`.
+fn unrolled(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
+    *left = left.saturating_sub(1);
+    if *left == 0 {
+        return term.clone();
+    }
+    let Term::Apply(name, parts) = &**term else { return term.clone() };
+    let mut all = || parts.iter().map(|part| unrolled(part, left)).collect::<Vec<_>>();
+    match (name.as_str(), parts.as_slice()) {
+        (AND | OR, _) => junction(name, all()),
+        (NOT, [one]) => not(&unrolled(one, left)),
+        ("IF", [_, _, _]) => super::term::apply("IF", all()),
+        ("<>", [one]) => junction(OR, [unrolled(one, left), term.clone()]),
+        ("[]", [one]) => junction(AND, [unrolled(one, left), term.clone()]),
+        _ => term.clone(),
+    }
 }
 
 /// Whether a formula holds however its atoms are: cases of one atom after the other.
@@ -282,6 +300,12 @@ mod tests {
             "P == Cardinality(0..n) >= 0",
             "P == CASE n = 1 -> TRUE [] OTHER -> TRUE",
             "P == PrintT(n)",
+            "P == n <= n + 1",
+            "P == n + m + 2 > 1 + (m + n)",
+            "P == (n + 1) - m = n - m + 1",
+            "P == <<n, m>>[1] = n",
+            "P == [](n = 1 => <>(n = 1))",
+            "P == []([](n = 1) => n = 1 \\/ m = 1)",
         ] {
             assert_eq!(answers(definitions), (true, true), "{definitions}");
         }
@@ -299,6 +323,11 @@ mod tests {
         for definitions in [
             "P == n <= Max",
             "P == n = m",
+            "P == n <= n + m",
+            "P == n < n + 1 - 1",
+            "P == n + m = n - m",
+            "P == <<n, m>>[2] = n",
+            "P == <<n, m>>[n] = n",
             "P == n = 1 => n = 2",
             "F(a) == CHOOSE x \\in {a} : TRUE\nP == F(n) = F(m)",
             "F(a) == {x \\in S : x > a}\nP == F(n) = F(m)",
@@ -321,6 +350,9 @@ mod tests {
             "P == [][Inc]_n",
             "P == [](n <= Max)",
             "P == <>(n = 1)",
+            "P == [](n = 1 => <>(n = 2))",
+            "P == [](<>(n = 1) => n = 1)",
+            "P == [](n = 1 => [](n = 1))",
             "P == n = 1 ~> n = 0",
             "P == WF_vars(Inc)",
             "P == [][n' = n]_m",

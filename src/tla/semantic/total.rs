@@ -1,0 +1,160 @@
+//! Whether a next-state relation has a step that no state disables, as far as its form shows: then no state is without a
+//! successor, and the absence of a deadlock says nothing about the protocol.
+
+use crate::tla::Cfg;
+
+use super::builtin::Row;
+use super::graph::{Node, STATE, SymbolId, SymbolKind};
+use super::model::{Connective, Expansion, Model};
+
+/// The text of a disjunct that is possible in every state, reachable or not.
+pub(super) fn total_step(model: &Model, cfg: &Cfg, next: &Expansion) -> Result<Option<String>, String> {
+    Total { model, cfg }.disjunct(next, 0)
+}
+
+struct Total<'a> {
+    model: &'a Model,
+    cfg: &'a Cfg,
+}
+
+impl Total<'_> {
+    fn disjunct(&self, at: &Expansion, depth: u32) -> Result<Option<String>, String> {
+        self.model.step(depth)?;
+        let unfolded = self.model.unfold(at)?;
+        match self.model.parts(&unfolded) {
+            Some((Connective::Or, operands)) => {
+                for operand in &operands {
+                    if let Some(found) = self.disjunct(operand, depth + 1)? {
+                        return Ok(Some(found));
+                    }
+                }
+                Ok(None)
+            }
+            Some((Connective::Some, operands)) if self.all_have_elements(&unfolded)? => {
+                operands.first().map_or(Ok(None), |body| self.disjunct(body, depth + 1))
+            }
+            _ => Ok(self.constrained(&unfolded, depth)?.map(|_| self.model.text(at.node))),
+        }
+    }
+
+    /// The variables whose next value an action constrains, if some next state satisfies it in every state.
+    fn constrained(&self, at: &Expansion, depth: u32) -> Result<Option<Vec<SymbolId>>, String> {
+        self.model.step(depth)?;
+        let at = self.model.unfold(at)?;
+        let first = |operands: &[Expansion]| -> Result<_, String> {
+            for operand in operands {
+                if let Some(found) = self.constrained(operand, depth + 1)? {
+                    return Ok(Some(found));
+                }
+            }
+            Ok(None)
+        };
+        let mut variables = Vec::new();
+        match self.model.parts(&at) {
+            Some((Connective::And, operands)) => {
+                for operand in &operands {
+                    let Some(more) = self.constrained(operand, depth + 1)? else { return Ok(None) };
+                    // Two conjuncts may ask for different values.
+                    if more.iter().any(|variable| variables.contains(variable)) {
+                        return Ok(None);
+                    }
+                    variables.extend(more);
+                }
+                return Ok(Some(variables));
+            }
+            Some((Connective::Or, operands)) => return first(&operands),
+            Some((Connective::Some, operands)) => {
+                return if self.all_have_elements(&at)? { first(&operands) } else { Ok(None) };
+            }
+            // `[A]_v` is `A \/ v' = v`.
+            Some((Connective::Square, operands)) => {
+                let Some(state) = operands.get(1) else { return Ok(None) };
+                return Ok(self.variables_of(state, &mut variables, depth + 1)?.then_some(variables));
+            }
+            _ => {}
+        }
+        let Some((name, operands)) = self.applied(&at) else { return Ok(None) };
+        let is_if = matches!(self.model.graph.node(at.node), Node::Apply(one) if one.operator == Row::If.symbol());
+        match (name.as_str(), operands.as_slice()) {
+            ("TRUE", []) => Ok(Some(variables)),
+            ("UNCHANGED", [state]) => Ok(self.variables_of(state, &mut variables, depth + 1)?.then_some(variables)),
+            ("=" | "\\in", [primed, value]) => {
+                let primed = self.model.unfold(primed)?;
+                let primed = self.applied(&primed).filter(|(name, _)| name == "'");
+                let Some(inner) = primed.and_then(|(_, operands)| operands.into_iter().next()) else {
+                    return Ok(None);
+                };
+                if !self.variables_of(&inner, &mut variables, depth + 1)? {
+                    return Ok(None);
+                }
+                let possible = if name == "\\in" {
+                    variables.len() == 1 && self.has_elements(value)?
+                } else if variables.len() == 1 {
+                    self.model.level(value)? <= STATE
+                } else {
+                    let mut before = Vec::new();
+                    self.variables_of(value, &mut before, depth + 1)? && before == variables
+                };
+                Ok(possible.then_some(variables))
+            }
+            (_, [test, yes, no]) if is_if && self.model.level(test)? <= STATE => {
+                let (yes, no) = (self.constrained(yes, depth + 1)?, self.constrained(no, depth + 1)?);
+                let both = yes.zip(no);
+                Ok(both.map(|(yes, no)| yes.into_iter().chain(no).collect()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn all_have_elements(&self, at: &Expansion) -> Result<bool, String> {
+        for range in self.model.ranges(at) {
+            if !self.has_elements(&range)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The variables of a variable or of a tuple of such, in their order; `false` for anything else.
+    fn variables_of(&self, at: &Expansion, variables: &mut Vec<SymbolId>, depth: u32) -> Result<bool, String> {
+        self.model.step(depth)?;
+        let at = self.model.unfold(at)?;
+        let Node::Apply(application) = self.model.graph.node(at.node) else { return Ok(false) };
+        if self.model.graph.symbol(application.operator).kind == SymbolKind::Variable {
+            variables.push(application.operator);
+            return Ok(true);
+        }
+        if application.operator != Row::Tuple.symbol() {
+            return Ok(false);
+        }
+        for node in application.operands.iter().flatten() {
+            let element = Expansion { node: *node, scope: at.scope.clone() };
+            if !self.variables_of(&element, variables, depth + 1)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The built-in operator that an expression applies, with its operands.
+    fn applied(&self, at: &Expansion) -> Option<(String, Vec<Expansion>)> {
+        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
+        let symbol = self.model.graph.symbol(application.operator);
+        let operand = |node: &_| Expansion { node: *node, scope: at.scope.clone() };
+        let operands = application.operands.iter().flatten().map(operand).collect();
+        matches!(symbol.kind, SymbolKind::BuiltIn(_)).then(|| (symbol.name.to_string(), operands))
+    }
+
+    /// Whether a set is written out, here or in the configuration, with an element.
+    fn has_elements(&self, set: &Expansion) -> Result<bool, String> {
+        let set = self.model.unfold(set)?;
+        let Node::Apply(application) = self.model.graph.node(set.node) else { return Ok(false) };
+        if application.operator == Row::Set.symbol() {
+            return Ok(!application.operands.is_empty());
+        }
+        let symbol = self.model.graph.symbol(application.operator);
+        let is_root = self.model.symbol(&symbol.name) == Some(application.operator);
+        let value = self.cfg.constants.get(&*symbol.name).and_then(|value| value.strip_prefix('{'));
+        Ok(is_root && value.is_some_and(|value| value != "}"))
+    }
+}
