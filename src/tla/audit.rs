@@ -8,7 +8,7 @@ use super::cfg::Cfg;
 use super::definition::Definition;
 use super::module::{Module, Statement};
 use super::probe::ASSERTION;
-use super::references::References;
+use super::references::{References, references};
 use super::syntax::Id;
 use super::trivial::can_fail;
 
@@ -166,11 +166,32 @@ fn fairness(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
         for definition in names.iter().filter_map(|name| by_name.get(name.as_str())) {
             conjuncts(module, definition, &mut found);
         }
+        found.extend(fair_actions(module, cfg, &names));
     }
     if let Some(algorithm) = &module.algorithm {
         found.extend(algorithm.fairness.iter().map(|annotation| format!("PlusCal: {annotation}")));
     }
     found
+}
+
+/// What fairness is asked of besides the steps of the protocol: definitions that the specification needs and its
+/// next-state relation does not. The steps themselves change with the protocol.
+fn fair_actions(module: &Module, cfg: &Cfg, specified: &BTreeSet<String>) -> Vec<String> {
+    let by_name = module.definitions_by_name();
+    let mut named: BTreeSet<String> = BTreeSet::new();
+    for definition in specified.iter().filter_map(|name| by_name.get(name.as_str())) {
+        let tree = &definition.tree;
+        for fair in tree.ids().filter(|id| tree.node(*id).kind == "fairness") {
+            let refers = references(tree, &module.source, fair, &[]);
+            named.extend(refers.names.iter().filter(|name| by_name.contains_key(name.as_str())).cloned());
+            named.extend(module.closure_of([&refers]));
+        }
+    }
+    let next = cfg.next.clone().unwrap_or_else(|| "Next".to_owned());
+    let mut steps = module.closure(&next);
+    steps.insert(next);
+    let besides = named.iter().filter(|name| !steps.contains(*name));
+    besides.filter_map(|name| by_name.get(name.as_str())).map(|d| d.normalised(&module.source)).collect()
 }
 
 fn conjuncts(module: &Module, definition: &Definition, found: &mut BTreeSet<String>) {

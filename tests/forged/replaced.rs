@@ -127,3 +127,32 @@ fn a_lone_carriage_return_ends_a_comment_for_both_checkers() {
         bench.run(&["check", "M.tla", "--checker", checker]).expect(0).prints(&["holds: Safe"]);
     }
 }
+
+/// A counter that starts again, with fairness of the action `Go`, which is none of its steps.
+fn fair_of(go: &str) -> Answers {
+    let module = format!(
+        "---- MODULE Spec ----\nEXTENDS Naturals\nVARIABLE n\nvars == <<n>>\nInit == n = 0\nInc == n < 3 /\\ n' = n + 1\n\
+         Reset == n = 3 /\\ n' = 0\nNext == Inc \\/ Reset\nGo == {go}\nSpec == Init /\\ [][Next]_vars /\\ WF_vars(Go)\n====\n"
+    );
+    Answers {
+        module,
+        invariants: "TypeOK == n \\in 0..3\n".to_owned(),
+        properties: "\\* covers R1\nLive == []<>(n = 3)\n".to_owned(),
+        witnesses: "WitnessOne == n = 1\n".to_owned(),
+        cfg: "SPECIFICATION Spec\nINVARIANT TypeOK\nPROPERTY Live\n\\* WITNESS WitnessOne\n".to_owned(),
+        ..Answers::default()
+    }
+}
+
+#[test]
+fn fairness_that_grows_behind_a_name_is_a_change() {
+    let (first, later) = (fair_of("Inc /\\ n > 9"), fair_of("Inc \\/ Reset"));
+    let bench = counter::bench();
+    let script = later
+        .repair()
+        .answer("formalize", 0, 1, "draft", &fenced(&first.module))
+        .answer("generate_invariants", 0, 1, "draft", &first.sections())
+        .answer("generate_invariants", 1, 1, "repair", &later.sections());
+    bench.forge(&script, &["--max-revisions", "1", "--checker", "tlc"]).expect(1);
+    last_clause(&bench, "changes_named", "FAIRNESS");
+}
