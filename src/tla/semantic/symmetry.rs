@@ -65,7 +65,7 @@ impl Soundness<'_> {
         if let Node::Apply(application) = graph.node(at.node) {
             let operands = application.operands.iter().flatten();
             let mut operands = operands.map(|node| Expansion { node: *node, scope: at.scope.clone() });
-            match self.standard(application.operator) {
+            match self.model.standard(application.operator) {
                 Some(("TLC", "Permutations")) => {
                     let set = operands.next().ok_or("`Permutations` has no operand")?;
                     return self.permuted_set(set);
@@ -150,20 +150,6 @@ impl Soundness<'_> {
         Ok(())
     }
 
-    /// The standard module that defines an operator, and its name there.
-    fn standard(&self, symbol: SymbolId) -> Option<(&str, &str)> {
-        let graph = &self.model.graph;
-        let mut body = graph.symbol(symbol).body?;
-        while let Node::Substituted { body: inner, .. } = graph.node(body) {
-            body = *inner;
-        }
-        let module = self.model.standard_module(graph.place(body))?;
-        let name = &*graph.symbol(symbol).name;
-        // `T!Permutations` of an instance.
-        let name = name.rsplit_once('!').map_or(name, |(_, name)| name);
-        Some((module, name))
-    }
-
     /// Everything that a definition uses.
     fn reach(&mut self, symbol: SymbolId) -> Result<(), String> {
         if !self.seen.insert(symbol) {
@@ -178,7 +164,7 @@ impl Soundness<'_> {
             None if self.sets.contains(&symbol) => return Ok(()),
             None => {}
         }
-        if let Some((module, name)) = self.standard(symbol) {
+        if let Some((module, name)) = self.model.standard(symbol) {
             let fair = FAIR_MODULES.contains(&module) || (module == "TLC" && FAIR_OPERATORS.contains(&name));
             return if fair { Ok(()) } else { Err(format!("`{name}` of module {module} may tell members apart")) };
         }
@@ -226,7 +212,7 @@ impl Soundness<'_> {
             })
             .collect();
         all.operator == Row::All.symbol()
-            && matches!(self.standard(comparison.operator), Some((_, "\\leq" | "\\geq")))
+            && matches!(self.model.standard(comparison.operator), Some((_, "\\leq" | "\\geq")))
             && self.model.replacement(comparison.operator).is_none()
             && (sides == [*x, *y] || sides == [*y, *x])
             && self.is_same(*from, *among)
@@ -279,7 +265,7 @@ impl Soundness<'_> {
         match symbol.kind {
             SymbolKind::BuiltIn(_) => false,
             SymbolKind::Parameter => !bound.contains(&operator),
-            SymbolKind::Operator if self.standard(operator).is_some() || !seen.insert(operator) => false,
+            SymbolKind::Operator if self.model.standard(operator).is_some() || !seen.insert(operator) => false,
             SymbolKind::Operator => {
                 let known = bound.len();
                 bound.extend(&symbol.parameters);
