@@ -510,6 +510,48 @@ fn a_folder_of_modules_is_compared_with_sany() {
     println!("{}\n{}", all.table(), all.differ);
 }
 
+/// A module that defines the members of a set that its configuration puts in the place of a constant.
+fn symmetry_fault_of_substituted(body: &str, cfg: &str) -> Option<String> {
+    let spec = "---- MODULE Spec ----\nCONSTANTS P, Other\nVARIABLE x\nInit == x \\in P\nNext == x' \\in P\nInv == x \\in P\n====";
+    let text = format!(
+        "---- MODULE MC ----\nEXTENDS Spec, TLC\nCONSTANTS c1, c2, c3\nMCP == {{c1, c2, c3}}\nPerms == Permutations(MCP)\n{body}\n===="
+    );
+    let first = if cfg.contains("c1 =") { "" } else { "c1 = c1" };
+    let cfg = format!("INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS {first} c2 = c2 c3 = c3 P <- MCP\n{cfg}\n");
+    let cfg = Cfg::parse(&cfg).expect("a configuration");
+    symmetry_fault("MC", &text, &[("Spec".to_owned(), spec.to_owned())], &cfg)
+}
+
+#[test]
+fn symmetry_of_a_substituted_set_is_sound_where_its_members_are_named_nowhere_else() {
+    for (body, cfg) in [
+        ("", "Other = 3 SYMMETRY Perms"),
+        ("More == Permutations(P)", "Other = 3 SYMMETRY More"),
+        ("Two == MCP", "Other <- Two SYMMETRY Perms"),
+        ("Unused == c1", "Other = 3 SYMMETRY Perms"),
+    ] {
+        assert_eq!(symmetry_fault_of_substituted(body, cfg), None, "{body} {cfg}");
+    }
+    for (body, cfg, why) in [
+        ("Boss == c1", "Other <- Boss SYMMETRY Perms", "names c1"),
+        ("Two == {c1, c2}", "Other <- Two SYMMETRY Perms", "names c1"),
+        ("Bad == x # c3", "Other = 3 SYMMETRY Perms INVARIANT Bad", "names c3"),
+        ("Bad == x = CHOOSE c \\in MCP : TRUE", "Other = 3 SYMMETRY Perms INVARIANT Bad", "may pick a member"),
+        ("Bad == x = CHOOSE c \\in P : TRUE", "Other = 3 SYMMETRY Perms INVARIANT Bad", "may pick a member"),
+        ("", "Other = c2 SYMMETRY Perms", "names c2"),
+        ("", "Other = {c2} SYMMETRY Perms", "names c2"),
+        ("", "Other = 3 c1 = 1 SYMMETRY Perms", "no set of model values"),
+        ("", "Other = 3 c1 = c2 SYMMETRY Perms", "names c2"),
+        ("Few == Permutations({c1, c2})", "Other = 3 SYMMETRY Few", "something else"),
+        ("Two == {c1, c2}\nFew == Permutations(Two)", "Other = 3 SYMMETRY Few", "names c1"),
+        ("Two == {c1, c2}\nFew == Permutations(Two)", "Other = 3 SYMMETRY Perms Few", "something else"),
+        ("Two == {c1, c1}\nFew == Permutations(Two)", "Other = 3 SYMMETRY Few", "something else"),
+    ] {
+        let found = symmetry_fault_of_substituted(body, cfg);
+        assert!(found.as_deref().is_some_and(|found| found.contains(why)), "{body} {cfg}: {found:?}");
+    }
+}
+
 /// Why the symmetry of a module with two sets of model values is not shown to be sound.
 fn symmetry_fault_of(body: &str, cfg: &str) -> Option<String> {
     let text = format!(
@@ -531,6 +573,10 @@ fn symmetry_is_sound_where_members_are_treated_alike() {
         "LET none == CHOOSE n : n \\notin Nat IN x' = x /\\ y' = none",
         "LET Least(n) == CHOOSE m \\in 1..Other : \\A k \\in 1..Other : m <= k IN x' = x /\\ y' = Least(3)",
         "x' = (x @@ (y :> 1)) /\\ UNCHANGED y /\\ Assert(TRUE, y)",
+        // There is one largest number of a set, whatever the set.
+        "LET Max(S) == CHOOSE n \\in S : \\A m \\in S : n >= m IN x' = x /\\ y' = Max({x[p] : p \\in P})",
+        "LET Min(S) == CHOOSE n \\in S : n \\in S /\\ (\\A m \\in S : n \\leq m) IN x' = x /\\ y' = Min({x[p] : p \\in P})",
+        "LET all == {x[p] : p \\in P} IN x' = x /\\ y' = CHOOSE n \\in all : \\A m \\in all : m <= n",
     ] {
         assert_eq!(symmetry_fault_of(&format!("Next == {next}"), ""), None, "{next}");
     }
@@ -548,6 +594,19 @@ fn symmetry_is_not_sound_where_a_member_can_be_told_apart() {
         ("T == INSTANCE TLC\nNext == y' = T!RandomElement(V) /\\ x' = x", "", "`RandomElement` of module TLC"),
         ("Inv2 == y = (CHOOSE v \\in V : TRUE)\nNext == UNCHANGED <<x, y>>", "INVARIANT Inv2", "may pick a member"),
         ("One == CHOOSE v \\in V : TRUE\nNext == y' = Other /\\ x' = x", "Other <- One", "may pick a member"),
+        // There may be several.
+        (
+            "Top(S) == CHOOSE p \\in S : \\A q \\in S : x[p] >= x[q]\nNext == y' = Top(P) /\\ x' = x",
+            "",
+            "may pick a member",
+        ),
+        (
+            "Top(S, T) == CHOOSE n \\in S : \\A m \\in T : n >= m\nNext == y' = Top(P, {1}) /\\ x' = x",
+            "",
+            "may pick a member",
+        ),
+        ("Top(S) == CHOOSE n \\in S : \\E m \\in S : n >= m\nNext == y' = Top(P) /\\ x' = x", "", "may pick a member"),
+        ("Top(S) == CHOOSE n \\in S : \\A m \\in S : n >= n\nNext == y' = Top(P) /\\ x' = x", "", "may pick a member"),
         (plain, "Other = p1", "names p1, a member of P"),
         (plain, "Other = {a}", "names a, a member of V"),
         (plain, "P = {1, 2}", "P is no set of model values"),

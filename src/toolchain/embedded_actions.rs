@@ -90,13 +90,10 @@ pub(super) async fn at_once(
     let Ok(actions) = Actions::of(request) else { return Ok(None) };
     let all: Vec<usize> = (0..actions.disjuncts.actions.len()).collect();
     let cfg = &request.cfg;
-    // Such a run decides nothing about invariants: see `within_constraint`.
-    if !cfg.constraints.is_empty() && !cfg.invariants.is_empty() {
-        return Ok(None);
-    }
-    let merges_states = !cfg.symmetry.is_empty() || cfg.view.is_some();
-    let properties = if merges_states { Vec::new() } else { cfg.properties.clone() };
-    let temporal = !cfg.properties.is_empty() && !merges_states;
+    // With a constraint, what such a run says of properties may decide nothing: see `within_constraint`.
+    let apart = !cfg.symmetry.is_empty() || cfg.view.is_some() || !cfg.constraints.is_empty();
+    let properties = if apart { Vec::new() } else { cfg.properties.clone() };
+    let temporal = !properties.is_empty();
     let plan = actions.enabled(request, &all, Round::Printing, &cfg.invariants, &properties);
     let plan = RunPlan { label: "all at once".to_owned(), deadlock: cfg.check_deadlock != Some(false), ..plan };
     let limits = Limits { check: ALONE.min(cx.limits.check), workers: Some(1), ..cx.limits.clone() };
@@ -399,7 +396,12 @@ impl Actions {
             Round::Printing => print,
             Round::Looking => format!("IF {} THEN {print} /\\ FALSE ELSE TRUE", can.join(" \\/ ")),
         };
-        let _ = writeln!(body, "{prefix}Seen == {invariant}");
+        // Nothing is taken in the states that a constraint cuts off, in which invariants are evaluated as well.
+        let within = match request.cfg.constraints.as_slice() {
+            [] => String::new(),
+            constraints => format!("({}) => ", constraints.join(" /\\ ")),
+        };
+        let _ = writeln!(body, "{prefix}Seen == {within}({invariant})");
         let invariants = invariants.iter().cloned().chain([format!("{prefix}Seen")]).collect();
         let cfg = Cfg { invariants, properties: properties.to_vec(), ..request.cfg.clone() };
         let plan = whole(&cfg);

@@ -8,17 +8,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
-use crate::tla::semantic::{CheckerText, for_checker};
+use crate::tla::semantic::{CheckerText, for_checker, speak_of_steps_alone};
 use crate::tla::{ActionCoverage, Cfg, Checker, Trace, Verdict};
 
 use super::embedded::EmbeddedToolchain;
 use super::embedded_child::{CHECKER_MARKER, VERSION};
 use super::explorer::{AtOnce, Explorer, Learned, Run, judge};
-use super::plan::RunPlan;
+use super::plan::{RunPlan, free_name};
 use super::run::{KILLED, KILLED_IN_WORDS};
 use super::{
     BoxFuture, CheckRequest, Limits, SpecText, ToolContext, ToolError, embedded_actions, embedded_output, trouble,
 };
+
+/// What could not be evaluated if it is the constraint of [`with_boundary`].
+const BOUNDARY: &str = "a constraint, or an invariant in a state that it cuts off";
 
 /// What it is called in messages.
 pub(super) const NAME: &str = "the embedded checker";
@@ -84,6 +87,11 @@ impl<'a> TlaMc<'a> {
         if cx.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
+        let bounded = with_boundary(spec, plan);
+        let (plan, constraint) = match &bounded {
+            Some((plan, constraint)) => (plan, Some(constraint)),
+            None => (plan, None),
+        };
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.path().join(number.to_string());
         let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
@@ -116,7 +124,11 @@ impl<'a> TlaMc<'a> {
         };
         // Each run leaves its folder to the next one's space; all go with the whole.
         let _ = fs::remove_dir_all(&folder);
-        let stdout = String::from_utf8_lossy(&ended.stdout).into_owned();
+        let mut stdout = String::from_utf8_lossy(&ended.stdout).into_owned();
+        if let Some(constraint) = constraint {
+            stdout = stdout
+                .replace(&format!("Error: evaluating {constraint}: "), &format!("Error: evaluating {BOUNDARY}: "));
+        }
         let stderr = placed(&String::from_utf8_lossy(&ended.stderr), &written);
         let output = format!("==== {}: {VERSION} {} {main}.tla\n{stdout}{stderr}", plan.label, shown.join(" "));
         Ok(Explored { ended, stdout, stderr, output })
@@ -149,20 +161,52 @@ impl<'a> TlaMc<'a> {
         {
             return Err(ToolError::Environment { tool: NAME.to_owned(), what });
         }
-        let verdict = within_constraint(judged?, &plan.cfg);
+        let verdict = within_constraint(judged?, spec, plan);
         let seconds = (before + explored.ended.wall).as_secs_f64();
         Ok((Run { verdict, read, seconds, workers }, explored.output))
     }
 }
 
-/// TLC evaluates invariants also in the states that a CONSTRAINT cuts off, before it leaves them; tla-mc does not. So
-/// "holds" is no verdict if there is a constraint.
-fn within_constraint(verdict: Verdict, cfg: &str) -> Verdict {
-    match (verdict, Cfg::parse(cfg)) {
-        (Verdict::Holds, Ok(cfg)) if !cfg.constraints.is_empty() && !cfg.invariants.is_empty() => {
+/// TLC evaluates invariants also in the states that a CONSTRAINT cuts off, before it leaves them; tla-mc does not. Its
+/// constraint therefore lets a state outside through if it violates an invariant: the search ends there with the
+/// violation, and otherwise never sees the state. Returns the plan with that constraint, and the name of the constraint.
+fn with_boundary(spec: &SpecText, plan: &RunPlan) -> Option<(RunPlan, String)> {
+    let mut cfg = Cfg::parse(&plan.cfg).ok()?;
+    if cfg.constraints.is_empty() || cfg.invariants.is_empty() {
+        return None;
+    }
+    let own = free_name(spec, "TlaforgeWithin".to_owned());
+    let constraint = format!("{own}_Constraint");
+    let (module, text) = plan
+        .wrapper
+        .clone()
+        .unwrap_or_else(|| (own.clone(), format!("---- MODULE {own} ----\nEXTENDS {}\n====\n", spec.name)));
+    let mut text = format!(
+        "{}{own} == {}\n{constraint} == {own} \\/ ~({})\n",
+        text.strip_suffix("====\n")?,
+        cfg.constraints.join(" /\\ "),
+        cfg.invariants.join(" /\\ ")
+    );
+    // A VIEW may give a state outside the fingerprint of one within, which has been seen.
+    if let Some(view) = &mut cfg.view {
+        text += &format!("{own}_View == <<{view}, {own}>>\n");
+        *view = format!("{own}_View");
+    }
+    cfg.constraints = vec![constraint.clone()];
+    let plan = RunPlan { wrapper: Some((module, text + "====\n")), cfg: cfg.render(), ..plan.clone() };
+    Some((plan, constraint))
+}
+
+/// TLC judges `[]P` and the initial part of a property also in the states that a CONSTRAINT cuts off; tla-mc does not. So
+/// "holds" is a verdict only on properties that speak of steps alone.
+fn within_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Verdict {
+    match (verdict, Cfg::parse(&plan.cfg)) {
+        (Verdict::Holds, Ok(cfg))
+            if !cfg.constraints.is_empty() && !speak_of_steps_alone(&spec.name, &spec.text, &spec.beside, &cfg) =>
+        {
             let reason = format!(
-                "no violation was found, but the embedded checker does not evaluate invariants in the states that the \
-                 constraint cuts off ({}); TLC does (--checker tlc)",
+                "no violation of a property was found, but the embedded checker does not evaluate `[]P` and initial parts of \
+                 properties in the states that the constraint cuts off ({}); TLC does (--checker tlc)",
                 cfg.constraints.join(", ")
             );
             Verdict::Inconclusive { reason }

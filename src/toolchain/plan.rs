@@ -108,7 +108,7 @@ pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
 }
 
 /// A name for a module or a definition that occurs nowhere in the specification.
-fn free_name(spec: &SpecText, mut name: String) -> String {
+pub(super) fn free_name(spec: &SpecText, mut name: String) -> String {
     let is_taken = |name: &str| {
         let occurs = |(module, text): (&str, &str)| module == name || text.contains(name);
         occurs((&spec.name, &spec.text)) || spec.beside.iter().any(|(module, text)| occurs((module, text)))

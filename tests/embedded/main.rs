@@ -4,6 +4,7 @@
 mod assumptions;
 mod bench;
 mod command;
+mod constraints;
 mod suites;
 #[path = "../support/mod.rs"]
 mod support;

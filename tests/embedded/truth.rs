@@ -272,24 +272,6 @@ async fn no_conjunct_of_a_specification_is_left_out() {
     }
 }
 
-/// TLC evaluates an invariant also in the states that the constraint cuts off.
-#[tokio::test]
-async fn nothing_holds_by_the_states_within_a_constraint_alone() {
-    let bench = Bench::new();
-    let module = |init: &str| {
-        format!(
-            "EXTENDS Naturals\nVARIABLE x\nInit == {init}\nNext == x' = x + 1\nInv == x < 4\nC == x < 4\nFour == x = 4"
-        )
-    };
-    for init in ["x = 0", "x \\in 0..5"] {
-        let cfg = "INIT Init\nNEXT Next\nINVARIANT Inv\n\\* WITNESS Four\nCONSTRAINT C\n";
-        let (tlc, embedded, contradictions) = bench.both(&request(&module(init), cfg)).await;
-        assert_eq!((verdict(&tlc).as_str(), verdict(&embedded).as_str()), ("violated invariant Inv", "inconclusive"));
-        assert!(!matches!(embedded.witnesses[0].reached, tlaforge::tla::Reached::No), "{embedded:?}");
-        assert_eq!(contradictions, [""; 0]);
-    }
-}
-
 #[tokio::test]
 async fn a_model_value_that_only_names_itself_is_no_error() {
     let body = "CONSTANT P\nVARIABLE x\nInit == x \\in P\nNext == x' \\in P";

@@ -72,10 +72,10 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
     let root = modules.first().map_or("", |(name, _)| name);
     if let Some(ambiguous) = ambiguous_name(root, &own) {
         let message = format!("{ambiguous} has two meanings in the modules, and the checker would take one for both");
-        return Err(Diagnostic { stage: Stage::Check, line: 0, column: 0, message });
+        return Err(Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message });
     }
     if let Some(left_out) = specification(cfg).and_then(|name| left_out_of(&name, &own)) {
-        return Err(Diagnostic { stage: Stage::Check, line: 0, column: 0, message: left_out });
+        return Err(Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message: left_out });
     }
     // The checker would enforce the assumptions of instances as well, so the root states those that TLC enforces.
     let stated: String = extended(root, &own)

@@ -60,6 +60,8 @@ pub(super) struct Model {
     modules: Vec<Loaded>,
     /// What the configuration puts in the place of a name; `None` for a value.
     replaced: HashMap<SymbolId, Option<SymbolId>>,
+    /// Constants that the configuration gives a number.
+    numbers: HashMap<SymbolId, i64>,
     steps: Cell<u32>,
 }
 
@@ -68,7 +70,8 @@ impl Model {
     /// Why the modules could not be read.
     pub(super) fn of(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Result<Self, String> {
         let Resolved { graph, root, modules } = resolved(name, text, beside)?;
-        let mut model = Self { graph, root, modules, replaced: HashMap::new(), steps: Cell::new(0) };
+        let mut model =
+            Self { graph, root, modules, replaced: HashMap::new(), numbers: HashMap::new(), steps: Cell::new(0) };
         for (key, value) in &cfg.constants {
             let symbol = match key.split_once('!') {
                 None => model.symbol(key),
@@ -85,6 +88,7 @@ impl Model {
                 None => None,
             };
             model.replaced.insert(symbol, by);
+            model.numbers.extend(value.parse().ok().map(|number| (symbol, number)));
         }
         Ok(model)
     }
@@ -122,6 +126,42 @@ impl Model {
     /// The standard module in whose text a place is.
     pub(super) fn standard_module(&self, place: Place) -> Option<&str> {
         self.modules.get(place.file as usize).filter(|module| module.standard).map(|module| module.name.as_str())
+    }
+
+    /// The standard module that defines an operator, and its name there.
+    pub(super) fn standard(&self, symbol: SymbolId) -> Option<(&str, &str)> {
+        let mut body = self.graph.symbol(symbol).body?;
+        while let Node::Substituted { body: inner, .. } = self.graph.node(body) {
+            body = *inner;
+        }
+        let module = self.standard_module(self.graph.place(body))?;
+        let name = &*self.graph.symbol(symbol).name;
+        // `T!Permutations` of an instance.
+        let name = name.rsplit_once('!').map_or(name, |(_, name)| name);
+        Some((module, name))
+    }
+
+    /// A number that is written out, here or in the configuration.
+    pub(super) fn number(&self, at: &Expansion) -> Result<Option<i64>, String> {
+        let at = self.unfold(at)?;
+        Ok(match self.graph.node(at.node) {
+            Node::Literal => self.text(at.node).parse().ok(),
+            Node::Apply(application) => self.numbers.get(&application.operator).copied(),
+            _ => None,
+        })
+    }
+
+    /// The ends of `a..b`, if both are written out.
+    pub(super) fn interval(&self, at: &Expansion) -> Result<Option<(i64, i64)>, String> {
+        let at = self.unfold(at)?;
+        let Node::Apply(application) = self.graph.node(at.node) else { return Ok(None) };
+        let ([Some(first), Some(last)], Some((_, ".."))) =
+            (&*application.operands, self.standard(application.operator))
+        else {
+            return Ok(None);
+        };
+        let number = |node: &NodeId| self.number(&Expansion { node: *node, scope: at.scope.clone() });
+        Ok(number(first)?.zip(number(last)?))
     }
 
     /// The operators that an expression applies itself, and the expressions directly within it.
@@ -170,7 +210,9 @@ impl Model {
             operator = (*by)?;
         }
         let symbol = self.graph.symbol(operator);
-        let defined = matches!(symbol.kind, SymbolKind::Operator | SymbolKind::Theorem);
+        // The texts of the standard modules compute nothing.
+        let defined =
+            matches!(symbol.kind, SymbolKind::Operator | SymbolKind::Theorem) && self.standard(operator).is_none();
         if !defined || symbol.recursive.is_some() || symbol.function.is_some() {
             return None;
         }

@@ -223,7 +223,7 @@ impl Matching<'_> {
         Some((application.operator, set_of(bound, application.operator)?.clone()))
     }
 
-    /// Whether a set contains another: they are the same, or it is a union with it.
+    /// Whether a set contains another: they are the same, it is a union with it, or what is left of it.
     fn contains(&self, set: &Expansion, part: &Expansion, depth: u32) -> Result<bool, String> {
         self.model.step(depth)?;
         let nothing = Bound::new();
@@ -235,12 +235,28 @@ impl Matching<'_> {
         if let Some(next) = self.model.unfold_once(part) {
             return self.contains(set, &next, depth + 1);
         }
+        if let (Some((first, last)), Some((from, to))) = (self.model.interval(&whole)?, self.model.interval(part)?)
+            && (from > to || (first <= from && to <= last))
+        {
+            return Ok(true);
+        }
         for side in self.united(&whole) {
             if self.contains(&side, part, depth + 1)? {
                 return Ok(true);
             }
         }
-        Ok(false)
+        for larger in self.within(part) {
+            if self.contains(set, &larger, depth + 1)? {
+                return Ok(true);
+            }
+        }
+        let Some(elements) = self.elements(part)? else { return Ok(false) };
+        for element in elements {
+            if !self.has_element(set, &element, depth + 1)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether a set, written out, has that element.
@@ -249,14 +265,12 @@ impl Matching<'_> {
         let set = self.model.unfold(set)?;
         let nothing = Bound::new();
         let plain = Matching { model: self.model, own: &nothing, bound: &nothing };
-        if let Node::Apply(application) = self.model.graph.node(set.node)
-            && application.operator == Row::Set.symbol()
-        {
-            for node in application.operands.iter().flatten() {
-                let member = Expansion { node: *node, scope: set.scope.clone() };
-                if plain.same(&member, element, &mut Vec::new(), depth + 1)? {
-                    return Ok(true);
-                }
+        if let (Some((first, last)), Some(number)) = (self.model.interval(&set)?, self.model.number(element)?) {
+            return Ok((first..=last).contains(&number));
+        }
+        for member in self.elements(&set)?.unwrap_or_default() {
+            if plain.same(&member, element, &mut Vec::new(), depth + 1)? {
+                return Ok(true);
             }
         }
         for side in self.united(&set) {
@@ -265,6 +279,29 @@ impl Matching<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// The elements of a set that is written out.
+    fn elements(&self, set: &Expansion) -> Result<Option<Vec<Expansion>>, String> {
+        let set = self.model.unfold(set)?;
+        let Node::Apply(application) = self.model.graph.node(set.node) else { return Ok(None) };
+        let element = |node: &_| Expansion { node: *node, scope: set.scope.clone() };
+        let is_listed = application.operator == Row::Set.symbol();
+        Ok(is_listed.then(|| application.operands.iter().flatten().map(element).collect()))
+    }
+
+    /// Sets that contain this one: `S` and `T` contain `S \cap T`, and `S` contains `S \ T` and `{x \in S : P}`.
+    fn within(&self, set: &Expansion) -> Vec<Expansion> {
+        let Node::Apply(application) = self.model.graph.node(set.node) else { return Vec::new() };
+        let operator = self.model.graph.symbol(application.operator);
+        let larger: Vec<_> = match &*operator.name {
+            _ if application.operator == Row::Filter.symbol() => application.ranges.iter().collect(),
+            "\\" => application.operands.iter().flatten().take(1).collect(),
+            "\\cap" => application.operands.iter().flatten().collect(),
+            _ => Vec::new(),
+        };
+        let larger = larger.into_iter().filter(|_| matches!(operator.kind, SymbolKind::BuiltIn(_)));
+        larger.map(|node| Expansion { node: *node, scope: set.scope.clone() }).collect()
     }
 
     /// The sides of a union.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::tla::Cfg;
 
 use super::builtin::Row;
-use super::graph::{Node, NodeId, SymbolId, SymbolKind};
+use super::graph::{Application, Node, NodeId, SymbolId, SymbolKind};
 use super::model::{Expansion, Model};
 
 /// Standard modules whose operators treat all values alike.
@@ -24,15 +24,18 @@ pub fn symmetry_fault(name: &str, text: &str, beside: &[(String, String)], cfg: 
         Ok(model) => model,
         Err(why) => return Some(why),
     };
-    let mut check = Soundness { model: &model, cfg, sets: BTreeSet::new(), seen: BTreeSet::new() };
+    let mut check =
+        Soundness { model: &model, cfg, sets: BTreeSet::new(), members: BTreeSet::new(), seen: BTreeSet::new() };
     check.run().err()
 }
 
 struct Soundness<'a> {
     model: &'a Model,
     cfg: &'a Cfg,
-    /// The constants whose members are permuted.
+    /// The constants whose members are permuted, or the definitions that the configuration puts in their place.
     sets: BTreeSet<SymbolId>,
+    /// The members that such a definition names, which are constants themselves.
+    members: BTreeSet<SymbolId>,
     seen: BTreeSet<SymbolId>,
 }
 
@@ -45,7 +48,7 @@ impl Soundness<'_> {
             let sets = self.model.definition(name)?;
             self.permuted(&sets, 0)?;
         }
-        self.members()?;
+        self.values_of_members()?;
         let listed = self.cfg.listed().into_iter().filter(|(role, _)| *role != "SYMMETRY").map(|(_, name)| name);
         let substituted = self.cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
         for name in listed.chain(substituted) {
@@ -62,13 +65,10 @@ impl Soundness<'_> {
         if let Node::Apply(application) = graph.node(at.node) {
             let operands = application.operands.iter().flatten();
             let mut operands = operands.map(|node| Expansion { node: *node, scope: at.scope.clone() });
-            match self.standard(application.operator) {
+            match self.model.standard(application.operator) {
                 Some(("TLC", "Permutations")) => {
-                    let set = operands.next().map(|set| self.model.unfold(&set)).transpose()?;
-                    let constant = set.as_ref().and_then(|set| self.constant(set));
-                    let constant = constant.ok_or("it permutes something else than a constant of the configuration")?;
-                    self.sets.insert(constant);
-                    return Ok(());
+                    let set = operands.next().ok_or("`Permutations` has no operand")?;
+                    return self.permuted_set(set);
                 }
                 _ if &*graph.symbol(application.operator).name == "\\cup" => {
                     return operands.try_for_each(|side| self.permuted(&side, depth + 1));
@@ -82,24 +82,61 @@ impl Soundness<'_> {
         }
     }
 
-    fn constant(&self, at: &Expansion) -> Option<SymbolId> {
-        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
-        (self.model.graph.symbol(application.operator).kind == SymbolKind::Constant).then_some(application.operator)
+    /// A constant, or a definition without parameters that lists constants: `MCClients == {c1, c2}`.
+    fn permuted_set(&mut self, mut set: Expansion) -> Result<(), String> {
+        let other = || "it permutes something else than a constant of the configuration".to_owned();
+        let mut definition = None;
+        loop {
+            self.model.step(0)?;
+            let Node::Apply(application) = self.model.graph.node(set.node) else { return Err(other()) };
+            let symbol = application.operator;
+            if self.value(symbol).is_some() && self.model.graph.symbol(symbol).kind == SymbolKind::Constant {
+                self.sets.insert(symbol);
+                return Ok(());
+            }
+            if symbol == Row::Set.symbol() {
+                if !self.sets.insert(definition.ok_or_else(other)?) {
+                    return Ok(());
+                }
+                for member in application.operands.iter().flatten() {
+                    let Node::Apply(member) = self.model.graph.node(*member) else { return Err(other()) };
+                    if self.value(member.operator).is_none() || !self.members.insert(member.operator) {
+                        return Err(other());
+                    }
+                }
+                return Ok(());
+            }
+            definition = Some(self.model.replacement(symbol).flatten().unwrap_or(symbol));
+            set = self.model.unfold_once(&set).ok_or_else(other)?;
+        }
+    }
+
+    /// What the configuration gives a constant as its value.
+    fn value(&self, constant: SymbolId) -> Option<&str> {
+        let name = &*self.model.graph.symbol(constant).name;
+        let value = self.cfg.constants.get(name).filter(|_| self.model.replacement(constant) == Some(None));
+        value.map(String::as_str)
     }
 
     /// The members of the sets are model values, and nothing else in the configuration names them.
-    fn members(&self) -> Result<(), String> {
-        for set in &self.sets {
+    fn values_of_members(&self) -> Result<(), String> {
+        for set in self.sets.iter().chain(&self.members) {
             let name = &*self.model.graph.symbol(*set).name;
-            let value = self.cfg.constants.get(name).map(String::as_str).unwrap_or_default();
-            let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-            let members: Vec<&str> = inner.unwrap_or_default().split(',').map(str::trim).collect();
+            let members: Vec<&str> = match self.value(*set) {
+                // Its members are constants.
+                None => continue,
+                Some(value) if self.members.contains(set) => vec![value],
+                Some(value) => {
+                    let inner = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+                    inner.unwrap_or_default().split(',').map(str::trim).collect()
+                }
+            };
             let is_name = |member: &str| {
                 member.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                     && member.chars().any(|c| c.is_ascii_alphabetic())
                     && !matches!(member, "TRUE" | "FALSE")
             };
-            if inner.is_none() || !members.iter().copied().all(is_name) {
+            if !members.iter().copied().all(is_name) {
                 return Err(format!("{name} is no set of model values"));
             }
             let others = self.cfg.constants.iter().filter(|(other, _)| *other != name);
@@ -113,20 +150,6 @@ impl Soundness<'_> {
         Ok(())
     }
 
-    /// The standard module that defines an operator, and its name there.
-    fn standard(&self, symbol: SymbolId) -> Option<(&str, &str)> {
-        let graph = &self.model.graph;
-        let mut body = graph.symbol(symbol).body?;
-        while let Node::Substituted { body: inner, .. } = graph.node(body) {
-            body = *inner;
-        }
-        let module = self.model.standard_module(graph.place(body))?;
-        let name = &*graph.symbol(symbol).name;
-        // `T!Permutations` of an instance.
-        let name = name.rsplit_once('!').map_or(name, |(_, name)| name);
-        Some((module, name))
-    }
-
     /// Everything that a definition uses.
     fn reach(&mut self, symbol: SymbolId) -> Result<(), String> {
         if !self.seen.insert(symbol) {
@@ -134,10 +157,14 @@ impl Soundness<'_> {
         }
         match self.model.replacement(symbol) {
             Some(Some(by)) => return self.reach(by),
+            Some(None) if self.members.contains(&symbol) => {
+                return Err(format!("a definition names {}", self.model.graph.symbol(symbol).name));
+            }
             Some(None) => return Ok(()),
+            None if self.sets.contains(&symbol) => return Ok(()),
             None => {}
         }
-        if let Some((module, name)) = self.standard(symbol) {
+        if let Some((module, name)) = self.model.standard(symbol) {
             let fair = FAIR_MODULES.contains(&module) || (module == "TLC" && FAIR_OPERATORS.contains(&name));
             return if fair { Ok(()) } else { Err(format!("`{name}` of module {module} may tell members apart")) };
         }
@@ -152,6 +179,7 @@ impl Soundness<'_> {
         let graph = &self.model.graph;
         if let Node::Apply(application) = graph.node(node)
             && application.operator == Row::Choose.symbol()
+            && !self.is_extreme(application)
             && self.depends(node, &mut Vec::new(), &mut BTreeSet::new())
         {
             return Err(format!("`{}` may pick a member", self.model.text(node)));
@@ -159,6 +187,55 @@ impl Soundness<'_> {
         let (operators, parts) = self.model.uses(node);
         operators.into_iter().try_for_each(|operator| self.reach(operator))?;
         parts.into_iter().try_for_each(|part| self.walk(part))
+    }
+
+    /// Whether it is `CHOOSE x \in S : \A y \in S : x >= y`, or `<=`, perhaps with more conjuncts, over numbers: there is
+    /// one such element, or none.
+    fn is_extreme(&self, choice: &Application) -> bool {
+        let graph = &self.model.graph;
+        let ([x], [from], [Some(body)]) = (&*choice.bound, &*choice.ranges, &*choice.operands) else { return false };
+        let Node::Apply(all) = graph.node(*body) else { return false };
+        if all.operator == Row::Conjunction.symbol() || &*graph.symbol(all.operator).name == "/\\" {
+            let mut conjuncts = all.operands.iter();
+            return conjuncts
+                .any(|conjunct| self.is_extreme(&Application { operands: vec![*conjunct], ..choice.clone() }));
+        }
+        let ([y], [among], [Some(compared)]) = (&*all.bound, &*all.ranges, &*all.operands) else { return false };
+        let Node::Apply(comparison) = graph.node(*compared) else { return false };
+        let sides: Vec<SymbolId> = comparison
+            .operands
+            .iter()
+            .flatten()
+            .filter_map(|side| match graph.node(*side) {
+                Node::Apply(side) if side.operands.is_empty() => Some(side.operator),
+                _ => None,
+            })
+            .collect();
+        all.operator == Row::All.symbol()
+            && matches!(self.model.standard(comparison.operator), Some((_, "\\leq" | "\\geq")))
+            && self.model.replacement(comparison.operator).is_none()
+            && (sides == [*x, *y] || sides == [*y, *x])
+            && self.is_same(*from, *among)
+    }
+
+    /// Whether two expressions without bound variables of their own are the same.
+    fn is_same(&self, one: NodeId, other: NodeId) -> bool {
+        let graph = &self.model.graph;
+        match (graph.node(one), graph.node(other)) {
+            (Node::Literal, Node::Literal) => self.model.text(one) == self.model.text(other),
+            (Node::Apply(one), Node::Apply(other)) => {
+                let parts = |of: &Application| -> Vec<NodeId> {
+                    of.operands.iter().flatten().chain(&of.ranges).copied().collect()
+                };
+                let (ours, theirs) = (parts(one), parts(other));
+                one.operator == other.operator
+                    && one.bound.is_empty()
+                    && other.bound.is_empty()
+                    && ours.len() == theirs.len()
+                    && ours.into_iter().zip(theirs).all(|(one, other)| self.is_same(one, other))
+            }
+            _ => false,
+        }
     }
 
     /// Whether the value of an expression may depend on the permuted sets: it uses one of them, a variable, a parameter, or
@@ -182,13 +259,13 @@ impl Soundness<'_> {
         let symbol = self.model.graph.symbol(operator);
         match self.model.replacement(operator) {
             Some(Some(by)) => return self.operator_depends(by, bound, seen),
-            Some(None) => return self.sets.contains(&operator),
+            Some(None) => return self.sets.contains(&operator) || self.members.contains(&operator),
             None => {}
         }
         match symbol.kind {
             SymbolKind::BuiltIn(_) => false,
             SymbolKind::Parameter => !bound.contains(&operator),
-            SymbolKind::Operator if self.standard(operator).is_some() || !seen.insert(operator) => false,
+            SymbolKind::Operator if self.model.standard(operator).is_some() || !seen.insert(operator) => false,
             SymbolKind::Operator => {
                 let known = bound.len();
                 bound.extend(&symbol.parameters);

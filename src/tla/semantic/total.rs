@@ -148,6 +148,9 @@ impl Total<'_> {
     /// Whether a set is written out, here or in the configuration, with an element.
     fn has_elements(&self, set: &Expansion) -> Result<bool, String> {
         let set = self.model.unfold(set)?;
+        if let Some((first, last)) = self.model.interval(&set)? {
+            return Ok(first <= last);
+        }
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Ok(false) };
         if application.operator == Row::Set.symbol() {
             return Ok(!application.operands.is_empty());
