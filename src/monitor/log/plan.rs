@@ -9,6 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 
 use super::block::{Block, read_block};
 use super::calls::Calls;
+use super::elsewhere::Elsewhere;
 use super::json::Reader;
 use super::kept::{KeptTexts, RecordError};
 use super::mapping::Mapping;
@@ -123,6 +124,8 @@ pub struct Plan {
     /// By the number of a field, what to write if a list leads to it.
     spellings: Vec<String>,
     tolerates_lists: bool,
+    /// Where else a record may tell calls, if that is looked at.
+    pub(super) elsewhere: Option<Arc<Elsewhere>>,
 }
 
 /// Where a record tells the labels that a model gave.
@@ -215,6 +218,7 @@ impl Plan {
             calls,
             spellings,
             tolerates_lists: false,
+            elsewhere: None,
         }
     }
 
@@ -222,6 +226,12 @@ impl Plan {
     #[must_use]
     pub fn with_labels(self, known: KnownLabels) -> Self {
         Self { known, ..self }
+    }
+
+    /// The same, which notes calls where the shape of a log of this mapping has none.
+    #[must_use]
+    pub fn noting_missed_calls(self, mapping: &Mapping) -> Self {
+        Self { elsewhere: Elsewhere::new(mapping).map(Arc::new), ..self }
     }
 
     /// The same, but a field that a list leads to is undefined, and no error.
