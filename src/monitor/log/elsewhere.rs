@@ -94,7 +94,8 @@ fn more_calls(paths: &[String], states: &States, is_plain: bool, found: usize) -
     if step.tools.len() <= found || is_plain && is_other {
         return None;
     }
-    Some(step.paths.iter().map(|path| paths[*path].clone()).collect())
+    // A call without a path is one by its name and parameters.
+    Some(step.paths.iter().map(|path| paths.get(*path).map_or("name", String::as_str).to_owned()).collect())
 }
 
 /// Records with calls that the shape of their log does not have.

@@ -194,7 +194,7 @@ pub(super) fn shape_of_record(record: &serde_json::Value) -> Shape {
         () if is_text("kind") && has("payload") => Shape::Agentlog,
         () if has("choices") => Shape::Openai,
         () if record.get("messages").is_some_and(serde_json::Value::is_array) => Shape::Openai,
-        () if is_text("role") && (has("content") || has("tool_calls")) => Shape::Openai,
+        () if is_text("role") && (has("content") || has("tool_calls") || has("function_call")) => Shape::Openai,
         () => Shape::Jsonl,
     }
 }
