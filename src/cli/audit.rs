@@ -25,7 +25,7 @@ use crate::monitor::{
     AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
     Severity, asked_by,
 };
-use crate::pipeline::{Again, again, default_policy, kept_texts};
+use crate::pipeline::{Again, Objection, RunView, again, changed_files, default_policy, kept_texts};
 use crate::report::{audit_json, audit_junit, audit_text, laws_text, objections_text};
 use crate::temporal::{Ending, Formulas, Refused};
 
@@ -213,6 +213,13 @@ fn computed_again(args: &AuditArgs) -> Result<Again, Failure> {
     let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
     let (events, rest) = crate::journal::read_with_rest(&journal).map_err(|e| Failure::usage(e.to_string()))?;
     let mut again = again(&events, store.as_ref());
+    // A journal without its folder has no files beside it.
+    let root = journal.parent().filter(|root| root.join("history").is_dir() || root.join("artifacts").is_dir());
+    if let (Some(root), Ok(view)) = (root, RunView::of(&events)) {
+        let event = events.last().map_or(0, |event| event.seq);
+        let changed = changed_files(root, &view, &events).into_iter();
+        again.objections.extend(changed.map(|text| Objection { about: "artifact", event, text }));
+    }
     if rest > 0 {
         let last = events.len();
         again.open.push(format!("events {} to {}, a group that was not written to its end", last + 1, last + rest));
