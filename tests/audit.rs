@@ -604,3 +604,124 @@ fn a_field_that_no_record_has_is_a_warning_in_the_verdict() {
     assert!(warned.contains("`stauts`"), "{value}");
     assert_eq!((&value["rules"][1]["warnings"], &value["warnings"]), (&json!([]), &json!([warned])));
 }
+
+#[test]
+fn calls_in_lines_of_another_shape_are_not_missed_in_silence() {
+    let bench = Bench::without_tools();
+    let claude = r#"{"type":"assistant","session_id":"s","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}"#;
+    let openai = r#"{"role":"assistant","content":"x","tool_calls":[{"type":"function","function":{"name":"rm","arguments":"{}"}}]}"#;
+    let agent = r#"{"kind":"chat_response","payload":{"content":[{"type":"tool_use","name":"rm","input":{}}]}}"#;
+    let plain = r#"{"tool":"rm","args":{}}"#;
+    let request = r#"{"model":"m","messages":[{"role":"assistant","tool_calls":[{"function":{"name":"rm"}}]}]}"#;
+    let quiet = r#"{"role":"user","content":"hello"}"#;
+    let formula = ["--formula", "G !tool_call:rm"];
+    for (first, other) in [
+        (claude, openai),
+        (claude, agent),
+        (claude, plain),
+        (quiet, claude),
+        (quiet, agent),
+        (quiet, plain),
+        (quiet, request),
+        (agent, openai),
+        (plain, claude),
+    ] {
+        let other = other.replace("Bash", "rm");
+        let first = first.replace("rm", "Bash");
+        bench.write("log.jsonl", format!("{first}\n{}{other}\n{other}\n", format!("{first}\n").repeat(30)));
+        for follow in [&[][..], &["--follow"]] {
+            let mut args = [&["audit", "-"], &formula[..], follow].concat();
+            let log = std::fs::File::open(bench.path("log.jsonl")).unwrap();
+            let done = bench.command(&args).stdin(log).output().unwrap();
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(done.status.code(), Some(3), "{first} {other}: {said}");
+            assert!(said.contains("2 records have tool calls where the shape"), "{said}");
+            assert!(said.contains("the first is line 32"), "{said}");
+            // What is advised is enough.
+            args.extend(said.split_whitespace().skip_while(|word| !word.starts_with("--")));
+            let log = std::fs::File::open(bench.path("log.jsonl")).unwrap();
+            let done = bench.command(&args).stdin(log).output().unwrap();
+            assert_eq!(done.status.code(), Some(1), "{args:?}: {done:?}");
+        }
+    }
+    bench.write("list.json", format!("[{quiet},{claude}]"));
+    bench.run(&["audit", "list.json", "--formula", "G !tool_call:rm"]).expect(3).says(&["the first is message 2"]);
+    // Of rules that ask for no call, none is missed; and a list of tools that may be called is no call.
+    bench.write("log.jsonl", format!("{claude}\n{openai}\n"));
+    bench.run(&["audit", "log.jsonl", "--formula", "G !bad"]).expect(0);
+    let beginning = r#"{"type":"system","subtype":"init","session_id":"s","tools":["rm"]}"#;
+    bench.write("log.jsonl", format!("{beginning}\n{claude}\n"));
+    bench.run(&["audit", "log.jsonl", "--formula", "G !tool_call:rm"]).expect(0);
+}
+
+#[test]
+fn a_followed_log_that_is_replaced_cut_or_rewritten_is_noticed() {
+    let bench = Bench::without_tools();
+    let path = bench.path("log.jsonl");
+    let changes: [(&str, &dyn Fn()); 4] = [
+        ("replaced", &|| {
+            bench.write("new.jsonl", "{\"bad\":true}\n{\"a\":1}\n{\"a\":1}\n");
+            std::fs::rename(bench.path("new.jsonl"), &path).unwrap();
+        }),
+        ("removed", &|| std::fs::remove_file(&path).unwrap()),
+        ("truncated", &|| std::fs::write(&path, "").unwrap()),
+        ("rewritten", &|| {
+            let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.write_all(b"{\"a\":3}\n").unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        std::fs::write(&path, "{\"a\":1}\n{\"b\":true}\n").unwrap();
+        let mut command = bench.command(&["audit", "log.jsonl", "--follow", "--formula", "F b", "--formula", "G !bad"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut told = String::new();
+        output.read_line(&mut told).unwrap();
+        assert!(told.contains("satisfied"), "{told}");
+        change();
+        let done = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.code() == Some(3) && said.contains(&format!("log.jsonl was {what}")), "{what}: {done:?}");
+    }
+}
+
+#[test]
+fn a_damaged_journal_is_noticed_when_it_comes_through_a_pipe() {
+    let bench = Bench::without_tools();
+    bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    let journal = bench.read("demo-specs/journal.jsonl");
+    bench.write("damaged.jsonl", journal.replacen("\"rev\":0", "\"rev\":9", 1));
+    bench.write("good.jsonl", journal);
+    for (log, status) in [("good.jsonl", 0), ("damaged.jsonl", 2)] {
+        let input = std::fs::File::open(bench.path(log)).unwrap();
+        let done = bench.command(&["audit", "-", "--formula", "G !bad"]).stdin(input).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(status), "{said}");
+        assert_eq!(said.contains("its checksum does not fit"), status == 2, "{said}");
+    }
+}
+
+#[test]
+fn a_missing_or_changed_file_of_a_finished_run_is_named() {
+    let bench = Bench::without_tools();
+    bench.run(&["demo", "--checker", "embedded"]).expect(0);
+    let audit = || bench.run(&["audit", "demo-specs", "--policy", "default"]);
+    audit().expect(0);
+    for name in ["history/rev_0/Spec.tla", "Spec.tla"] {
+        let path = bench.path(&format!("demo-specs/{name}"));
+        let text = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let missing = format!("{name} is missing");
+        audit().expect(1).prints(&["artifact: VIOLATED", &missing]);
+        bench.run(&["report", "demo-specs"]).expect(0).says(&[&missing]);
+        std::fs::write(&path, [&text[..], b"\n"].concat()).unwrap();
+        audit().expect(1).prints(&[&format!("{name} is not what the journal says")]);
+        std::fs::write(&path, text).unwrap();
+    }
+    audit().expect(0);
+    let kept = std::fs::read_dir(bench.path("demo-specs/artifacts")).unwrap().map(|entry| entry.unwrap().path());
+    let module = std::fs::read(bench.path("demo-specs/Spec.tla")).unwrap();
+    let artifact = kept.into_iter().find(|path| std::fs::read(path).unwrap() == module).unwrap();
+    std::fs::remove_file(&artifact).unwrap();
+    audit().expect(1).prints(&[&format!("artifacts/{} is missing", artifact.file_name().unwrap().to_str().unwrap())]);
+}

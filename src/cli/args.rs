@@ -341,7 +341,7 @@ pub(super) struct MutateArgs {
     /// Write the result in the schema of mutation testing elements, which viewers read.
     #[arg(long, value_name = "FILE")]
     pub stryker: Option<PathBuf>,
-    /// End with status 1 where the score, from 0 to 1, is below this.
+    /// End with status 1 if the score, from 0 to 1, is below this; undecided mutants count as survived.
     #[arg(long, value_name = "SCORE", value_parser = values::share)]
     pub fail_under: Option<f64>,
     #[command(flatten)]

@@ -1,17 +1,15 @@
 //! `tlaforge audit`: a log against the rules of a policy.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read};
-use std::os::unix::fs::FileTypeExt as _;
-use std::path::{Path, PathBuf};
+use std::io::{Cursor, Read};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 
 use super::args::{AuditArgs, Format, ShapeChoice};
 use super::audit_fit::ReadLog;
+use super::audit_growing::{Growing, opened};
 use super::failure::{Fails, Failure};
 use super::formula::around;
 use super::labels::{Whole, label};
@@ -20,15 +18,14 @@ use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::{ArtifactStore, Chain, check_lines, write_atomically};
+use crate::journal::{ArtifactStore, Chain, check_lines, check_lines_of, write_atomically};
 use crate::monitor::log::{LogError, Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
     AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
     Severity, asked_by,
 };
-use crate::pipeline::{Again, again, default_policy, kept_texts};
-use crate::process::Cancel;
+use crate::pipeline::{Again, Objection, RunView, again, changed_files, default_policy, kept_texts};
 use crate::report::{audit_json, audit_junit, audit_text, laws_text, objections_text};
 use crate::temporal::{Ending, Formulas, Refused};
 
@@ -62,7 +59,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     {
         return Err(Failure::usage(format!("--junit: there is no folder {}", dir.display())));
     }
-    let log = Log::open(&args.log)?;
+    let mut log = Log::open(&args.log)?;
     let shape = chosen(args, &mapping).unwrap_or_else(|| shape_of(&log.beginning));
     if is_default(args) && shape != Shape::Journal {
         let log = args.log.display();
@@ -70,7 +67,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
             .hint("give a run folder, or a policy of your own"));
     }
     if shape == Shape::Journal {
-        check_sums(&args.log)?;
+        log = log.with_checked_sums(&args.log)?;
     }
     let said = mapping.clone();
     let auditor = auditor(&args.log, formulas, rules, mapping, shape, &labels)?;
@@ -83,6 +80,8 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         records: audited.map_or(0, |audited| audited.found.records),
         states: audited.map_or(0, |audited| audited.found.places.states()),
         told: audited.map(|audited| audited.found.told().collect()).unwrap_or_default(),
+        missed: audited.map(|audited| audited.found.missed.clone()).unwrap_or_default(),
+        is_list: audited.is_some_and(|audited| audited.found.places.listed()),
         asked: auditor.asked_kinds(),
     };
     let manner = Manner {
@@ -171,12 +170,6 @@ fn auditor(
     Ok(auditor.with_texts(kept_texts(store)))
 }
 
-/// Checks the checksums of a run's journal. What comes through a pipe is read only once, and is not checked.
-fn check_sums(log: &Path) -> Result<(), Failure> {
-    let journal = if log.is_dir() { log.join("journal.jsonl") } else { log.to_owned() };
-    if journal.is_file() { check_lines(&journal).fails(Exit::Usage) } else { Ok(()) }
-}
-
 fn is_default(args: &AuditArgs) -> bool {
     args.policy.as_deref().and_then(Path::to_str) == Some(DEFAULT)
 }
@@ -220,6 +213,13 @@ fn computed_again(args: &AuditArgs) -> Result<Again, Failure> {
     let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
     let (events, rest) = crate::journal::read_with_rest(&journal).map_err(|e| Failure::usage(e.to_string()))?;
     let mut again = again(&events, store.as_ref());
+    // A journal without its folder has no files beside it.
+    let root = journal.parent().filter(|root| root.join("history").is_dir() || root.join("artifacts").is_dir());
+    if let (Some(root), Ok(view)) = (root, RunView::of(&events)) {
+        let event = events.last().map_or(0, |event| event.seq);
+        let changed = changed_files(root, &view, &events).into_iter();
+        again.objections.extend(changed.map(|text| Objection { about: "artifact", event, text }));
+    }
     if rest > 0 {
         let last = events.len();
         again.open.push(format!("events {} to {}, a group that was not written to its end", last + 1, last + rest));
@@ -246,12 +246,7 @@ async fn follow(
     mapping: Mapping,
 ) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals();
-    let mut lines = Growing {
-        input: BufReader::new(opened(&args.log)?),
-        is_stdin: args.log == Path::new("-"),
-        line: 0,
-        ahead: Vec::new(),
-    };
+    let mut lines = Growing::open(&args.log)?;
     // The shape is told from the first record, which may not be there yet.
     let mut first = lines.next(&cancel).await?;
     let shape = chosen(args, &mapping).unwrap_or_else(|| first.as_deref().map_or(Shape::Jsonl, shape_of));
@@ -294,6 +289,7 @@ async fn follow(
         }
         first = lines.next(&cancel).await?;
     }
+    lines.check_whole()?;
     let read = ReadLog {
         path: &args.log,
         shape,
@@ -302,6 +298,8 @@ async fn follow(
         records,
         states: follower.states(),
         told: follower.found().told().collect(),
+        missed: follower.found().missed.clone(),
+        is_list: false,
         asked: auditor.asked_kinds(),
     };
     if let Some(no_verdict) = read.no_verdict() {
@@ -325,50 +323,6 @@ async fn follow(
         }
     }
     Ok(if broken { Exit::Negative } else { Exit::Ok })
-}
-
-/// The lines of a log that may still be written.
-struct Growing {
-    input: BufReader<Box<dyn Read + Send>>,
-    is_stdin: bool,
-    /// The number of the line that came last, from 1.
-    line: u64,
-    /// What is read of the line after it.
-    ahead: Vec<u8>,
-}
-
-impl Growing {
-    /// The next line with something on it, once it is finished; `None` where there will be none.
-    async fn next(&mut self, cancel: &Cancel) -> Result<Option<Vec<u8>>, Failure> {
-        loop {
-            if self.another()? {
-                self.line += 1;
-                return Ok(Some(std::mem::take(&mut self.ahead)));
-            }
-            if self.is_stdin || cancel.is_cancelled() {
-                return Ok(None);
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    }
-
-    /// Whether another line with something on it is there, and finished.
-    fn another(&mut self) -> Result<bool, Failure> {
-        while !self.ahead.ends_with(b"\n") {
-            let read = self
-                .input
-                .read_until(b'\n', &mut self.ahead)
-                .map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
-            if read == 0 {
-                return Ok(self.is_stdin && !self.ahead.trim_ascii().is_empty());
-            }
-            if self.ahead.ends_with(b"\n") && self.ahead.trim_ascii().is_empty() {
-                self.line += 1;
-                self.ahead.clear();
-            }
-        }
-        Ok(true)
-    }
 }
 
 /// Whether a line is a message, or an answer with one.
@@ -501,22 +455,6 @@ fn chosen(args: &AuditArgs, mapping: &Mapping) -> Option<Shape> {
     chosen.or(mapping.shape)
 }
 
-/// The log at a path: a file, a run folder's journal, or stdin.
-fn opened(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
-    if path == Path::new("-") {
-        return Ok(Box::new(std::io::stdin()));
-    }
-    let path: PathBuf = if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() };
-    // A shell hands over the output of a command as a named pipe: `audit <(command)`.
-    let is_pipe = std::fs::metadata(&path).is_ok_and(|meta| meta.file_type().is_fifo());
-    let from_shell = is_pipe && (path.starts_with("/dev") || path.starts_with("/proc"));
-    match if from_shell { File::open(&path) } else { files::open(&path) } {
-        Ok(file) => Ok(Box::new(file)),
-        Err(e) => Err(Failure::usage(format!("cannot read {}: {e}", path.display()))
-            .hint("give a run folder, a file of JSON lines, or - for stdin")),
-    }
-}
-
 /// A log whose beginning was looked at.
 struct Log {
     beginning: Vec<u8>,
@@ -532,6 +470,20 @@ impl Log {
             .read_to_end(&mut beginning)
             .map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
         Ok(Self { beginning, rest })
+    }
+
+    /// Checks the checksums of a run's journal. What comes through a pipe is read only once, and kept.
+    fn with_checked_sums(self, path: &Path) -> Result<Self, Failure> {
+        let journal = if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() };
+        if journal.is_file() {
+            check_lines(&journal).fails(Exit::Usage)?;
+            return Ok(self);
+        }
+        let beginning = self.beginning.clone();
+        let mut whole = Cursor::new(self.whole()?);
+        check_lines_of(&mut whole, path).fails(Exit::Usage)?;
+        whole.set_position(beginning.len() as u64);
+        Ok(Self { beginning, rest: Box::new(whole) })
     }
 
     /// Whether it is a list.
@@ -559,10 +511,10 @@ impl Log {
         input.read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
         if bytes.len() as u64 > files::LOG {
             return Err(Failure::usage(format!(
-                "the log is larger than {} MiB and is one JSON value",
+                "the log is larger than {} MiB, and is one JSON value or a journal from a pipe",
                 files::LOG >> 20
             ))
-            .hint("write one record a line (JSON lines): such a log may have any size"));
+            .hint("a file with one record a line (JSON lines) may have any size"));
         }
         Ok(bytes)
     }

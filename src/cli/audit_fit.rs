@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::failure::Failure;
 use crate::exit::Exit;
-use crate::monitor::log::{Fit, Mapping, Shape, best_fit, fits};
+use crate::monitor::log::{Fit, Mapping, Missed, Shape, best_fit, fits};
 
 /// What was read of a log, as far as it shows whether the shape fits.
 pub(super) struct ReadLog<'a> {
@@ -18,6 +18,10 @@ pub(super) struct ReadLog<'a> {
     pub states: u64,
     /// What some state tells.
     pub told: BTreeSet<&'static str>,
+    /// Records with calls that the shape does not have.
+    pub missed: Missed,
+    /// Whether records are messages of a list, and no lines.
+    pub is_list: bool,
     /// What rules ask for.
     pub asked: BTreeSet<&'static str>,
 }
@@ -25,6 +29,24 @@ pub(super) struct ReadLog<'a> {
 impl ReadLog<'_> {
     /// Why there is no verdict, if there is none.
     pub(super) fn no_verdict(&self) -> Option<Failure> {
+        self.does_not_fit().or_else(|| self.misses_calls())
+    }
+
+    /// Some records have calls where the shape has none.
+    fn misses_calls(&self) -> Option<Failure> {
+        let first = self.missed.first?;
+        let have = if self.missed.records == 1 { "record has" } else { "records have" };
+        let what = format!(
+            "{} {have} tool calls where the shape `{}` has none; the first is {} {first}",
+            self.missed.records,
+            self.shape,
+            if self.is_list { "message" } else { "line" },
+        );
+        let hint = format!("to read them as well: {}", self.missed.advice(self.shape));
+        Some(self.failure(&what).hint(hint))
+    }
+
+    fn does_not_fit(&self) -> Option<Failure> {
         if self.records == 0 {
             return Some(self.failure("the log has no record"));
         }

@@ -5,6 +5,7 @@ mod args;
 mod asker;
 mod audit;
 mod audit_fit;
+mod audit_growing;
 mod branch;
 mod check;
 mod defects;

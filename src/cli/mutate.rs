@@ -83,7 +83,12 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     if defects.any() {
         return Ok(Exit::Defect);
     }
-    Ok(verdict(&args, &Summary::of(&judgements, &subject.cfg)))
+    // Without a threshold a finished run is a good one.
+    let Some(why) = args.fail_under.and_then(|least| below(least, &Summary::of(&judgements, &subject.cfg))) else {
+        return Ok(Exit::Ok);
+    };
+    advice(&why);
+    Ok(Exit::Negative)
 }
 
 /// Why there may be fewer mutants than one expects.
@@ -132,11 +137,16 @@ async fn run_json(
     })
 }
 
-/// Without a threshold a finished run is a good one.
-fn verdict(args: &MutateArgs, summary: &Summary) -> Exit {
-    match args.fail_under {
-        Some(least) if summary.score.is_none_or(|score| score < least) => Exit::Negative,
-        _ => Exit::Ok,
+/// Why the score is below the threshold. Mutants that were not decided count as survived: what nobody saw killed must not
+/// help over it.
+fn below(least: f64, summary: &Summary) -> Option<String> {
+    let undecided = summary.inconclusive + summary.timeout;
+    let counted =
+        if undecided == 0 { String::new() } else { format!(", its {undecided} undecided counted as survived,") };
+    match summary.score_at_least {
+        Some(score) if score >= least => None,
+        Some(score) => Some(format!("--fail-under: the score{counted} is {score:.4}, below {least}")),
+        None => Some("--fail-under: there is no score: no mutant was killed, survived or left undecided".to_owned()),
     }
 }
 
@@ -276,4 +286,25 @@ fn bar(mutants: usize) -> ProgressBar {
 
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undecided_mutants_do_not_help_over_the_threshold() {
+        let summary = |undecided, least| Summary {
+            killed: 8,
+            survived: 2,
+            inconclusive: undecided,
+            score: Some(0.8),
+            score_at_least: Some(least),
+            ..Summary::default()
+        };
+        assert_eq!(below(0.8, &summary(0, 0.8)), None);
+        let why = below(0.8, &summary(6, 0.5)).unwrap();
+        assert_eq!(why, "--fail-under: the score, its 6 undecided counted as survived, is 0.5000, below 0.8");
+        assert!(below(0.0, &Summary::default()).is_some());
+    }
 }

@@ -9,7 +9,7 @@ use super::failure::{Fails, Failure};
 use super::forge::run_failure;
 use super::progress::{Display, advice, json_line, result};
 use crate::exit::Exit;
-use crate::pipeline::{Run, RunError, RunView};
+use crate::pipeline::{Run, RunError, RunView, changed_files};
 use crate::report::{self, Chart};
 
 /// Characters that Mermaid takes where nothing else is set.
@@ -44,6 +44,9 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
     let view = RunView::of(&events).fails(Exit::Usage)?;
+    for changed in changed_files(&args.folder, &view, &events) {
+        advice(&format!("warning: {}: {changed}", args.folder.display()));
+    }
     let display = Display::new(args.format);
     if let Some(choice) = args.chart {
         let chart = Chart::of(&events).fails(Exit::Usage)?;

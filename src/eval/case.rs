@@ -1,7 +1,7 @@
 //! An evaluation case on disk: loaded and looked at as a whole, so that what is wrong with it is told with its file and
 //! what to do, before anything runs.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -201,6 +201,13 @@ impl Case {
         for listed in &checklist.known_bugs {
             let Listed { file, description, should_violate } = listed;
             let at = root.join(file);
+            if !Path::new(file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+                let what = format!("the known bug {file} is not in the case's folder");
+                return Err(wrong(&path, what, "move it into known_bugs/ of the case"));
+            }
+            if checklist.known_bugs.iter().filter(|other| other.file == *file).count() > 1 {
+                return Err(wrong(&path, format!("the known bug {file} is listed twice"), "list it once"));
+            }
             if !at.is_file() {
                 let remedy = format!("correct \"file\" in {}, or write the mutant", path.display());
                 return Err(wrong(&at, "is named as a known bug, and there is no such file", remedy));
@@ -218,6 +225,11 @@ impl Case {
                 should_violate: should_violate.clone(),
                 breaks_liveness: category == Some("liveness"),
             });
+        }
+        let violates = checklist.expected_outcome.as_ref().and_then(|expected| expected.violates.as_deref());
+        if let Some(name) = violates.filter(|name| *name != DEADLOCK && checklist.wanted(name).is_none()) {
+            let what = format!("a good run should violate {name}, which is not among the invariants");
+            return Err(wrong(&path, what, format!("list {name} there, or write \"Deadlock\"")));
         }
         let mut references = Vec::new();
         for file in modules(&root.join("expected")) {

@@ -85,7 +85,12 @@ pub(super) fn is_whole_but_for_its_end(chain: &Chain, tail: &[u8]) -> bool {
 /// Checks every line of a journal, and nothing else of it. A last line that was not written to its end is left out.
 pub fn check_lines(path: &Path) -> Result<(), JournalError> {
     let io = |source| JournalError::Io { what: "read", path: path.to_owned(), source };
-    let mut input = BufReader::new(files::open(path).map_err(io)?);
+    check_lines_of(BufReader::new(files::open(path).map_err(io)?), path)
+}
+
+/// The same of what came otherwise, and is called by this path in messages.
+pub fn check_lines_of(mut input: impl BufRead, path: &Path) -> Result<(), JournalError> {
+    let io = |source| JournalError::Io { what: "read", path: path.to_owned(), source };
     let (mut chain, mut line) = (Chain::default(), Vec::new());
     for number in 1.. {
         line.clear();

@@ -9,7 +9,7 @@ mod lock;
 mod log;
 mod store;
 
-pub use checksum::{Chain, check_lines};
+pub use checksum::{Chain, check_lines, check_lines_of};
 pub use event::{Clock, Event, Kind, Past, Record, is_apart};
 pub use lock::{LockError, RunLock};
 pub use log::{Crash, Draft, Journal, JournalError, Observer, Recovery, read, read_with_rest};

@@ -289,7 +289,7 @@ pub(super) async fn unless_cancelled<T>(call: impl Future<Output = T>, cancel: &
     tokio::time::timeout(LAST_WORD, call).await.map_err(|_| LlmError::Cancelled)
 }
 
-/// Whether an event is more than a sign of life. Servers send pings, and chunks whose delta is empty.
+/// Whether an event is more than a sign of life. Servers send pings, chunks whose delta is empty, and empty objects.
 fn has_content(data: &str) -> bool {
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -303,17 +303,24 @@ fn has_content(data: &str) -> bool {
         fields.filter(|(name, _)| !["role", "type"].contains(&name.as_str())).all(|(_, value)| is_empty(value))
     };
     let Ok(event) = serde_json::from_str::<Value>(data) else { return !data.trim().is_empty() };
-    if event["type"] == "ping" {
-        return false;
+    if !is_empty(&event["error"]) {
+        return true;
     }
-    if event["type"] == "content_block_delta" {
-        return !says_nothing(&event["delta"]);
-    }
-    match event["choices"].as_array() {
-        Some(choices) if is_empty(&event["usage"]) => {
-            choices.iter().any(|choice| !is_empty(&choice["finish_reason"]) || !says_nothing(&choice["delta"]))
+    match event["type"].as_str() {
+        Some("content_block_delta") => return !says_nothing(&event["delta"]),
+        Some("message_start" | "content_block_start" | "content_block_stop" | "message_delta" | "message_stop") => {
+            return true;
         }
-        _ => true,
+        _ => {}
+    }
+    let says_something = |choice: &Value| {
+        !is_empty(&choice["finish_reason"]) || !says_nothing(&choice["delta"]) || !says_nothing(&choice["message"])
+    };
+    match event["choices"].as_array() {
+        // The counts come once, after the last choice.
+        Some(choices) if choices.is_empty() => !is_empty(&event["usage"]),
+        Some(choices) => choices.iter().any(says_something),
+        None => false,
     }
 }
 
@@ -497,6 +504,39 @@ mod tests {
         ] {
             let error = join(base, "messages").unwrap_err().to_string();
             assert!(error.contains(word) && !error.contains("planted"), "{base}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_events_with_content_hold_a_call() {
+        for event in [
+            "{}",
+            "[]",
+            "1",
+            "null",
+            "{\"type\":\"ping\"}",
+            "{\"type\":\"anything\"}",
+            "{\"id\":\"x\",\"object\":\"chat.completion.chunk\"}",
+            "{\"choices\":[]}",
+            "{\"choices\":[{}],\"usage\":{\"prompt_tokens\":1}}",
+            "{\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}",
+            "{\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"\"}}",
+        ] {
+            assert!(!has_content(event), "{event}");
+        }
+        for event in [
+            "[DONE]",
+            "{\"error\":{\"message\":\"x\"}}",
+            "{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}",
+            "{\"choices\":[{\"message\":{\"content\":\"a\"}}]}",
+            "{\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}",
+            "{\"choices\":[],\"usage\":{\"prompt_tokens\":1}}",
+            "{\"type\":\"message_start\",\"message\":{}}",
+            "{\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\"}}",
+            "{\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}",
+            "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}",
+        ] {
+            assert!(has_content(event), "{event}");
         }
     }
 }

@@ -199,7 +199,11 @@ impl Auditor {
         let causal = rules.iter().any(|rule| matches!(rule.scope, Scope::Causal { .. }));
         let besides: Vec<&str> = besides.into_iter().chain(clock.filter(|_| causal)).collect();
         let plan = Plan::new(&mapping, &formulas, &wanted, &besides).with_labels(known.unwrap_or_default());
-        Ok(Self { formulas, rules, mapping, plan, traced })
+        let auditor = Self { formulas, rules, mapping, plan, traced };
+        if !auditor.asked_kinds().contains("tool_call") {
+            return Ok(auditor);
+        }
+        Ok(Self { plan: auditor.plan.clone().noting_missed_calls(&auditor.mapping), ..auditor })
     }
 
     /// The same, for a log beside which texts are kept.
@@ -260,7 +264,8 @@ impl Auditor {
         let mut whole = Whole::new(self, reset)?;
         let events = whole.follows_events();
         let mut part = Part::default();
-        let found = scan_list(text, &self.plan, |states, number| part.push_record(self, events, states, number))?;
+        let mut found = scan_list(text, &self.plan, |states, number| part.push_record(self, events, states, number))?;
+        found.note_missed_of_list(&self.plan, text);
         whole.append(self, part)?;
         whole.finish(self, found)
     }

@@ -105,6 +105,7 @@ impl Follower {
             RecordError::List(message) => LogError::List { place: format!("line {line}"), message },
             RecordError::Text(message) => LogError::Line { line, message },
         })?;
+        self.found.note_missed(self.auditor.plan(), json, is_state, &self.read, line);
         if !is_state {
             return Ok(Vec::new());
         }

@@ -1,15 +1,18 @@
 //! The files that a person sees: the top of the run folder and `history/rev_N/`. All of them can be rebuilt from journal
 //! and artifacts, and a rebuild never overwrites a person's edit.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+use serde::Deserialize as _;
 
 use super::candidates::Candidates;
 use super::records::{Revision, file};
 use super::run::{FileState, Run, RunError, to_value};
 use super::view::RunView;
 use crate::files;
-use crate::journal::Sha;
+use crate::journal::{Event, Sha};
 
 /// Files at the top that a person edited and that were therefore left as they are.
 pub type Kept = Vec<PathBuf>;
@@ -40,6 +43,37 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
         }
     }
     Ok(kept)
+}
+
+/// Files of a finished run that are missing, or no longer what the journal says: answers, artifacts of its revisions, their files
+/// in `history/`, and those at the top.
+pub fn changed_files(root: &Path, view: &RunView, events: &[Event]) -> Vec<String> {
+    if view.finished.is_none() {
+        return Vec::new();
+    }
+    let answers = events.iter().filter(|event| event.name == "answer_received");
+    let answers: Vec<Sha> = answers.filter_map(|event| Sha::deserialize(&event.data["artifact"]).ok()).collect();
+    let mut expected: BTreeMap<PathBuf, &Sha> = BTreeMap::new();
+    expected.extend(answers.iter().map(|sha| (Path::new("artifacts").join(sha.as_str()), sha)));
+    for revision in &view.revisions {
+        let dir = Path::new("history").join(format!("rev_{}", revision.revision));
+        for (name, sha) in &revision.hashes {
+            expected.insert(Path::new("artifacts").join(sha.as_str()), sha);
+            if file::VISIBLE.contains(&name.as_str()) {
+                expected.insert(dir.join(name), sha);
+            }
+        }
+    }
+    for (name, sha) in shown(view).iter().filter(|(name, _)| file::VISIBLE.contains(&name.as_str())) {
+        expected.insert(PathBuf::from(name), sha);
+    }
+    let what = |(path, sha): (PathBuf, &Sha)| match files::read(&root.join(&path), files::LARGE) {
+        Ok(bytes) if Sha::of(&bytes) == *sha => None,
+        Ok(_) => Some(format!("{} is not what the journal says: it was changed", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!("{} is missing", path.display())),
+        Err(error) => Some(format!("{} cannot be read: {error}", path.display())),
+    };
+    expected.into_iter().filter_map(what).collect()
 }
 
 /// Removes what the candidates could read: nobody reads there any more.

@@ -33,7 +33,7 @@ pub use candidates::{
 };
 pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
 pub use errands::{Errand, Errands};
-pub use folder::{Kept, reconcile};
+pub use folder::{Kept, changed_files, reconcile};
 pub use guard::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
 pub use interface::{Interface, Name};
 pub use knowledge::Judgement;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::eval::{Entry, Outcome, judges, tools};
 use crate::eval::{Evaluation, Fate, Status};
+use crate::prompt::show_invisible;
 
 enum Said {
     Passed,
@@ -99,7 +100,7 @@ fn tests(evaluation: &Evaluation) -> Vec<(String, Said)> {
 
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in show_invisible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -117,6 +118,11 @@ pub(super) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn invisible_characters_are_written_out() {
+        assert_eq!(escaped("a\u{202e}b\u{200b}<"), "a&lt;U+202E&gt;b&lt;U+200B&gt;&lt;");
+    }
 
     #[test]
     fn whatever_stands_in_a_name_the_xml_stays_whole() {

@@ -476,6 +476,16 @@ fn a_case_that_is_not_whole_is_told_by_its_file_with_what_to_do() {
     let mut odd = bad();
     odd.checklist["known_bugs"][0]["should_violate"] = "Unheard".into();
     refused(&with(&odd), &["case/checklist.json", "Unheard, which is not among the invariants", "list Unheard there"]);
+    let mut outside = bad();
+    outside.checklist["known_bugs"][0]["file"] = "known_bugs/../../specs/Spec.tla".into();
+    refused(&with(&outside), &["case/checklist.json", "Spec.tla is not in the case's folder"]);
+    let mut twice = bad();
+    let again = twice.checklist["known_bugs"][0].clone();
+    twice.checklist["known_bugs"].as_array_mut().unwrap().push(again);
+    refused(&with(&twice), &["case/checklist.json", "known_bugs/too_far.tla is listed twice"]);
+    let mut expects = bad();
+    expects.checklist["expected_outcome"] = serde_json::json!({"outcome": "flaw_found", "violates": "Unheard"});
+    refused(&with(&expects), &["case/checklist.json", "a good run should violate Unheard"]);
     let bench = with(&bad());
     bench.write("case/checklist.json", "{\"name\": ");
     refused(&bench, &["case/checklist.json: EOF", "evals/README.md"]);

@@ -427,3 +427,38 @@ fn what_is_never_a_value_is_a_warning() {
     let error = holds(log, Shape::Claude, "G !contains(content, \"secret\")").unwrap_err();
     assert!(error.contains("text_contains:"), "{error}");
 }
+
+#[test]
+fn nested_legacy_and_plainly_named_calls_are_calls() {
+    let used = r#"{"type":"tool_use","name":"t","input":{"x":7}}"#;
+    let nested = [
+        format!(r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":[{used}]}}]}}}}"#),
+        format!(r#"{{"type":"user","message":{{"content":[{{"content":[[{used}]],"type":"tool_result"}}]}}}}"#),
+        format!(r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":{used}}}]}}}}"#),
+        format!(r#"{{"type":"assistant","message":{{"content":[[{used}]]}}}}"#),
+        format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","content":[{{"type":"tool_result","content":[{used}]}}]}}]}}}}"#
+        ),
+        r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"t","parameters":{"x":7}}]}}"#
+            .to_owned(),
+    ];
+    let nested = nested.iter().map(|log| (Shape::Claude, log.as_str()));
+    let plain = [
+        r#"{"name":"t","parameters":{"x":7}}"#,
+        r#"{"name":"t","arguments":"{\"x\":7}"}"#,
+        r#"{"tool":{"name":"t","parameters":{"x":7}}}"#,
+        r#"{"tool":"t","parameters":{"x":7}}"#,
+        r#"{"function_call":{"name":"t","arguments":"{\"x\":7}"}}"#,
+    ];
+    for (shape, log) in nested.chain(plain.map(|log| (Shape::Jsonl, log))) {
+        let formula = "tool_call:t & tool.name = \"t\" & tool.input.x = 7";
+        assert_eq!(holds(log, shape, formula), Ok((true, 1)), "{log}");
+        assert_eq!(holds(log, shape, "tool_call:t"), Ok((true, 1)), "{log}");
+    }
+    // What is only an answer's data, or the name of something else, is no call.
+    let data = r#"{"type":"user","message":{"content":[{"type":"tool_result","content":[{"name":"t"},"t"]}]}}"#;
+    assert_eq!(holds(data, Shape::Claude, "tool_call:t"), Ok((false, 1)));
+    assert_eq!(holds(r#"{"name":"t","input":{}}"#, Shape::Jsonl, "tool_call:t"), Ok((false, 1)));
+    let record = r#"{"role":"assistant","function_call":{"name":"t","arguments":"{}"}}"#;
+    assert_eq!(tlaforge::monitor::log::shape_of(record.as_bytes()), Shape::Openai);
+}

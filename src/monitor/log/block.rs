@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize as _;
+use serde::de::value::MapDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::plan::{At, Node, Take};
 use super::step::Step;
@@ -48,7 +51,8 @@ impl<'de> Visitor<'de> for Block<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
+        let Self { node, step } = self;
+        while list.next_element_seed(Block { node, step: &mut *step })?.is_some() {}
         Ok(())
     }
 
@@ -70,21 +74,27 @@ enum Part {
     Input,
     Arguments,
     Args,
+    Parameters,
     #[serde(other)]
     Other,
 }
 
 /// What a block tells: `{"type":"tool_use","name":…}`, `{"function":{"name":…}}`, `{"type":"text","text":…}`,
-/// `{"type":"tool_result","content":…}`.
-pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A) -> Result<(), A::Error> {
+/// `{"type":"tool_result","content":…}`. The content may hold calls, as that of an agent that another one called.
+pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, map: A) -> Result<(), A::Error> {
+    read(node, step, map, false)
+}
+
+/// Of a nested block only calls are read: its texts are those of the block around it, and without a type it is data.
+fn read<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, mut map: A, nested: bool) -> Result<(), A::Error> {
     let (mut kind, mut name, mut text, mut function) = (Loose(None), Loose(None), Loose(None), Loose(None));
-    let mut content = Written::default();
-    let wanted = node.takes.contains(&Take::Text);
+    let mut content = Value::Null;
+    let wanted = !nested && node.takes.contains(&Take::Text);
     let all = node.takes.contains(&Take::Arguments);
     let mut arguments = None;
     while let Some(key) = map.next_key()? {
         match key {
-            Part::Input | Part::Arguments | Part::Args if all => {
+            Part::Input | Part::Arguments | Part::Args | Part::Parameters if all => {
                 arguments = map.next_value::<Option<serde_json::Value>>()?;
             }
             Part::Function | Part::Custom if all => {
@@ -95,24 +105,35 @@ pub(super) fn read_block<'de, A: MapAccess<'de>>(node: &Node, step: &mut Step, m
             Part::Name => name = map.next_value()?,
             Part::Text => text = map.next_value()?,
             Part::Function | Part::Custom => function = map.next_value::<Named<'_>>()?.name.unwrap_or(Loose(None)),
-            Part::Content if wanted => content = map.next_value()?,
-            Part::Content | Part::Input | Part::Arguments | Part::Args | Part::Other => {
+            Part::Content => content = map.next_value()?,
+            Part::Input | Part::Arguments | Part::Args | Part::Parameters | Part::Other => {
                 _ = map.next_value::<IgnoredAny>()?;
             }
         }
     }
     let (kind, name, text) = (kind.0.as_deref(), function.0.or(name.0), text.0.as_deref());
-    let calls = kind.is_none_or(|k| k.ends_with("tool_use") || k.ends_with("call") || k == "function" || k == "custom");
+    let calls =
+        kind.map_or(!nested, |k| k.ends_with("tool_use") || k.ends_with("call") || k == "function" || k == "custom");
     if let (Some(name), Some(path)) = (name.filter(|_| calls), node.calls()) {
         step.add_call(name.into_owned(), path, arguments);
     }
     if let Some(text) = text.filter(|_| wanted && writes(kind)) {
         step.write(text);
     }
-    if let Some(text) = content.0.filter(|_| kind.is_some_and(|k| k.ends_with("tool_result"))) {
-        step.write(&text);
+    if wanted && kind.is_some_and(|k| k.ends_with("tool_result")) {
+        let written = Written::deserialize(&content).map_err(A::Error::custom)?;
+        written.0.iter().for_each(|text| step.write(text));
     }
-    Ok(())
+    if node.calls().is_some() { read_nested(node, step, content).map_err(A::Error::custom) } else { Ok(()) }
+}
+
+/// The calls among the blocks of a content.
+fn read_nested(node: &Node, step: &mut Step, content: Value) -> Result<(), serde_json::Error> {
+    match content {
+        Value::Array(items) => items.into_iter().try_for_each(|item| read_nested(node, step, item)),
+        Value::Object(fields) => read(node, step, MapDeserializer::new(fields.into_iter()), true),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a block of a kind holds text that was written.
@@ -186,7 +207,7 @@ struct Named<'a> {
 struct Called<'a> {
     #[serde(borrow)]
     name: Option<Loose<'a>>,
-    #[serde(alias = "input")]
+    #[serde(alias = "input", alias = "parameters")]
     arguments: Option<serde_json::Value>,
 }
 

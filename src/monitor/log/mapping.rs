@@ -117,7 +117,7 @@ impl Mapping {
                 ..Self::default()
             },
             Shape::Jsonl => Self {
-                tool_call: some(&["tool_call", "tools", "tool", "tool_calls"]),
+                tool_call: some(&["tool_call", "tools", "tool", "tool_calls", "function_call"]),
                 text: some(&["text", "content"]),
                 stop_reason: some(&["stop_reason", "stop", "finish_reason"]),
                 ..Self::default()

@@ -2,6 +2,7 @@
 
 mod block;
 mod calls;
+mod elsewhere;
 mod fit;
 mod journal;
 mod json;
@@ -13,6 +14,7 @@ mod source;
 mod states;
 mod step;
 
+pub use elsewhere::Missed;
 pub use fit::{Fit, best_fit, fits};
 pub use journal::{
     CANDIDATE_LIFELINES, JOURNAL_LIFELINES, STATION_LIFELINES, carriers, is_journal_field, is_journal_list,

@@ -9,9 +9,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 
 use super::block::{Block, read_block};
 use super::calls::Calls;
+use super::elsewhere::Elsewhere;
 use super::json::Reader;
 use super::kept::{KeptTexts, RecordError};
-use super::mapping::Mapping;
+use super::mapping::{Mapping, Shape};
 use super::reads::{FieldReads, Reads};
 use super::states::States;
 use super::step::{FoundTrue, Scalar, Step};
@@ -28,6 +29,10 @@ pub(super) enum Take {
     Values(usize, u8),
     /// What stands beside the name of a tool.
     Beside,
+    /// The name of a tool if parameters stand beside it.
+    Name,
+    /// Such parameters.
+    NamedWith,
     /// A tool's name, or blocks with some; the number of the path.
     Tool(usize),
     /// What such tools were called with.
@@ -123,6 +128,8 @@ pub struct Plan {
     /// By the number of a field, what to write if a list leads to it.
     spellings: Vec<String>,
     tolerates_lists: bool,
+    /// Where else a record may tell calls, if that is looked at.
+    pub(super) elsewhere: Option<Arc<Elsewhere>>,
 }
 
 /// Where a record tells the labels that a model gave.
@@ -174,9 +181,13 @@ impl Plan {
         }
         for path in mapping.tool_call.iter().flatten().filter(|_| calls.read_input()) {
             let parent = path.rsplit_once('.').map_or(String::new(), |(parent, _)| format!("{parent}."));
-            for beside in ["input", "arguments", "args"] {
+            for beside in ["input", "arguments", "args", "parameters"] {
                 root.insert(&format!("{parent}{beside}"), Take::Beside);
             }
+        }
+        if mapping.shape == Some(Shape::Jsonl) && mapping.tool_call == Mapping::default().over(Shape::Jsonl).tool_call {
+            root.insert("name", Take::Name);
+            ["parameters", "arguments"].iter().for_each(|beside| root.insert(beside, Take::NamedWith));
         }
         // A call that a record tells in two places is known by its arguments.
         let several_paths = mapping.tool_call.as_ref().is_some_and(|paths| paths.len() > 1);
@@ -215,6 +226,7 @@ impl Plan {
             calls,
             spellings,
             tolerates_lists: false,
+            elsewhere: None,
         }
     }
 
@@ -222,6 +234,12 @@ impl Plan {
     #[must_use]
     pub fn with_labels(self, known: KnownLabels) -> Self {
         Self { known, ..self }
+    }
+
+    /// The same, which notes calls where the shape of a log of this mapping has none.
+    #[must_use]
+    pub fn noting_missed_calls(self, mapping: &Mapping) -> Self {
+        Self { elsewhere: Elsewhere::new(mapping).map(Arc::new), ..self }
     }
 
     /// The same, but a field that a list leads to is undefined, and no error.
@@ -272,6 +290,7 @@ impl Plan {
         if !is_state {
             return Ok(());
         }
+        states.add_named_call();
         if let Some(number) = states.divide(&self.calls)
             && !self.tolerates_lists
         {
@@ -379,7 +398,8 @@ impl At<'_, '_> {
                 // What may be a text is one: a message that says `rm` has called nothing.
                 Take::Tool(_) if self.node.takes.contains(&Take::Text) => {}
                 Take::Tool(path) => self.step.add_call(text.to_owned(), *path, None),
-                Take::Arguments | Take::Beside | Take::Labels => {}
+                Take::Name => self.step.named = Some(text.to_owned()),
+                Take::Arguments | Take::Beside | Take::NamedWith | Take::Labels => {}
                 Take::Text => self.step.write(text),
                 Take::TextKept => self.step.text_kept = Some(text.to_owned()),
                 Take::Stop(rank) => {
@@ -420,9 +440,15 @@ impl<'de> DeserializeSeed<'de> for At<'_, '_> {
         if self.node.takes.is_empty() && self.node.children.is_empty() {
             return IgnoredAny::visit_ignored(deserializer);
         }
-        if self.node.takes.contains(&Take::Beside) {
+        let takes = |take| self.node.takes.contains(&take);
+        if takes(Take::Beside) || takes(Take::NamedWith) {
             let value: serde_json::Value = serde::Deserialize::deserialize(deserializer)?;
-            self.step.beside.get_or_insert_with(|| value.clone());
+            if takes(Take::NamedWith) && !value.is_null() {
+                self.step.named_with.get_or_insert_with(|| value.clone());
+            }
+            if takes(Take::Beside) {
+                self.step.beside.get_or_insert_with(|| value.clone());
+            }
             return value.deserialize_any(self).map_err(D::Error::custom);
         }
         deserializer.deserialize_any(self)

@@ -7,6 +7,7 @@ use std::sync::{Mutex, mpsc};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::elsewhere::Missed;
 use super::kept::RecordError;
 use super::mapping::Shape;
 use super::plan::Plan;
@@ -120,6 +121,8 @@ pub struct Found {
     pub defined: Vec<bool>,
     /// For each name of the plan, whether any state has a value of it, which a list or an object is not.
     pub valued: Vec<bool>,
+    /// Records with calls where the shape of the log has none; only looked at if rules ask for calls.
+    pub missed: Missed,
 }
 
 impl Found {
@@ -140,6 +143,7 @@ impl Found {
         self.invalid.extend(other.invalid.into_iter().take(room));
         self.invalid_count += other.invalid_count;
         self.torn = self.torn.or(other.torn);
+        self.missed.append(other.missed);
         either(&mut self.told, other.told);
         either(&mut self.defined, other.defined);
         either(&mut self.valued, other.valued);
@@ -190,7 +194,7 @@ pub(super) fn shape_of_record(record: &serde_json::Value) -> Shape {
         () if is_text("kind") && has("payload") => Shape::Agentlog,
         () if has("choices") => Shape::Openai,
         () if record.get("messages").is_some_and(serde_json::Value::is_array) => Shape::Openai,
-        () if is_text("role") && (has("content") || has("tool_calls")) => Shape::Openai,
+        () if is_text("role") && (has("content") || has("tool_calls") || has("function_call")) => Shape::Openai,
         () => Shape::Jsonl,
     }
 }
@@ -332,6 +336,7 @@ fn scan_block<A: Default>(
             found.records += 1;
             match plan.read(text, &mut states) {
                 Ok(is_state) => {
+                    found.note_missed(plan, text, is_state, &states, line);
                     if is_state {
                         found.note(&states, line);
                         fold(&mut folded, &states, line);

@@ -39,6 +39,16 @@ impl States {
         &mut self.whole
     }
 
+    /// Takes a record with a name and parameters, and no call otherwise, as a call.
+    pub(super) fn add_named_call(&mut self) {
+        let step = &mut self.whole;
+        if step.tools.is_empty()
+            && let (Some(name), Some(parameters)) = (step.named.take(), step.named_with.take())
+        {
+            step.add_call(name, usize::MAX, Some(parameters));
+        }
+    }
+
     /// Makes a state of each call. A text goes to the call that follows it, one after the last call to the last, and so does
     /// the stop reason. Tells the field, by its number, that is read as one value and has several.
     pub(super) fn divide(&mut self, calls: &Calls) -> Option<usize> {

@@ -91,6 +91,9 @@ pub struct Step {
     pub(super) arguments: Vec<(usize, serde_json::Value)>,
     /// What stands beside the name of a tool in a record, and may be its arguments.
     pub(super) beside: Option<serde_json::Value>,
+    /// The name and the parameters of a plain record, which together are a call.
+    pub(super) named: Option<String>,
+    pub(super) named_with: Option<serde_json::Value>,
     pub(super) text: String,
     /// The parts of the text, each with the number of the call that it precedes.
     pub(super) parts: Vec<(usize, Range<usize>)>,
@@ -138,6 +141,8 @@ impl Step {
         self.paths.clear();
         self.arguments.clear();
         self.beside = None;
+        self.named = None;
+        self.named_with = None;
         self.text.clear();
         self.parts.clear();
         self.in_blocks = false;

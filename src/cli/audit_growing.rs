@@ -1,0 +1,192 @@
+//! Opens logs, and reads a log that still grows: it notices if what was read is no longer there.
+
+use std::fs::{File, Metadata};
+use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+
+use super::failure::Failure;
+use crate::exit::Exit;
+use crate::files;
+use crate::process::Cancel;
+
+/// How many of the bytes that were read last are compared whenever the file has changed.
+const TAIL: usize = 4096;
+
+/// The log at a path: a file, a run folder's journal, or stdin.
+pub(super) fn opened(path: &Path) -> Result<Box<dyn Read + Send>, Failure> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    Ok(Box::new(opened_file(&file_of(path))?))
+}
+
+fn file_of(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("journal.jsonl") } else { path.to_owned() }
+}
+
+fn opened_file(path: &Path) -> Result<File, Failure> {
+    // A shell hands over the output of a command as a named pipe: `audit <(command)`.
+    let is_pipe = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
+    let from_shell = is_pipe && (path.starts_with("/dev") || path.starts_with("/proc"));
+    if from_shell { File::open(path) } else { files::open(path) }.map_err(|e| {
+        Failure::usage(format!("cannot read {}: {e}", path.display()))
+            .hint("give a run folder, a file of JSON lines, or - for stdin")
+    })
+}
+
+/// The lines of a log that may still be written.
+pub(super) struct Growing {
+    input: BufReader<Box<dyn Read + Send>>,
+    pub is_stdin: bool,
+    /// The number of the line that came last, from 1.
+    pub line: u64,
+    /// What is read of the line after it.
+    ahead: Vec<u8>,
+    /// What was read of a regular file.
+    read: Option<ReadFile>,
+}
+
+impl Growing {
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let is_stdin = path == Path::new("-");
+        let mut read = None;
+        let input: Box<dyn Read + Send> = if is_stdin {
+            opened(path)?
+        } else {
+            let path = file_of(path);
+            let file = opened_file(&path)?;
+            let meta = file.metadata().ok().filter(Metadata::is_file);
+            read = meta.map(|meta| ReadFile {
+                path,
+                id: (meta.dev(), meta.ino()),
+                digest: Sha256::new(),
+                tail: Vec::new(),
+                bytes: 0,
+                seen: None,
+            });
+            Box::new(file)
+        };
+        Ok(Self { input: BufReader::new(input), is_stdin, line: 0, ahead: Vec::new(), read })
+    }
+
+    /// The next line with something on it, once it is finished; `None` where there will be none.
+    pub(super) async fn next(&mut self, cancel: &Cancel) -> Result<Option<Vec<u8>>, Failure> {
+        loop {
+            if self.another()? {
+                self.line += 1;
+                return Ok(Some(std::mem::take(&mut self.ahead)));
+            }
+            if self.is_stdin || cancel.is_cancelled() {
+                return Ok(None);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Whether another line with something on it is there, and finished.
+    pub(super) fn another(&mut self) -> Result<bool, Failure> {
+        while !self.ahead.ends_with(b"\n") {
+            let before = self.ahead.len();
+            let read = self
+                .input
+                .read_until(b'\n', &mut self.ahead)
+                .map_err(|e| Failure::usage(format!("cannot read the log: {e}")))?;
+            if let Some(file) = &mut self.read {
+                file.follow(&self.ahead[before..]);
+            }
+            if read == 0 {
+                self.read.as_mut().map_or(Ok(()), ReadFile::check)?;
+                return Ok(self.is_stdin && !self.ahead.trim_ascii().is_empty());
+            }
+            if self.ahead.ends_with(b"\n") && self.ahead.trim_ascii().is_empty() {
+                self.line += 1;
+                self.ahead.clear();
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the file still begins with all that was read of it.
+    pub(super) fn check_whole(&self) -> Result<(), Failure> {
+        self.read.as_ref().map_or(Ok(()), ReadFile::check_whole)
+    }
+}
+
+/// What was read of a file.
+struct ReadFile {
+    path: PathBuf,
+    /// Its device and inode.
+    id: (u64, u64),
+    digest: Sha256,
+    tail: Vec<u8>,
+    bytes: u64,
+    /// Size and time of change when it was last compared.
+    seen: Option<(u64, i64, i64)>,
+}
+
+impl ReadFile {
+    fn follow(&mut self, read: &[u8]) {
+        self.digest.update(read);
+        self.bytes += read.len() as u64;
+        self.tail.extend_from_slice(&read[read.len().saturating_sub(TAIL)..]);
+        self.tail.drain(..self.tail.len().saturating_sub(TAIL));
+    }
+
+    /// Whether the path still leads to the file, and its end as far as it was read is the same.
+    fn check(&mut self) -> Result<(), Failure> {
+        let meta = self.meta()?;
+        let seen = Some((meta.len(), meta.mtime(), meta.mtime_nsec()));
+        if seen != self.seen {
+            let mut tail = Vec::new();
+            self.from(self.bytes - self.tail.len() as u64)?
+                .take(self.tail.len() as u64)
+                .read_to_end(&mut tail)
+                .map_err(|_| self.changed("rewritten"))?;
+            if tail != self.tail {
+                return Err(self.changed("rewritten"));
+            }
+            self.seen = seen;
+        }
+        Ok(())
+    }
+
+    fn check_whole(&self) -> Result<(), Failure> {
+        self.meta()?;
+        let mut digest = Sha256::new();
+        let mut input = BufReader::new(self.from(0)?.take(self.bytes));
+        while let Some(read) = input.fill_buf().ok().map(<[u8]>::len).filter(|read| *read > 0) {
+            digest.update(input.buffer());
+            input.consume(read);
+        }
+        let same = digest.finalize() == self.digest.clone().finalize();
+        if same { Ok(()) } else { Err(self.changed("rewritten")) }
+    }
+
+    fn meta(&self) -> Result<Metadata, Failure> {
+        let meta = std::fs::metadata(&self.path).map_err(|_| self.changed("removed"))?;
+        match () {
+            () if (meta.dev(), meta.ino()) != self.id => Err(self.changed("replaced")),
+            () if meta.len() < self.bytes => Err(self.changed("truncated")),
+            () => Ok(meta),
+        }
+    }
+
+    fn from(&self, at: u64) -> Result<File, Failure> {
+        let mut file = files::open(&self.path).map_err(|_| self.changed("removed"))?;
+        file.seek(SeekFrom::Start(at)).map_err(|_| self.changed("removed"))?;
+        Ok(file)
+    }
+
+    fn changed(&self, how: &str) -> Failure {
+        let path = self.path.display();
+        Failure::new(
+            Exit::Undecided,
+            format!("{path} was {how} while it was followed; what was told is of its earlier content"),
+        )
+        .hint("audit the log as it is now")
+    }
+}
