@@ -13,14 +13,17 @@ pub(crate) fn step() {
     STEPS.with(|steps| steps.set(steps.get() + 1));
 }
 
+/// How many steps some work takes.
+#[cfg(test)]
+pub(crate) fn steps_of(work: impl FnOnce()) -> u64 {
+    STEPS.with(|steps| steps.set(0));
+    work();
+    STEPS.with(std::cell::Cell::get)
+}
+
 /// Checks that twice the size takes at most three times the steps.
 #[cfg(test)]
 pub(crate) fn assert_linear(size: usize, work: impl Fn(usize)) {
-    let steps = |size: usize| {
-        STEPS.with(|steps| steps.set(0));
-        work(size);
-        STEPS.with(std::cell::Cell::get)
-    };
-    let (once, twice) = (steps(size), steps(2 * size));
+    let (once, twice) = (steps_of(|| work(size)), steps_of(|| work(2 * size)));
     assert!(once > 0 && twice <= 3 * once, "{once} steps for {size}, {twice} for twice as many");
 }
