@@ -319,6 +319,9 @@ fn a_formula_is_tried_on_a_trace_and_drawn() {
     let many = ["formula", "G (a -> F b) & G (c -> F d)", "--dfa", "table", "--edges"];
     bench.run(&[&many[..], &["15"]].concat()).expect(2).says(&["4 states and 16 edges", "`--edges 16` prints"]);
     bench.run(&[&many[..], &["16"]].concat()).expect(0).prints(&["4 states"]);
+    let responses: Vec<String> = (0..16).map(|at| format!("G (a{at} -> F b{at})")).collect();
+    let too_many = ["65536 states and more than 1000000 edges", "split the formula into parts"];
+    bench.run(&["formula", &responses.join(" & "), "--dfa", "dot"]).expect(2).says(&too_many);
     bench.run(&["formula", "Y a", "--dfa", "dot"]).expect(2).says(&["`Y` has no meaning in the automaton"]);
     bench.run(&["formula", "a & & b"]).expect(2).says(&["column 5", "    ^"]);
     let value = object(&bench, &["formula", "a U b", "--trace", "a; b"], 0);

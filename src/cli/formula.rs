@@ -52,15 +52,7 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
     }
     if let Some(choice) = args.dfa {
         let dfa = Dfa::build(&formulas, formula, Limits::default()).map_err(|e| Failure::usage(e.to_string()))?;
-        let edges = dfa.edge_count();
-        if edges > args.edges {
-            let states = counted(dfa.states() as u64, "state");
-            let most = args.edges;
-            return Err(Failure::usage(format!(
-                "the automaton has {states} and {edges} edges, of which {most} may be printed"
-            ))
-            .hint(format!("`--edges {edges}` prints them all")));
-        }
+        let edges = edges_to_print(&dfa, args.edges)?;
         let shown = match choice {
             DfaChoice::Dot => dfa.dot(&formulas),
             DfaChoice::Table => table(&dfa, &formulas),
@@ -78,6 +70,26 @@ pub(super) fn formula(args: &FormulaArgs) -> Result<Exit, Failure> {
         Format::Json => json_line(&object),
     }
     Ok(exit)
+}
+
+/// How many edges are counted beyond what may be printed, to say how many there are.
+const COUNTED: usize = 1_000_000;
+
+/// The number of edges; an error if it is larger than `most`.
+fn edges_to_print(dfa: &Dfa, most: usize) -> Result<usize, Failure> {
+    let states = counted(dfa.states() as u64, "state");
+    match dfa.edge_count(most.max(COUNTED)) {
+        Some(edges) if edges <= most => Ok(edges),
+        Some(edges) => {
+            Err(Failure::usage(format!("the automaton has {states} and {edges} edges, of which {most} may be printed"))
+                .hint(format!("`--edges {edges}` prints them all")))
+        }
+        None => Err(Failure::usage(format!(
+            "the automaton has {states} and more than {} edges, of which {most} may be printed",
+            most.max(COUNTED)
+        ))
+        .hint("split the formula into parts, and draw the automaton of each")),
+    }
 }
 
 /// How many characters of a formula are shown before and behind an error.

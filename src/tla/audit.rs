@@ -128,8 +128,7 @@ pub fn asserting(module: &Module, cfg: &Cfg) -> Vec<String> {
         .filter(|(_, d)| d.refers.names.contains("Assert") && can_fail(module, cfg, d))
         .map(|(n, _)| *n)
         .collect();
-    let uses = |name: &str| direct.contains(name) || module.closure(name).iter().any(|n| direct.contains(n.as_str()));
-    by_name.keys().filter(|name| !direct.is_empty() && uses(name)).map(|name| (*name).to_owned()).collect()
+    module.users_of(direct).into_iter().map(str::to_owned).collect()
 }
 
 /// The definitions named first (sorted), then everything they depend on (sorted).

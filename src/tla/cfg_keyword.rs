@@ -1,6 +1,8 @@
 //! The keywords of a configuration, and what is taken for one by its looks. To TLC a misspelt keyword behind a list is
 //! one more name of that list.
 
+use super::work;
+
 /// All that TLC knows, sorted.
 pub(super) const KEYWORDS: &[&str] = &[
     "ACTION_CONSTRAINT",
@@ -32,9 +34,12 @@ pub fn keyword_hint(word: &str) -> Option<String> {
     }
     let capitals = word.to_uppercase();
     // One slip in a short word, two in a longer one.
-    let near = |keyword: &&&str| slips(&capitals, keyword) <= if keyword.len() < 8 { 1 } else { 2 };
+    let most = |keyword: &str| if keyword.len() < 8 { 1 } else { 2 };
+    let near = |keyword: &&&str| slips(&capitals, keyword) <= most(keyword);
     KEYWORDS
         .iter()
+        // A word can have millions of letters.
+        .filter(|keyword| capitals.len().abs_diff(keyword.len()) <= 4 * most(keyword))
         .filter(near)
         .min_by_key(|keyword| slips(&capitals, keyword))
         .map(|keyword| format!("is the keyword {keyword} meant?"))
@@ -47,6 +52,7 @@ fn slips(a: &str, b: &str) -> usize {
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {
         for j in 0..=b.len() {
+            work::step();
             rows[i][j] = if i == 0 || j == 0 {
                 i + j
             } else {
@@ -82,6 +88,8 @@ mod tests {
             let hint = keyword_hint(word);
             assert!(hint.is_none() || ["Text", "Types"].contains(&word), "{word}: {hint:?}");
         }
+        assert!(keyword_hint("INVARIANT\u{e9}").is_some(), "a letter has up to four bytes");
+        assert_eq!(work::steps_of(|| assert_eq!(keyword_hint(&"x".repeat(10_000)), None)), 0);
         assert!(keyword_hint("WITNESS").is_some_and(|hint| hint.contains("\\* WITNESS")));
     }
 }

@@ -1,11 +1,14 @@
 //! Whether a configuration and a module speak of the same names, asked before TLC has to fail on it.
 
+use std::collections::BTreeSet;
+
 use super::cfg::Cfg;
 use super::cfg_keyword::keyword_hint;
 use super::definition::DefinitionKind;
 use super::diagnostic::{Diagnostic, Stage};
 use super::merge::TRANSLATED;
 use super::module::Module;
+use super::work;
 
 /// Whether the configuration fits the module: every name it lists is defined (with no arguments where TLC wants none),
 /// every constant is assigned, every assigned constant declared. With an algorithm, what its translation makes counts
@@ -45,9 +48,14 @@ fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool) -> Vec<Diagnos
     if needs_behaviour && cfg.specification.is_none() && (cfg.init.is_none() || cfg.next.is_none()) {
         say("neither SPECIFICATION nor both of INIT and NEXT are given".to_owned());
     }
-    let assigned = |key: &str| key.split('(').next().unwrap_or(key).to_owned();
+    let assigned = |key: &str| {
+        work::step();
+        key.split('(').next().unwrap_or(key).to_owned()
+    };
+    let all_assigned: BTreeSet<String> = cfg.constants.keys().map(|key| assigned(key)).collect();
+    let constants: BTreeSet<&str> = module.constants.iter().map(|constant| constant.name.as_str()).collect();
     for constant in &module.constants {
-        if !cfg.constants.keys().any(|key| assigned(key) == constant.name) {
+        if !all_assigned.contains(&constant.name) {
             say(if constant.name == DEFAULT_INIT_VALUE {
                 format!(
                     "CONSTANT {0}: no value is assigned; the translation declares it for variables and parameters \
@@ -64,7 +72,7 @@ fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool) -> Vec<Diagnos
         let substitution = value.strip_prefix("<- ");
         let elsewhere = elsewhere || key.contains('!');
         let may_come = algorithm && module.translation.is_none() && name == DEFAULT_INIT_VALUE;
-        let declared = may_come || module.constants.iter().any(|constant| constant.name == name);
+        let declared = may_come || constants.contains(name.as_str());
         let replaceable = substitution.is_some() && (module.definition(&name).is_some() || is_standard(&name));
         if !(declared || replaceable || elsewhere || module.definition(&name).is_some()) {
             say(format!("CONSTANT {name}: the module declares no such constant"));
@@ -72,7 +80,7 @@ fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool) -> Vec<Diagnos
         if let Some(target) = substitution
             && !defined(target)
             && !is_standard(target)
-            && !module.constants.iter().any(|c| c.name == target)
+            && !constants.contains(target)
         {
             say(format!("CONSTANT {name} <- {target}: the module does not define {target}"));
         }
@@ -86,4 +94,20 @@ const DEFAULT_INIT_VALUE: &str = "defaultInitValue";
 /// Sets of the standard modules that configurations replace by finite ones.
 fn is_standard(name: &str) -> bool {
     matches!(name, "Nat" | "Int" | "Real" | "Seq" | "BOOLEAN" | "STRING")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_work_grows_with_the_number_of_constants() {
+        work::assert_linear(200, |size| {
+            let names: Vec<String> = (0..size).map(|at| format!("C{at}")).collect();
+            let text = format!("---- MODULE M ----\nCONSTANTS {}\n====\n", names.join(", "));
+            let values: String = names.iter().map(|name| format!("{name} = 1\n")).collect();
+            let cfg = Cfg::parse(&format!("CONSTANTS\n{values}")).unwrap();
+            assert_eq!(check_cfg_names_of_check(&Module::parse(&text).unwrap(), &cfg), []);
+        });
+    }
 }

@@ -29,6 +29,7 @@ mod translation;
 mod trivial;
 mod units;
 mod vacuity;
+pub(crate) mod work;
 
 pub use actions::unlisted_actions;
 pub use algorithm::{Algorithm, Label, Syntax};

@@ -3,7 +3,7 @@
 //! Reading is tolerant: what is not TLA+ becomes a located finding, and the rest is read all the same; whether the
 //! module is legal is SANY's to say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::algorithm::{self, Algorithm};
@@ -13,6 +13,7 @@ use super::lexer::{Kind, Lines, Token, normalise};
 use super::references::{References, references};
 use super::syntax::Reader;
 use super::units::{Unit, UnitKind, next_module, split};
+use super::work;
 
 /// Modules of the distribution (and of the community) whose operators know no variable but their arguments.
 const STANDARD: &[&str] = &[
@@ -93,6 +94,8 @@ pub struct Module {
     /// Declarations and statements: everything that is neither definition, RECURSIVE nor separator.
     pub(crate) other_units: Vec<Range<usize>>,
     pub(crate) recursive_units: Vec<(Vec<String>, Range<usize>)>,
+    /// By name, the first definition: its place among those outside the algorithm and then those inside.
+    places: HashMap<String, usize>,
 }
 
 impl Module {
@@ -124,6 +127,7 @@ impl Module {
             stray: Vec::new(),
             other_units: Vec::new(),
             recursive_units: Vec::new(),
+            places: HashMap::new(),
         };
         let mut errors = Vec::new();
         for comment in outline.tokens.iter().filter(|token| token.kind == Kind::BlockComment) {
@@ -135,6 +139,10 @@ impl Module {
         let context = Context { source: text, lines: &lines, outer: inside };
         for unit in split(text, &tokens) {
             module.take(&context, &tokens, &unit, &mut reader, &mut errors);
+        }
+        let names: Vec<String> = module.all_definitions().map(|definition| definition.name.clone()).collect();
+        for (place, name) in names.into_iter().enumerate() {
+            module.places.entry(name).or_insert(place);
         }
         errors.sort_by_key(|(range, _)| range.start);
         module.syntax_errors = errors.iter().map(|(range, message)| located(text, &lines, range, message)).collect();
@@ -204,15 +212,18 @@ impl Module {
 
     /// The definition of this name: outside the algorithm first, then in its `define` block.
     pub fn definition(&self, name: &str) -> Option<&Definition> {
-        let own = self.definitions.iter().find(|definition| definition.name == name);
-        own.or_else(|| self.algorithm.as_ref().and_then(|algorithm| algorithm.definition(name)))
+        self.all_definitions().nth(*self.places.get(name)?)
+    }
+
+    fn all_definitions(&self) -> impl Iterator<Item = &Definition> {
+        self.definitions.iter().chain(self.algorithm.iter().flat_map(|algorithm| &algorithm.definitions))
     }
 
     /// All definitions by name; a translated `define` block counts once.
     pub fn definitions_by_name(&self) -> BTreeMap<&str, &Definition> {
-        let inside = self.algorithm.iter().flat_map(|algorithm| &algorithm.definitions);
         let mut by_name: BTreeMap<&str, &Definition> = BTreeMap::new();
-        for definition in self.definitions.iter().chain(inside) {
+        for definition in self.all_definitions() {
+            work::step();
             by_name.entry(&definition.name).or_insert(definition);
         }
         by_name
@@ -238,18 +249,35 @@ impl Module {
     }
 
     pub(crate) fn closure_of<'a>(&self, from: impl IntoIterator<Item = &'a References>) -> BTreeSet<String> {
-        let by_name = self.definitions_by_name();
         let mut found = BTreeSet::new();
-        let mut open: Vec<&str> = Vec::new();
+        let mut open: Vec<&Definition> = Vec::new();
         for refers in from {
-            open.extend(refers.names.iter().filter_map(|name| by_name.get_key_value(name.as_str())).map(|(n, _)| *n));
+            open.extend(refers.names.iter().filter_map(|name| self.definition(name)));
         }
+        while let Some(definition) = open.pop() {
+            work::step();
+            if found.insert(definition.name.clone()) {
+                open.extend(definition.refers.names.iter().filter_map(|name| self.definition(name)));
+            }
+        }
+        found
+    }
+
+    /// The definitions named in `names`, and those that depend on one of them, directly or not.
+    pub(crate) fn users_of<'a>(&'a self, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
+        let by_name = self.definitions_by_name();
+        let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (user, definition) in &by_name {
+            for name in &definition.refers.names {
+                users.entry(name).or_default().push(user);
+            }
+        }
+        let mut found = BTreeSet::new();
+        let mut open: Vec<&str> = names.into_iter().collect();
         while let Some(name) = open.pop() {
-            if found.insert(name.to_owned())
-                && let Some(definition) = by_name.get(name)
-            {
-                let refers = definition.refers.names.iter();
-                open.extend(refers.filter_map(|name| by_name.get_key_value(name.as_str())).map(|(name, _)| *name));
+            work::step();
+            if found.insert(name) {
+                open.extend(users.get(name).into_iter().flatten());
             }
         }
         found

@@ -86,7 +86,7 @@ pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
         _ => {}
     }
     if !matches!(reading.finding, Some(Finding::Undecided(_))) {
-        reading.warnings = stderr.lines().filter_map(|line| line.strip_prefix("tla-mc: ")).map(str::to_owned).collect();
+        reading.warnings = warnings(stderr);
     }
     reading
 }
@@ -195,6 +195,12 @@ fn assumption(stderr: &str) -> Option<Finding> {
     let line = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
     let place = line.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(ASSUMPTION)?.strip_suffix('"')?;
     Some(violated(ViolationKind::Assumption, Some(place)))
+}
+
+/// What it says beside its result. The words that stop it at a violated assumption are ours, and are the result.
+fn warnings(stderr: &str) -> Vec<String> {
+    let said = stderr.lines().filter_map(|line| line.strip_prefix("tla-mc: "));
+    said.filter(|words| !words.contains(ASSUMPTION)).map(str::to_owned).collect()
 }
 
 /// `tla-mc: unsupported temporal formula …`.
@@ -401,7 +407,9 @@ mod tests {
         let said =
             "tla-mc: applying a non-function \"tlaforge assumption: line 2, col 8 to line 2, col 12 of module B\"\n";
         let place = Some("line 2, col 8 to line 2, col 12 of module B".to_owned());
-        assert_eq!(kind(read("", said, Status::Exited(2)).finding), (ViolationKind::Assumption, place));
+        let reading = read("", said, Status::Exited(2));
+        assert_eq!(reading.warnings, [""; 0]);
+        assert_eq!(kind(reading.finding), (ViolationKind::Assumption, place));
         let said = "tla-mc: in TlaforgeNumber_B_Assumption3: unknown operator TLCSet\n";
         let refused = read("", said, Status::Exited(2)).finding;
         assert!(

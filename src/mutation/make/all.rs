@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::scope::Scope;
 use super::statement;
 use super::walk::Flaw;
-use crate::tla::{Cfg, Lines, Module};
+use crate::tla::{Cfg, Lines, Module, work};
 
 /// Every mutant of the specification that the configuration checks, in order of the text. The behaviour is mutated and
 /// never what it is judged by: no definition that a listed invariant, property, witness or constraint depends on, no
@@ -35,7 +35,7 @@ pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
         let edits: Vec<Edit> = edits.into_iter().filter(|edit| source[edit.range.clone()] != edit.text).collect();
         let (line, column) = lines.position(source, at);
         let mut mutant = Mutant { operator, definition, line, column, what, edits, variant };
-        if mutant.edits.is_empty() || !texts.insert(difference(source, &mutant.apply(source))) {
+        if mutant.edits.is_empty() || !texts.insert(difference(source, &mutant.edits)) {
             continue;
         }
         let variant = mutant.variant.clone();
@@ -50,12 +50,48 @@ pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
     mutants
 }
 
-/// Where a text begins to differ from the source, how much of the source is gone there, and what stands there instead:
-/// the same for two edits that make the same text.
-fn difference(source: &str, text: &str) -> (usize, usize, Vec<u8>) {
-    let (old, new) = (source.as_bytes(), text.as_bytes());
-    let before = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let rest = old.len().min(new.len()) - before;
-    let after = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    (before, old.len() - after - before, new[before..new.len() - after].to_vec())
+/// Where the mutated text begins to differ from the source, how much of the source is gone there, and what stands there
+/// instead: the same for two lists of edits that make the same text. Only what surrounds the edits is read.
+fn difference(source: &str, edits: &[Edit]) -> (usize, usize, Vec<u8>) {
+    let (Some(first), Some(last)) = (edits.first(), edits.last()) else { return (source.len(), 0, Vec::new()) };
+    let (start, end) = (first.range.start, last.range.end);
+    let mut new = String::new();
+    let mut at = start;
+    for edit in edits {
+        new.push_str(&source[at..edit.range.start]);
+        new.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    let (old, new, tail) = (&source.as_bytes()[start..end], new.as_bytes(), &source.as_bytes()[end..]);
+    let same = |(a, b): &(&u8, &u8)| {
+        work::step();
+        a == b
+    };
+    let before = old.iter().chain(tail).zip(new.iter().chain(tail)).take_while(same).count();
+    // What is the same behind it does not overlap with what is the same before it.
+    let rest = (old.len().min(new.len()) + tail.len()).saturating_sub(before);
+    let within = rest.saturating_sub(tail.len());
+    let more = old.iter().rev().zip(new.iter().rev()).take(within).take_while(same).count();
+    let after = rest.min(tail.len() + more);
+    let changed = new.iter().chain(tail).copied().take(new.len() + tail.len() - after).skip(before).collect();
+    (start + before, old.len() + tail.len() - after - before, changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_work_grows_with_the_number_of_definitions() {
+        work::assert_linear(50, |size| {
+            let chain: String = (1..size).map(|at| format!("D{at} == D{} /\\ x' = {at}\n", at - 1)).collect();
+            let text = format!(
+                "---- MODULE M ----\nEXTENDS Naturals\nVARIABLE x\nD0 == x' = x + 1\n{chain}Init == x = 0\n\
+                 Next == D{}\nInv == x < 2\n====\n",
+                size - 1
+            );
+            let cfg = Cfg::parse("INIT Init NEXT Next INVARIANT Inv").unwrap();
+            assert!(mutants(&Module::parse(&text).unwrap(), &cfg).len() > size);
+        });
+    }
 }

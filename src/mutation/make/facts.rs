@@ -41,11 +41,8 @@ impl<'a> Facts<'a> {
         };
         let primes = |definition: &&&Definition| definition.damaged || has_prime(&definition.tree);
         let by_name = module.definitions_by_name();
-        let direct: BTreeSet<&str> =
-            by_name.values().filter(primes).map(|definition| definition.name.as_str()).collect();
-        let speaks =
-            |name: &&&str| direct.contains(**name) || module.closure(name).iter().any(|n| direct.contains(n.as_str()));
-        facts.speaking = by_name.keys().filter(speaks).map(|name| (*name).to_owned()).collect();
+        let direct = by_name.values().filter(primes).map(|definition| definition.name.as_str());
+        facts.speaking = module.users_of(direct).into_iter().map(str::to_owned).collect();
         facts.globals = match &module.algorithm {
             Some(algorithm) => facts.declared(&algorithm.tree, global_declarations(&algorithm.tree)),
             None => initial.iter().flat_map(|definition| facts.initial_values(&definition.tree)).collect(),

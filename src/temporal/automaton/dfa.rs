@@ -293,9 +293,17 @@ impl Dfa {
         found
     }
 
-    /// How many edges there are in all: for each state, one to each state that some letter leads to.
-    pub fn edge_count(&self) -> usize {
-        (0..self.states()).map(|state| self.successors(state).len()).sum()
+    /// How many edges there are in all: for each state, one to each state that some letter leads to. `None` if there are
+    /// more than `most`: a conjunction of 16 responses has 4,294,967,296.
+    pub fn edge_count(&self, most: usize) -> Option<usize> {
+        let mut count = 0;
+        for state in 0..self.states() {
+            count += self.successors(state).len();
+            if count > most {
+                return None;
+            }
+        }
+        Some(count)
     }
 
     /// Whether two states do the same with every letter, so that only their acceptance tells them apart.

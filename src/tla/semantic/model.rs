@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use crate::tla::Cfg;
 use crate::tla::lexer::normalise;
+use crate::tla::work;
 
 use super::analysis::{Loaded, Resolved, resolved};
 use super::builtin::{BUILT_INS, Row};
@@ -380,6 +381,9 @@ struct Search<'a> {
 impl Search<'_> {
     fn module(&mut self, module: &Module) {
         for unit in &module.units {
+            if self.found.is_some() {
+                return;
+            }
             self.unit(unit);
         }
     }
@@ -405,7 +409,8 @@ impl Search<'_> {
     }
 
     fn expression(&mut self, expression: &Expr) {
-        if self.found.is_some() {
+        work::step();
+        if self.found.is_some() || self.at < expression.start() || is_before(expression, self.at) {
             return;
         }
         if expression.at == self.at && (self.is_wanted)(expression) {
@@ -417,6 +422,18 @@ impl Search<'_> {
                 self.unit(unit);
             }
         }
+        // A list can be long, and each of its items may be looked for.
+        if let Form::List(items, _) | Form::Apply(_, items) = &expression.form {
+            let at = self.at;
+            let items = &items[items.partition_point(|item| is_before(item, at))..];
+            items.iter().take_while(|item| item.start() <= at).for_each(|item| self.expression(item));
+            return;
+        }
         for_each_part(expression, &mut |part| self.expression(part));
     }
+}
+
+/// Whether an expression ends before a place.
+fn is_before(expression: &Expr, at: usize) -> bool {
+    expression.end.max(expression.at + 1) <= at
 }

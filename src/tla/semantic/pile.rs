@@ -198,21 +198,27 @@ fn applied(
         && let Some(Expr { form: Form::Product(factors), .. }) = operands.first_mut()
     {
         let mut factors = std::mem::take(factors);
-        factors.extend(operands.pop());
-        return Expr::new(Form::Product(factors), from);
+        let depth = operands.iter().map(|operand| operand.depth).max().unwrap_or(0);
+        let last = operands.pop();
+        let depth = depth.max(last.as_ref().map_or(0, |last| last.depth.saturating_add(1)));
+        factors.extend(last);
+        return Expr { form: Form::Product(factors), at: from, end: from, depth };
     }
     if operator.fixity == Fixity::Product {
         return Expr::new(Form::Product(operands), from);
     }
     // A long chain of alternatives (labels of an algorithm, say) nests no deeper than a short one.
     if matches!(operator.name, "/\\" | "\\/")
-        && let Some(Expr { form: Form::Apply(before, chain), depth, .. }) = operands.first_mut()
+        && let [Expr { form: Form::Apply(before, chain), depth, .. }, _] = &mut operands[..]
         && *before == operator
         && *depth > LONGEST_CHAIN
     {
-        let mut chain = std::mem::take(chain);
-        chain.extend(operands.pop());
-        return Expr::new(Form::Apply(operator, chain), from);
+        let (mut chain, depth) = (std::mem::take(chain), *depth);
+        let last = operands.pop();
+        let depth = depth.max(last.as_ref().map_or(0, |last| last.depth.saturating_add(1)));
+        chain.extend(last);
+        // The depth of the chain so far is known: computed anew for each operand, a long chain would take quadratic time.
+        return Expr { form: Form::Apply(operator, chain), at: from, end: from, depth };
     }
     Expr::new(Form::Apply(operator, operands), from)
 }

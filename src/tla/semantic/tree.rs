@@ -1,5 +1,7 @@
 //! What the grammar makes of a module: units, definitions, expressions, proofs. Positions are byte offsets.
 
+use crate::tla::work;
+
 use super::operator::Operator;
 
 /// A name and where it stands.
@@ -293,7 +295,7 @@ impl Expr {
 }
 
 fn deepest<'a>(expressions: impl IntoIterator<Item = &'a Expr>) -> u16 {
-    expressions.into_iter().map(|expression| expression.depth).max().unwrap_or(0)
+    expressions.into_iter().inspect(|_| work::step()).map(|expression| expression.depth).max().unwrap_or(0)
 }
 
 fn deepest_bound(bounds: &[Bound]) -> u16 {
