@@ -138,11 +138,27 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
         | RunError::Fold(_) => failure,
         RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
         RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),
+        _ if no_room(error) => Failure { exit: Exit::Tool, ..failure }
+            .hint("make room, or raise the limit; a run that had begun goes on with `tlaforge resume`"),
         _ => failure.hint(
             "if the disk is full or the folder not writable, mend that; a run that had begun goes on with `tlaforge \
              resume`",
         ),
     }
+}
+
+/// Whether the operating system had no room for what was to be written.
+fn no_room(error: &RunError) -> bool {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let (what, source) = match error {
+        RunError::Io { what, source, .. }
+        | RunError::Journal(JournalError::Io { what, source, .. })
+        | RunError::Store(StoreError::Io { what, source, .. }) => (*what, source),
+        RunError::Lock(LockError::Io { source, .. }) => ("lock", source),
+        _ => return false,
+    };
+    // A file that is too large to be read is no matter of room.
+    what != "read" && matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }
 
 const RESTORE: &str = "what the run rests on is not as it was written: restore the file, or forge again into another \

@@ -9,6 +9,8 @@ use super::failure::Failure;
 use super::progress::lost;
 use super::provider::refuse_secrets;
 use super::{audit, check, demo, doctor, eval, experiments, formula, mutate, policy, report, resume, run, translate};
+use tokio::signal::unix::{SignalKind, signal};
+
 use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
 
@@ -49,6 +51,8 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
         .build()
         .map_err(|e| Failure::new(Exit::Defect, format!("cannot start: {e}")))?;
     runtime.block_on(async {
+        // A write beyond the limit of `ulimit -f` is then an error with a message, not the end of the process.
+        let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
         match args.command {
             Command::Run(args) => run::run(args).await,
             Command::Demo(args) => demo::demo(args).await,

@@ -1,5 +1,8 @@
 //! Properties that are TRUE whatever the module does. Sound, not complete: `Some` only when certain.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
 use super::lexer::normalise;
@@ -40,7 +43,7 @@ fn by_its_text(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
     if unsafe_definition {
         return None;
     }
-    let evaluation = Evaluation { module };
+    let evaluation = Evaluation::of(module);
     if evaluation.definition(definition, &mut vec![property]) == Some(true) {
         return Some("reduces to TRUE whatever the state is".to_owned());
     }
@@ -83,7 +86,7 @@ fn is_certain(module: &Module, cfg: &Cfg, definition: &Definition, expression: I
         return false;
     }
     let bound: Vec<String> = definition.params.iter().map(|param| param.name.clone()).collect();
-    let evaluation = Evaluation { module };
+    let evaluation = Evaluation::of(module);
     let mut open = vec![definition.name.as_str()];
     let mut reading = Reading { evaluation: &evaluation, tree: &definition.tree, open: &mut open };
     if reading.value(expression, &bound, 0) == Some(true) {
@@ -111,10 +114,19 @@ fn replaced_away(cfg: &Cfg, name: &str) -> bool {
 
 struct Evaluation<'a> {
     module: &'a Module,
+    /// The truth values of definitions, by name: one that others name many times is evaluated once.
+    known: RefCell<HashMap<&'a str, Option<bool>>>,
+}
+
+impl<'a> Evaluation<'a> {
+    fn of(module: &'a Module) -> Self {
+        Self { module, known: RefCell::default() }
+    }
 }
 
 impl<'a> Evaluation<'a> {
     fn definition(&self, definition: &'a Definition, open: &mut Vec<&'a str>) -> Option<bool> {
+        super::work::step();
         if definition.damaged || definition.kind != DefinitionKind::Operator || open.len() > 64 {
             return None;
         }
@@ -237,9 +249,13 @@ impl Reading<'_, '_, '_> {
             return None;
         }
         let definition = self.evaluation.module.definition(name)?;
+        if let Some(known) = self.evaluation.known.borrow().get(definition.name.as_str()) {
+            return *known;
+        }
         self.open.push(&definition.name);
         let value = self.evaluation.definition(definition, self.open);
         self.open.pop();
+        self.evaluation.known.borrow_mut().insert(&definition.name, value);
         value
     }
 
@@ -415,5 +431,21 @@ impl Reading<'_, '_, '_> {
             Some(false) if exists => Some(false),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_that_is_named_twice_is_evaluated_once() {
+        crate::tla::work::assert_linear(12, |size| {
+            let define = |at: usize| format!("D{at} == D{} \\/ D{}\n", at - 1, at - 1);
+            let chain: String = (1..=size).map(define).collect();
+            let text = format!("---- MODULE M ----\nEXTENDS Naturals\nVARIABLE x\nD0 == x < 9\n{chain}====\n");
+            let module = Module::parse(&text).expect("a module");
+            assert_eq!(constantly_true(&module, &format!("D{size}")), None);
+        });
     }
 }

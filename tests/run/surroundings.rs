@@ -67,6 +67,24 @@ fn an_interrupt_while_the_checker_runs_ends_it_and_leaves_no_trace() {
 }
 
 #[test]
+fn a_limit_on_the_size_of_files_is_an_error_with_a_message() {
+    let bench = bench();
+    bench.write("script.jsonl", good().text());
+    for blocks in [2, 20] {
+        let mut limited = std::process::Command::new("bash");
+        let command = bench.command(&RUN);
+        let program = command.get_program().to_owned();
+        limited.arg("-c").arg(format!("ulimit -f {blocks}; exec \"$0\" \"$@\"")).arg(program).args(command.get_args());
+        limited.current_dir(bench.path(".")).envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        let done = limited.output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(4), "{blocks}: {told}");
+        assert!(told.contains("File too large") && told.contains("raise the limit"), "{told}");
+        std::fs::remove_dir_all(bench.path("specs")).unwrap();
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);

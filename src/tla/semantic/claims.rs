@@ -73,6 +73,7 @@ fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expan
     let mut conjuncts = Vec::new();
     conjuncts_of(model, specification, &mut conjuncts)?;
     let mut next = None;
+    let mut assumptions = Vec::new();
     let mut open = Vec::new();
     for conjunct in conjuncts {
         if model.level(&conjunct)? <= STATE {
@@ -80,13 +81,15 @@ fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expan
         }
         match model.parts(&conjunct) {
             Some((Connective::Always, operands)) if next.is_none() => match boxed(model, &operands)? {
-                Some(action) => next = Some(action),
+                Some((action, subscript)) => {
+                    next = Some(action);
+                    assumptions.extend(left_out(model, &subscript)?);
+                }
                 None => open.push(conjunct),
             },
             _ => open.push(conjunct),
         }
     }
-    let mut assumptions = Vec::new();
     for conjunct in open {
         let fair = match &next {
             Some(next) => NextState { model, next: next.clone() }.is_fairness(&conjunct)?,
@@ -103,13 +106,27 @@ fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expan
     Ok((next, assumptions))
 }
 
-/// The action of `[A]_v`, the operand of `[]`.
-fn boxed(model: &Model, operands: &[Expansion]) -> Result<Option<Expansion>, String> {
+/// Action and subscript of `[A]_v`, the operand of `[]`.
+fn boxed(model: &Model, operands: &[Expansion]) -> Result<Option<(Expansion, Expansion)>, String> {
     let Some(operand) = operands.first() else { return Ok(None) };
     Ok(match model.parts(&model.unfold(operand)?) {
-        Some((Connective::Square, action)) => action.into_iter().next(),
+        Some((Connective::Square, parts)) => {
+            let mut parts = parts.into_iter();
+            parts.next().zip(parts.next())
+        }
         _ => None,
     })
+}
+
+/// What the checkers assume if a subscript does not hold every variable: both read `[][A]_v` as if it did.
+fn left_out(model: &Model, subscript: &Expansion) -> Result<Option<String>, String> {
+    let mut held = Vec::new();
+    let is_tuple = model.variables_of(subscript, &mut held, 0)?;
+    let all = model.variables();
+    let missing: Vec<&str> =
+        all.iter().filter(|(_, id)| !is_tuple || !held.contains(id)).map(|(name, _)| *name).collect();
+    let text = || format!("that {} changes in steps of Next only, which [][Next]_v does not say", missing.join(", "));
+    Ok((!missing.is_empty()).then(text))
 }
 
 fn conjuncts_of(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansion>) -> Result<(), String> {
@@ -193,6 +210,19 @@ mod tests {
             let chain: Vec<String> = (0..size).map(|at| format!("x # {at}")).collect();
             read(&format!("Chain == {}", chain.join(" /\\ ")), "SPECIFICATION Plain");
         });
+    }
+
+    #[test]
+    fn a_subscript_that_does_not_hold_every_variable_is_an_assumption() {
+        for (subscript, missing) in [("x", "pc"), ("<<pc>>", "x"), ("<<x + pc>>", "pc, x"), ("Some", "pc")] {
+            let found = read(&format!("Some == <<x>>\nSpec == Init /\\ [][Next]_{subscript}"), "SPECIFICATION Spec");
+            let told = format!("that {missing} changes in steps of Next only, which [][Next]_v does not say");
+            assert_eq!(found.assumptions, [told], "{subscript}");
+        }
+        for subscript in ["vars", "<<x, pc>>", "<<pc, <<x>>>>"] {
+            let found = read(&format!("Spec == Init /\\ [][Next]_{subscript}"), "SPECIFICATION Spec");
+            assert_eq!(found.assumptions, [""; 0], "{subscript}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! spelling, aliases, instances and comments make no difference.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -97,6 +97,39 @@ impl Model {
     /// The symbol of a name of the root module.
     pub(super) fn symbol(&self, name: &str) -> Option<SymbolId> {
         self.graph.module(self.root).scope.symbols.get(name).copied()
+    }
+
+    /// The variables of the root module and of those that it extends, with their names in order.
+    pub(super) fn variables(&self) -> BTreeMap<&str, SymbolId> {
+        let symbols = &self.graph.module(self.root).scope.symbols;
+        let is_variable = |id: &SymbolId| self.graph.symbol(*id).kind == SymbolKind::Variable;
+        symbols.iter().filter(|(_, id)| is_variable(id)).map(|(name, id)| (&**name, *id)).collect()
+    }
+
+    /// Collects the variables of a variable or of a tuple of such, in their order; `false` for anything else.
+    pub(super) fn variables_of(
+        &self,
+        at: &Expansion,
+        variables: &mut Vec<SymbolId>,
+        depth: u32,
+    ) -> Result<bool, String> {
+        self.step(depth)?;
+        let at = self.unfold(at)?;
+        let Node::Apply(application) = self.graph.node(at.node) else { return Ok(false) };
+        if self.graph.symbol(application.operator).kind == SymbolKind::Variable {
+            variables.push(application.operator);
+            return Ok(true);
+        }
+        if application.operator != Row::Tuple.symbol() {
+            return Ok(false);
+        }
+        for node in application.operands.iter().flatten() {
+            let element = Expansion { node: *node, scope: at.scope.clone() };
+            if !self.variables_of(&element, variables, depth + 1)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The body of a definition of the root module.

@@ -69,7 +69,7 @@ impl Total<'_> {
             // `[A]_v` is `A \/ v' = v`.
             Some((Connective::Square, operands)) => {
                 let Some(state) = operands.get(1) else { return Ok(None) };
-                return Ok(self.variables_of(state, &mut variables, depth + 1)?.then_some(variables));
+                return Ok(self.model.variables_of(state, &mut variables, depth + 1)?.then_some(variables));
             }
             _ => {}
         }
@@ -77,14 +77,16 @@ impl Total<'_> {
         let is_if = matches!(self.model.graph.node(at.node), Node::Apply(one) if one.operator == Row::If.symbol());
         match (name.as_str(), operands.as_slice()) {
             ("TRUE", []) => Ok(Some(variables)),
-            ("UNCHANGED", [state]) => Ok(self.variables_of(state, &mut variables, depth + 1)?.then_some(variables)),
+            ("UNCHANGED", [state]) => {
+                Ok(self.model.variables_of(state, &mut variables, depth + 1)?.then_some(variables))
+            }
             ("=" | "\\in", [primed, value]) => {
                 let primed = self.model.unfold(primed)?;
                 let primed = self.applied(&primed).filter(|(name, _)| name == "'");
                 let Some(inner) = primed.and_then(|(_, operands)| operands.into_iter().next()) else {
                     return Ok(None);
                 };
-                if !self.variables_of(&inner, &mut variables, depth + 1)? {
+                if !self.model.variables_of(&inner, &mut variables, depth + 1)? {
                     return Ok(None);
                 }
                 let possible = if name == "\\in" {
@@ -93,7 +95,7 @@ impl Total<'_> {
                     self.model.level(value)? <= STATE
                 } else {
                     let mut before = Vec::new();
-                    self.variables_of(value, &mut before, depth + 1)? && before == variables
+                    self.model.variables_of(value, &mut before, depth + 1)? && before == variables
                 };
                 Ok(possible.then_some(variables))
             }
@@ -109,27 +111,6 @@ impl Total<'_> {
     fn all_have_elements(&self, at: &Expansion) -> Result<bool, String> {
         for range in self.model.ranges(at) {
             if !self.has_elements(&range)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// The variables of a variable or of a tuple of such, in their order; `false` for anything else.
-    fn variables_of(&self, at: &Expansion, variables: &mut Vec<SymbolId>, depth: u32) -> Result<bool, String> {
-        self.model.step(depth)?;
-        let at = self.model.unfold(at)?;
-        let Node::Apply(application) = self.model.graph.node(at.node) else { return Ok(false) };
-        if self.model.graph.symbol(application.operator).kind == SymbolKind::Variable {
-            variables.push(application.operator);
-            return Ok(true);
-        }
-        if application.operator != Row::Tuple.symbol() {
-            return Ok(false);
-        }
-        for node in application.operands.iter().flatten() {
-            let element = Expansion { node: *node, scope: at.scope.clone() };
-            if !self.variables_of(&element, variables, depth + 1)? {
                 return Ok(false);
             }
         }
