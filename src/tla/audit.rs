@@ -119,16 +119,50 @@ fn assertions(module: &Module) -> BTreeSet<String> {
     module.algorithm.iter().flat_map(|algorithm| algorithm.assertions.iter().cloned()).chain(using).collect()
 }
 
-/// Definitions under which an assertion stands that is not certain to be TRUE whatever the state is: those with it in
-/// their text, and those that use them. What the translation makes of a label counts, for it has the label's name.
+/// Definitions that evaluate an assertion whenever they are evaluated to their end, one that is not certain to be TRUE
+/// whatever the state is: it is among their own conjuncts, or in a definition among these. An assertion in a branch, or
+/// behind a premise, may never be evaluated. What the translation makes of a label counts, for it has the label's name.
 pub fn asserting(module: &Module, cfg: &Cfg) -> Vec<String> {
     let by_name = module.definitions_by_name();
-    let direct: BTreeSet<&str> = by_name
-        .iter()
-        .filter(|(_, d)| d.refers.names.contains("Assert") && can_fail(module, cfg, d))
-        .map(|(n, _)| *n)
-        .collect();
-    module.users_of(direct).into_iter().map(str::to_owned).collect()
+    let named: BTreeMap<&str, BTreeSet<&str>> =
+        by_name.iter().map(|(name, definition)| (*name, always_evaluated(definition, &module.source))).collect();
+    let fails = |name: &str| by_name.get(name).is_some_and(|definition| can_fail(module, cfg, definition));
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    loop {
+        let asserts = |(name, below): &(&&str, &BTreeSet<&str>)| {
+            !found.contains(**name)
+                && (below.contains("Assert") && fails(name) || below.iter().any(|below| found.contains(below)))
+        };
+        let more: Vec<&str> = named.iter().filter(asserts).map(|(name, _)| *name).collect();
+        if more.is_empty() {
+            return found.into_iter().map(str::to_owned).collect();
+        }
+        found.extend(more);
+    }
+}
+
+/// The names in a definition that no branch, premise or disjunction stands around.
+fn always_evaluated<'a>(definition: &'a Definition, source: &'a str) -> BTreeSet<&'a str> {
+    let tree = &definition.tree;
+    let unit = tree.ids().find(|id| tree.node(*id).kind == "operator_definition");
+    let mut open: Vec<Id> = unit.and_then(|unit| tree.field(unit, "definition")).into_iter().collect();
+    let mut names = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
+        match (tree.node(id).kind, symbol) {
+            ("if_then_else", _) => open.extend(tree.field(id, "if")),
+            ("bound_infix_op", Some("implies")) => open.extend(tree.field(id, "lhs")),
+            ("bound_infix_op", Some("lor")) | ("disj_list" | "case" | "bound_prefix_op" | "bound_nonfix_op", _) => {}
+            ("let_in", _) => open.extend(tree.children(id).next_back()),
+            ("identifier_ref", _) => _ = names.insert(tree.text(id, source)),
+            ("bound_op", _) => {
+                names.extend(tree.children(id).next().map(|name| tree.text(name, source)));
+                open.extend(tree.children(id).skip(1));
+            }
+            _ => open.extend(tree.children(id)),
+        }
+    }
+    names
 }
 
 /// The definitions named first (sorted), then everything they depend on (sorted).

@@ -156,3 +156,27 @@ fn fairness_that_grows_behind_a_name_is_a_change() {
     bench.forge(&script, &["--max-revisions", "1", "--checker", "tlc"]).expect(1);
     last_clause(&bench, "changes_named", "FAIRNESS");
 }
+
+#[test]
+fn an_assertion_behind_a_premise_covers_nothing() {
+    let with = |step: &str| {
+        let module = format!(
+            "---- MODULE Spec ----\nEXTENDS Naturals, TLC\nVARIABLE n\nBelow == Assert(n <= 2, \"above\")\nInit == n = 0\n\
+             Inc == n < 2 /\\ ({step}) /\\ n' = n + 1\nReset == n = 2 /\\ n' = 0\nNext == Inc \\/ Reset\n\
+             Spec == Init /\\ [][Next]_n\n====\n"
+        );
+        Answers {
+            informal: format!("{INFORMAL}R2 [docs/counter.md:2] It starts at zero.\n"),
+            module,
+            invariants: "TypeOK == n \\in 0..3\n\\* covers R2\nLow == n <= 3\n".to_owned(),
+            witnesses: "WitnessOne == n = 1\n".to_owned(),
+            cfg: "SPECIFICATION Spec\nINVARIANTS TypeOK Low\n\\* WITNESS WitnessOne\n\\* Assertion covers R1\n"
+                .to_owned(),
+            ..Answers::default()
+        }
+    };
+    for premise in ["n > 7 => Below", "IF n > 7 THEN Below ELSE TRUE", "n < 8 \\/ Below"] {
+        refused(&with(premise), &["tlc"], "requirements_covered", "R1");
+    }
+    approved(&with("Below"), &["tlc"]);
+}

@@ -351,3 +351,20 @@ fn long_values_lose_their_middle_and_no_line_is_too_wide() {
         assert!(table.contains(" ... ") && table.contains("<<"), "{table}");
     }
 }
+
+#[test]
+fn an_assertion_counts_where_it_is_always_evaluated() {
+    let asserting = |step: &str| {
+        let text = format!(
+            "---- MODULE M ----\nEXTENDS Naturals, TLC\nVARIABLE n\nBelow == Assert(n <= 2, \"above\")\n\
+             Inc == n < 2 /\\ ({step}) /\\ n' = n + 1\nNext == Inc \\/ n' = 0\n====\n"
+        );
+        tlaforge::tla::asserting(&Module::parse(&text).unwrap(), &Cfg::default())
+    };
+    for step in ["Below", "TRUE /\\ Below", "\\E i \\in {1} : Below", "Assert(n < i, \"i\")"] {
+        assert!(asserting(step).contains(&"Inc".to_owned()), "{step}: {:?}", asserting(step));
+    }
+    for step in ["n > 7 => Below", "IF n > 7 THEN Below ELSE TRUE", "n < 8 \\/ Below", "~(n < 8 /\\ Below)", "TRUE"] {
+        assert!(!asserting(step).contains(&"Inc".to_owned()), "{step}: {:?}", asserting(step));
+    }
+}
