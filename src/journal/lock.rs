@@ -46,7 +46,7 @@ struct Owner {
 /// How long a lock may outlive its process.
 const LEFT_BEHIND: Duration = Duration::from_secs(2);
 
-/// Held as long as the value lives.
+/// Held as long as the value lives; the file is removed with it.
 #[derive(Debug)]
 pub struct RunLock {
     path: PathBuf,
@@ -62,7 +62,9 @@ impl RunLock {
         let begun = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) => break,
+                Ok(()) if files::check_in_place(&file, &path).is_ok() => break,
+                // Its holder removed it when the run ended, after we had opened it.
+                Ok(()) => file = files::open_own(&path).map_err(io)?,
                 Err(TryLockError::WouldBlock) => {
                     let held = held(folder, &mut file);
                     // A process killed while it started a child leaves the lock to that child until it has become
@@ -91,6 +93,15 @@ impl RunLock {
     pub fn holder(folder: &Path) -> Option<LockError> {
         let mut file = files::open(&folder.join("run.lock")).ok()?;
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| held(folder, &mut file))
+    }
+}
+
+impl Drop for RunLock {
+    /// Removes the file while the lock is still held, so that nobody loses a lock of their own.
+    fn drop(&mut self) {
+        if self.check().is_ok() {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -127,6 +138,26 @@ mod tests {
         let Err(LockError::Held { pid, .. }) = RunLock::take(dir.path(), "later") else { panic!("taken twice") };
         assert_eq!(pid, std::process::id());
         drop(first);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "the file is removed with the lock");
         RunLock::take(dir.path(), "later").unwrap();
+    }
+
+    #[test]
+    fn a_lock_that_was_removed_while_another_waited_for_it_is_taken_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        // Many take and release it at once: no two hold it at any time.
+        let held = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let Ok(lock) = RunLock::take(dir.path(), "now") else { continue };
+                        assert_eq!(held.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                        held.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
     }
 }

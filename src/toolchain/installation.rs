@@ -123,17 +123,27 @@ impl JavaToolchain {
 impl Features {
     /// From what TLC says when it is asked for help.
     fn of(help: &str) -> Option<Self> {
-        let version = help.lines().find_map(|line| line.find("TLC2 Version").map(|at| line[at..].trim().to_owned()))?;
+        let version = help.lines().find_map(|line| line.find("TLC2 Version").map(|at| plain_version(&line[at..])))?;
         let newer = version_number(&version).is_some_and(|v| v > (2, 15));
         Some(Self { version, newer, no_trace_module: help.contains("-noGenerateSpecTE") })
     }
 }
 
 /// How the answer of [`FETCHED_JAR_SHA256`] begins; its usage, which follows, has no `-noGenerateSpecTE`.
-const FETCHED_HELP: &str = "TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)";
+const FETCHED_HELP: &str = "TLC2 Version 2.15 (rev: d5b5a7f)";
 
 fn is_the_fetched(jar: &Path) -> bool {
     std::fs::read(jar).is_ok_and(|bytes| sha256(&bytes) == FETCHED_JAR_SHA256)
+}
+
+/// Version and revision without the date, which some builds have never filled in ("of Day Month 20??").
+pub(super) fn plain_version(line: &str) -> String {
+    let line = line.trim();
+    match (line.split_once(" of "), line.find(" (rev")) {
+        (Some((version, _)), Some(revision)) => format!("{version}{}", &line[revision..]),
+        (Some((version, _)), None) => version.to_owned(),
+        (None, _) => line.to_owned(),
+    }
 }
 
 fn version_number(version: &str) -> Option<(u32, u32)> {
@@ -153,6 +163,14 @@ pub(crate) fn modules(spec: &SpecText) -> Vec<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_is_shown_without_its_date() {
+        let shown = plain_version("TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)\n");
+        assert_eq!(shown, "TLC2 Version 2.15 (rev: d5b5a7f)");
+        assert_eq!(plain_version("TLC2 Version 2.18 of today"), "TLC2 Version 2.18");
+        assert_eq!(plain_version("TLC2 Version 2026.01.02 (rev: 1)"), "TLC2 Version 2026.01.02 (rev: 1)");
+    }
 
     #[test]
     fn versions_are_compared_as_numbers() {

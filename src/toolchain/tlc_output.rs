@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use crate::tla::{ActionCoverage, Diagnostic, Lasso, Place, Stage, Trace, Verdict, Violation, ViolationKind, part_of};
 
 use super::explorer::{Finding, Reading};
+use super::installation::plain_version;
 use super::sany_output;
 use super::sany_output::numbers_after;
 
@@ -173,7 +174,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn message(&mut self, frame: &Frame) {
         match frame.code {
-            2262 => self.out.version = frame.text.lines().next().map(|l| l.trim().to_owned()),
+            2262 => self.out.version = frame.text.lines().next().map(plain_version),
             2220 => self.in_sany = true,
             2219 => self.in_sany = false,
             2190 | 2191 => self.out.statistics.initial = initial_states(&frame.text),
@@ -577,7 +578,7 @@ mod tests {
         let coverage: Vec<_> =
             out.coverage.expect("coverage").into_iter().map(|c| (c.action, c.distinct, c.taken)).collect();
         assert_eq!(coverage, [("Inc".to_owned(), 3, 1), ("Never".to_owned(), 0, 0)]);
-        assert_eq!(out.version.as_deref(), Some("TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)"));
+        assert_eq!(out.version.as_deref(), Some("TLC2 Version 2.15 (rev: d5b5a7f)"));
         assert_eq!(out.warnings, Vec::<String>::new());
     }
 
