@@ -21,15 +21,16 @@ pub fn mutants_sentence(judged: &Judged) -> String {
 
 /// One line of a report.
 pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
-    let Strengthened { unfit, made, late, undecided, before, after, rounds, .. } = strengthened;
-    let score = match unfit {
+    let Strengthened { unfit, made, judged, late, undecided_before, undecided, before, after, rounds, .. } =
+        strengthened;
+    let (score, undecided) = match unfit {
         Some(why) => return format!("not judged: {why}"),
-        None if rounds.is_empty() => after.words(),
-        None => format!("{}, before {}", after.words(), before.words()),
+        None if rounds.is_empty() => (after.words(), undecided.to_string()),
+        None => {
+            (format!("{}, before {}", after.words(), before.words()), format!("{undecided}, before {undecided_before}"))
+        }
     };
-    let counts = [(undecided, "not decided"), (late, "not judged in time")];
-    let left_out = counts.iter().filter(|(n, _)| **n > 0).map(|(n, what)| format!("; {n} of {made} {what}"));
-    score + &left_out.collect::<String>()
+    format!("{score}; {judged} judged of {} drawn ({made} in all); not decided: {undecided}", judged + late)
 }
 
 /// A section of the summary.
