@@ -151,9 +151,9 @@ pub struct Strengthened {
     pub made: usize,
     /// What was drawn and not judged in time.
     pub late: usize,
-    /// How many were judged.
-    #[serde(default)]
-    pub judged: usize,
+    /// How many were judged; journals of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<usize>,
     /// How many of them were not decided, or timed out, under the first properties; a score leaves them out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undecided_before: usize,
@@ -209,7 +209,7 @@ impl RunView {
             unfit: first.unfit.clone(),
             made: first.made,
             late: first.late,
-            judged: first.mutants.len(),
+            judged: Some(first.mutants.len()),
             undecided_before: first.undecided(),
             undecided: now.undecided(),
             before: first.tally(),

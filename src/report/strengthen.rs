@@ -23,14 +23,19 @@ pub fn mutants_sentence(judged: &Judged) -> String {
 pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
     let Strengthened { unfit, made, judged, late, undecided_before, undecided, before, after, rounds, .. } =
         strengthened;
-    let (score, undecided) = match unfit {
-        Some(why) => return format!("not judged: {why}"),
-        None if rounds.is_empty() => (after.words(), undecided.to_string()),
-        None => {
-            (format!("{}, before {}", after.words(), before.words()), format!("{undecided}, before {undecided_before}"))
-        }
-    };
-    format!("{score}; {judged} judged of {} drawn ({made} in all); not decided: {undecided}", judged + late)
+    if let Some(why) = unfit {
+        return format!("not judged: {why}");
+    }
+    let mut line = after.words();
+    if !rounds.is_empty() {
+        let _ = write!(line, ", before {}", before.words());
+    }
+    let Some(judged) = judged else { return line };
+    let _ = write!(line, "; {judged} judged of {} drawn ({made} in all); not decided: {undecided}", judged + late);
+    if !rounds.is_empty() {
+        let _ = write!(line, ", before {undecided_before}");
+    }
+    line
 }
 
 /// A section of the summary.
