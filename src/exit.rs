@@ -8,13 +8,13 @@ pub enum Exit {
     Ok = 0,
     /// A negative verdict: flaw found, not approved, violated, invalid.
     Negative = 1,
-    /// Usage or configuration.
+    /// Usage or configuration, that of a provider included: no program, no key, a model that it does not have.
     Usage = 2,
     /// Undecided or inconclusive: a deadline, a budget, a bound.
     Undecided = 3,
-    /// A tool is missing or broke.
+    /// The Java tools or the embedded checker are missing or broke.
     Tool = 4,
-    /// The model provider failed.
+    /// The model provider was asked and failed.
     Provider = 5,
     /// The baseline of a mutation run does not hold.
     Baseline = 6,
@@ -34,10 +34,10 @@ impl Exit {
     pub const ALL: [(Exit, &'static str); 9] = [
         (Exit::Ok, "approved, holds, or the threshold is met"),
         (Exit::Negative, "a negative verdict: flaw found, not approved, violated, invalid, a witness not reached"),
-        (Exit::Usage, "usage or configuration"),
+        (Exit::Usage, "usage or configuration; also a provider without its program or key, or an unknown model"),
         (Exit::Undecided, "undecided or inconclusive: a deadline, a budget, a bound"),
-        (Exit::Tool, "a tool is missing or broke, or this machine kept it from working (a full disk, no memory)"),
-        (Exit::Provider, "the model provider failed"),
+        (Exit::Tool, "the Java tools or the embedded checker are missing or cannot work (a full disk, no memory)"),
+        (Exit::Provider, "the model provider was asked and failed"),
         (Exit::Baseline, "the baseline is bad"),
         (Exit::Defect, "a defect of tlaforge, or two checkers contradict each other"),
         (Exit::Interrupted, "interrupted"),

@@ -83,6 +83,20 @@ fn with_nothing_there_each_provider_names_what_mends_it() {
 }
 
 #[test]
+fn the_last_line_is_about_a_run_without_the_provider_that_is_named_here() {
+    let bench = Bench::without_tools();
+    let openai = ["--provider", "openai", "--base-url", "http://localhost:1", "--model", "m"];
+    let said = text(&bench, &openai, &[]);
+    says(&said, "openai", "ready:", None);
+    assert!(said.contains("Without --provider, `tlaforge run` has nobody to ask"), "{said}");
+    let said = text(&bench, &openai, &[("ANTHROPIC_API_KEY", KEY)]);
+    assert!(said.contains("Without --provider, `tlaforge run` asks anthropic"), "{said}");
+    bench.write("tlaforge.toml", "provider = \"handoff\"\n");
+    let said = text(&bench, &openai, &[]);
+    assert!(said.contains("Without --provider, `tlaforge run` asks handoff"), "{said}");
+}
+
+#[test]
 fn what_is_set_is_shown_and_a_key_is_not() {
     let bench = Bench::without_tools();
     let env = [("ANTHROPIC_API_KEY", KEY), ("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", "http://localhost:1")];

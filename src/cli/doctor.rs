@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::args::{DoctorArgs, Format};
 use super::doctor_providers::{Condition, chosen, conditions};
-use super::failure::Failure;
+use super::failure::{Fails, Failure};
 use super::forge::settings;
 use super::progress::{advice, result};
 use super::provider::known;
@@ -64,7 +64,8 @@ pub(super) async fn doctor(args: DoctorArgs) -> Result<Exit, Failure> {
     if cancel.is_cancelled() {
         return Err(Failure::new(Exit::Interrupted, "interrupted"));
     }
-    let chosen = chosen(&settings, &providers);
+    let here = std::env::current_dir().fails(Exit::Usage)?;
+    let chosen = chosen(Layer::from_file(&here).fails(Exit::Usage)?.provider, &settings, &providers);
     // Without Java everything works all the same, but not with one that is broken, or with a jar that is not where it was
     // said to be.
     let is_without_java = !names_a_jar(&settings) && discover(&settings).is_err();

@@ -93,10 +93,10 @@ impl Condition {
     }
 }
 
-/// Whom `run` asks where no flag says so: what the settings name, else who is there.
-pub(super) fn chosen(settings: &Settings, conditions: &[Condition]) -> Option<String> {
-    if settings.provider != "auto" {
-        return Some(settings.provider.clone());
+/// Whom `run` asks without `--provider`: the provider that the settings file names, else one that is ready.
+pub(super) fn chosen(in_file: Option<String>, settings: &Settings, conditions: &[Condition]) -> Option<String> {
+    if let Some(provider) = in_file.filter(|provider| provider != "auto") {
+        return Some(provider);
     }
     let named = settings.given.claude_path.is_some();
     let is_it = |c: &Condition| match c.name {

@@ -9,14 +9,14 @@ use std::str::FromStr;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::args::Format;
-use super::asker::AskerArgs;
+use super::asker::{self, AskerArgs};
 use super::failure::{Fails, Failure};
 use super::forge::{Answers, settings};
 use super::progress::{advice, json_line, result, terminal};
 use super::provider::caller;
 use super::surroundings::cancel_on_signals;
 use super::trust::make_absolute;
-use crate::config::{Layer, Settings};
+use crate::config::{Layer, Settings, seconds};
 use crate::exit::Exit;
 use crate::experiment::{
     AskError, Asker, Complexity, JudgePlan, Judging, Ledger, Look, Method, SteerPlan, Task, Terms, Way, judge, steer,
@@ -170,7 +170,7 @@ pub(super) struct ExperimentsArgs {
     #[arg(long, value_name = "N")]
     pub max_output: Option<NonZeroU32>,
     /// Time that it may take from now on, e.g. 90s, 45m, 2h.
-    #[arg(long, value_name = "TIME", value_parser = super::provider::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub max_time: Option<NonZeroU64>,
     /// Where answers are kept as they come; with the same file an experiment goes on [default: answers.jsonl in --out].
     #[arg(long, value_name = "FILE")]
@@ -457,8 +457,7 @@ fn recorded_by(settings: &Settings) -> Result<Vec<String>, Failure> {
 
 fn failed(error: &AskError, kept: Option<&Path>) -> Failure {
     let exit = match error {
-        AskError::Llm(LlmError::Cancelled) => Exit::Interrupted,
-        AskError::Llm(LlmError::Budget { .. } | LlmError::Deadline) => Exit::Undecided,
+        AskError::Llm(error) => asker::status(error),
         AskError::Ledger(_) => Exit::Usage,
         _ => Exit::Provider,
     };

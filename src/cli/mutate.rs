@@ -12,7 +12,8 @@ use super::check::{json_of, read};
 use super::failure::{Fails, Failure};
 use super::forge::settings;
 use super::progress::{advice, json_line, result, so_far, terminal};
-use super::surroundings::{DEFECTS, Tools, cancel_on_signals, clock, limits, quick_toolchain, tool_failure};
+use super::surroundings::{DEFECTS, Tools, cancel_on_signals, clock, discover, limits, quick_toolchain, tool_failure};
+use crate::config::Settings;
 use crate::exit::Exit;
 use crate::journal::{RunLock, write_atomically};
 use crate::mutation::{
@@ -51,7 +52,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
 
     advice(&format!("checking {} itself \u{2026}", args.spec.display()));
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;
-    let (subject, baseline) = prepared.map_err(|error| unfit(&error, &args))?;
+    let (subject, baseline) = prepared.map_err(|error| unfit(&error, &args, &settings))?;
 
     std::fs::create_dir_all(&args.out).map_err(|e| Failure::usage(format!("{}: {e}", args.out.display())))?;
     let _lock = RunLock::take(&args.out, &clock()()).fails(Exit::Usage)?;
@@ -183,7 +184,7 @@ fn list(args: &MutateArgs, chosen: &[Mutant], file: &str, source: &str) {
     }
 }
 
-fn unfit(error: &BaselineError, args: &MutateArgs) -> Failure {
+fn unfit(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failure {
     let spec = &args.spec;
     match error {
         BaselineError::Tool(error) => tool_failure(error),
@@ -201,15 +202,23 @@ fn unfit(error: &BaselineError, args: &MutateArgs) -> Failure {
             let undecided = |outcome: &&CheckOutcome| matches!(outcome.verdict, Verdict::Inconclusive { .. });
             if let Some(outcome) = outcome.as_deref().filter(undecided) {
                 let failure = Failure::new(Exit::Undecided, format!("{}: {reason}", spec.display()));
-                return failure.hint(match outcome.checker {
-                    Checker::Embedded => {
-                        "TLC may decide it: install Java and tla2tools.jar (tlaforge doctor), or use --checker tlc"
+                let failure = failure.hint("if time ran out, give it more with --tlc-timeout, or smaller constants");
+                return match outcome.checker {
+                    Checker::Tlc => failure,
+                    Checker::Embedded if discover(settings).is_ok() => {
+                        failure.hint("if the embedded checker refuses it, TLC may decide it: --checker tlc")
                     }
-                    Checker::Tlc => "give it more time with --tlc-timeout, or smaller constants",
-                });
+                    Checker::Embedded => failure.hint(
+                        "if the embedded checker refuses it, TLC may decide it: install Java and tla2tools.jar (tlaforge \
+                         doctor)",
+                    ),
+                };
             }
-            Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display()))
-                .hint(format!("mutants are judged by what holds: mend it first (tlaforge check {})", spec.display()))
+            let config = args.config.as_ref().map_or_else(String::new, |path| format!(" --config {}", path.display()));
+            Failure::new(Exit::Baseline, format!("{}: {reason}", spec.display())).hint(format!(
+                "mutants are judged by what holds: mend it first (tlaforge check {}{config})",
+                spec.display()
+            ))
         }
     }
 }

@@ -26,7 +26,8 @@ pub(super) enum PolicyCommand {
         format: PolicyFormat,
     },
     /// Ask a model for the formulas of rules that are said in plain words (`words = "…"`), show each with what it says,
-    /// and write it into the file. No run takes a rule that nobody has confirmed.
+    /// and write it into the file. Only for rules about runs of tlaforge, not about other logs. A run refuses rules that
+    /// are not confirmed.
     Formulate(Box<FormulateArgs>),
 }
 

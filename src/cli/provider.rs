@@ -148,8 +148,9 @@ pub(super) fn claude_program(settings: &Settings) -> Result<PathBuf, Failure> {
     match &settings.given.claude_path {
         Some(path) if path.is_file() => Ok(path.clone()),
         Some(path) => Err(Failure::usage(format!("there is no program at {}", path.display())).hint(install)),
-        None => which::which("claude")
-            .map_err(|_| Failure::new(Exit::Provider, "the Claude Code program was not found").hint(install)),
+        None => {
+            which::which("claude").map_err(|_| Failure::usage("the Claude Code program was not found").hint(install))
+        }
     }
 }
 
@@ -338,16 +339,4 @@ impl Pace for Real {
     fn left(&self) -> Option<Duration> {
         self.until.map(|until| until.saturating_duration_since(Instant::now()))
     }
-}
-
-/// Whole seconds of a flag.
-pub(super) fn seconds(text: &str) -> Result<NonZeroU64, String> {
-    let span: jiff::SignedDuration = match text.parse::<u64>() {
-        Ok(seconds) => jiff::SignedDuration::from_secs(i64::try_from(seconds).map_err(|e| e.to_string())?),
-        Err(_) => text.parse().map_err(|_| "it must be like 90s, 45m or 2h".to_owned())?,
-    };
-    u64::try_from(span.as_secs())
-        .ok()
-        .and_then(NonZeroU64::new)
-        .ok_or_else(|| "it must be at least a second, like 90s, 45m or 2h".to_owned())
 }

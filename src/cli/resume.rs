@@ -15,6 +15,7 @@ use super::forge::{
 use super::objective;
 use super::own_policy::OwnPolicy;
 use super::progress::{Display, json_line, result};
+use super::provider::known;
 use super::run::surroundings;
 use super::surroundings::cancel_on_signals;
 use super::trust::{make_absolute, trust_journal};
@@ -39,6 +40,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let objective = objective::read(args.forge.objective.as_deref())?;
     let (recorded, flags) = (recorded(&view.settings.surroundings)?, args.forge.layer());
     let mut settings = settings_of(&recorded, &flags)?;
+    known(&settings.provider)?;
     make_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };

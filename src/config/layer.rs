@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::files;
 
@@ -157,8 +158,8 @@ pub struct Layer {
     /// Tokens that a run may use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<NonZeroU64>,
-    /// Seconds that a run may take.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Seconds that a run may take; a file may also say `"45m"`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "time")]
     pub max_time: Option<NonZeroU64>,
     /// Tries after the first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,6 +203,34 @@ pub struct ModelChoice {
     /// Tokens that an answer may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<NonZeroU32>,
+}
+
+fn time<'de, D: Deserializer<'de>>(value: D) -> Result<Option<NonZeroU64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Time {
+        Seconds(u64),
+        Text(String),
+        Other(IgnoredAny),
+    }
+    let text = match Time::deserialize(value)? {
+        Time::Seconds(seconds) => seconds.to_string(),
+        Time::Text(text) => text,
+        Time::Other(_) => String::new(),
+    };
+    seconds(&text).map(Some).map_err(D::Error::custom)
+}
+
+/// Whole seconds, from a number or a text such as `45m`.
+pub fn seconds(text: &str) -> Result<NonZeroU64, String> {
+    let span: jiff::SignedDuration = match text.parse::<u64>() {
+        Ok(seconds) => jiff::SignedDuration::from_secs(i64::try_from(seconds).map_err(|e| e.to_string())?),
+        Err(_) => text.parse().map_err(|_| "it must be like 90s, 45m or 2h".to_owned())?,
+    };
+    u64::try_from(span.as_secs())
+        .ok()
+        .and_then(NonZeroU64::new)
+        .ok_or_else(|| "it must be at least a second, like 90s, 45m or 2h".to_owned())
 }
 
 impl Layer {
@@ -347,6 +376,21 @@ mod tests {
         std::fs::write(dir.path().join(FILE_NAME), "provider = \"handoff\"\nmax_revision = 2\n").unwrap();
         let error = Layer::from_file(dir.path()).unwrap_err().to_string();
         assert!(error.contains("max_revision") && error.contains("line 2"), "{error}");
+    }
+
+    #[test]
+    fn max_time_is_what_the_flag_takes() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |value: &str| {
+            std::fs::write(dir.path().join(FILE_NAME), format!("max_time = {value}\n")).unwrap();
+            Layer::from_file(dir.path()).map(|layer| layer.max_time.map(NonZeroU64::get))
+        };
+        for (value, wanted) in [("90", 90), ("\"90\"", 90), ("\"90s\"", 90), ("\"45m\"", 2_700), ("\"2h\"", 7_200)] {
+            assert_eq!(read(value).unwrap(), Some(wanted), "{value}");
+        }
+        for value in ["0", "\"0s\"", "\"soon\"", "-1", "true"] {
+            assert!(read(value).unwrap_err().to_string().contains("90s, 45m or 2h"), "{value}");
+        }
     }
 
     #[test]

@@ -358,8 +358,9 @@ fn why(t: &Transition, product: &Product, after: &RunView, judgement: Option<&Ju
                 _ => None,
             };
             format!(
-                "the limit of {} revisions is reached; still open: {}",
+                "the limit of {} revision{} is reached; still open: {}",
                 after.settings.rules.max_revisions,
+                if after.settings.rules.max_revisions == 1 { "" } else { "s" },
                 last.unwrap_or_else(|| "the review asks for a revision".into())
             )
         }

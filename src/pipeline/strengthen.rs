@@ -90,6 +90,10 @@ impl Judged {
         self.mutants.iter().filter(move |mutant| mutant.outcome == outcome)
     }
 
+    fn undecided(&self) -> usize {
+        self.of(Outcome::Inconclusive).count() + self.of(Outcome::Timeout).count()
+    }
+
     /// Counts.
     #[expect(clippy::cast_precision_loss, reason = "counts of mutants")]
     pub fn tally(&self) -> Tally {
@@ -147,7 +151,13 @@ pub struct Strengthened {
     pub made: usize,
     /// What was drawn and not judged in time.
     pub late: usize,
-    /// Mutants under the last properties that were judged and not decided, or timed out; a score leaves them out.
+    /// How many were judged; journals of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<usize>,
+    /// How many of them were not decided, or timed out, under the first properties; a score leaves them out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undecided_before: usize,
+    /// The same under the last properties.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undecided: usize,
     /// What the first properties of the revision notice.
@@ -199,7 +209,9 @@ impl RunView {
             unfit: first.unfit.clone(),
             made: first.made,
             late: first.late,
-            undecided: now.of(Outcome::Inconclusive).count() + now.of(Outcome::Timeout).count(),
+            judged: Some(first.mutants.len()),
+            undecided_before: first.undecided(),
+            undecided: now.undecided(),
             before: first.tally(),
             after: now.tally(),
             rounds: rounds.clone(),

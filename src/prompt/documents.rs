@@ -99,6 +99,15 @@ pub fn read_documents(root: &Path) -> Result<Documents, DocumentsError> {
                         entries.skip_current_dir();
                     }
                 }
+                Ok(entry)
+                    if entry.depth() > 0
+                        && let Some(reason) = no_documentation(&entry) =>
+                {
+                    documents.skipped.push(Skipped { path: relative(root, entry.path()), reason: reason.into() });
+                    if entry.file_type().is_dir() {
+                        entries.skip_current_dir();
+                    }
+                }
                 Ok(entry) if entry.file_type().is_dir() => {
                     if holds_a_run(entry.path()) {
                         let path = match relative(root, entry.path()) {
@@ -188,6 +197,16 @@ fn take(path: &Path, below: &Path, bytes: u64, wanted: Wanted, into: &mut Docume
         Err(e) => skip(format!("not UTF-8 from byte {}", e.utf8_error().valid_up_to())),
     }
     Ok(())
+}
+
+/// Why an entry is no documentation by its name. Tools keep their own files there, such as the READMEs of packages.
+fn no_documentation(entry: &walkdir::DirEntry) -> Option<&'static str> {
+    let (name, is_folder) = (entry.file_name(), entry.file_type().is_dir());
+    match name.as_encoded_bytes().first() {
+        Some(b'.') if is_folder => Some("a hidden folder"),
+        Some(b'.') => Some("a hidden file"),
+        _ => (is_folder && name == "node_modules").then_some("a folder of installed packages"),
+    }
 }
 
 /// What a run has written is no documentation, whoever put its folder among the documents.

@@ -21,15 +21,21 @@ pub fn mutants_sentence(judged: &Judged) -> String {
 
 /// One line of a report.
 pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
-    let Strengthened { unfit, made, late, undecided, before, after, rounds, .. } = strengthened;
-    let score = match unfit {
-        Some(why) => return format!("not judged: {why}"),
-        None if rounds.is_empty() => after.words(),
-        None => format!("{}, before {}", after.words(), before.words()),
-    };
-    let counts = [(undecided, "not decided"), (late, "not judged in time")];
-    let left_out = counts.iter().filter(|(n, _)| **n > 0).map(|(n, what)| format!("; {n} of {made} {what}"));
-    score + &left_out.collect::<String>()
+    let Strengthened { unfit, made, judged, late, undecided_before, undecided, before, after, rounds, .. } =
+        strengthened;
+    if let Some(why) = unfit {
+        return format!("not judged: {why}");
+    }
+    let mut line = after.words();
+    if !rounds.is_empty() {
+        let _ = write!(line, ", before {}", before.words());
+    }
+    let Some(judged) = judged else { return line };
+    let _ = write!(line, "; {judged} judged of {} drawn ({made} in all); not decided: {undecided}", judged + late);
+    if !rounds.is_empty() {
+        let _ = write!(line, ", before {undecided_before}");
+    }
+    line
 }
 
 /// A section of the summary.

@@ -250,7 +250,9 @@ fn shortened(words: &str) -> String {
 /// The end of a process that could not go on.
 fn broke(stderr: &str) -> Option<Finding> {
     let line = |sign: &str| stderr.lines().find(|line| line.contains(sign)).map(|line| shortened(line.trim()));
-    if let Some(words) = line("memory allocation of ").or_else(|| line("has overflowed its stack")) {
+    // The bound of its memory holds for the stacks of its threads, too.
+    let signs = ["memory allocation of ", "has overflowed its stack", "failed to spawn thread: "];
+    if let Some(words) = signs.iter().find_map(|sign| line(sign)) {
         return Some(Finding::Exhausted(words));
     }
     let panic = stderr.lines().skip_while(|line| !line.contains(" panicked at ")).nth(1)?;
@@ -437,6 +439,11 @@ mod tests {
         for (stderr, exhausted) in [
             ("memory allocation of 4096 bytes failed\n", true),
             ("\nthread '<unnamed>' has overflowed its stack\nfatal runtime error\n", true),
+            (
+                "\nthread '<unnamed>' panicked at library/std/src/thread/mod.rs:1:2:\nfailed to spawn thread: Os { code: 11, \
+                 kind: WouldBlock, message: \"Resource temporarily unavailable\" }\n",
+                true,
+            ),
             ("\nthread '<unnamed>' panicked at src/eval.rs:1:2:\nattempt to add with overflow\n", false),
         ] {
             let finding = read("", stderr, Status::Signalled(6)).finding;

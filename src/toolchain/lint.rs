@@ -177,7 +177,8 @@ fn is_allowed(module: &str, allowed: &[String]) -> bool {
 
 fn outside(module: &str) -> String {
     format!(
-        "module `{module}` can reach outside the model (files, programs, environment); it is refused unless allowed by name"
+        "module `{module}` can reach outside the model (files, programs, environment); it is refused unless allowed by \
+         name: --allow-module {module}, with {module}.tla beside the specification"
     )
 }
 
@@ -207,6 +208,7 @@ mod tests {
         }
         let found = &lint("EXTENDS Naturals,\n   IOUtils")[0];
         assert_eq!((found.stage, found.line, found.column), (Stage::Lint, 3, 4));
+        assert!(found.message.contains("--allow-module IOUtils"), "{}", found.message);
     }
 
     #[test]

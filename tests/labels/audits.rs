@@ -187,6 +187,12 @@ fn a_budget_stops_before_the_request_that_would_go_beyond_and_what_was_labelled_
 }
 
 #[test]
+fn a_model_that_the_server_does_not_have_is_a_wrong_setting_as_in_a_run() {
+    let server = ModelServer::start(|_| Reply::error(404, "not_found_error", "model: m-1 not found"));
+    asked(&bench(), &server, &[]).expect(2).says(&["m-1"]);
+}
+
+#[test]
 fn an_answer_is_durable_before_it_is_used_and_a_crash_asks_nothing_twice() {
     let bench = bench();
     // The server dies over the third step: the first two were kept at once.

@@ -179,6 +179,29 @@ fn what_cannot_be_judged_is_status_6_with_its_reason() {
 }
 
 #[test]
+fn the_hint_to_mend_the_baseline_is_a_command_that_shows_what_is_wrong() {
+    let bench = bench(&COUNTER.replace("0..Max", "0..1"), CFG);
+    std::fs::rename(bench.path("Counter.cfg"), bench.path("Own.cfg")).unwrap();
+    let done = bench.run(&["mutate", "Counter.tla", "--config", "Own.cfg"]).expect(6);
+    done.says(&["tlaforge check Counter.tla --config Own.cfg"]);
+    bench.run(&["check", "Counter.tla", "--config", "Own.cfg"]).expect(1);
+}
+
+#[test]
+fn a_baseline_that_runs_out_of_time_asks_for_more_time_and_not_for_java_that_is_there() {
+    let bench = Bench::real();
+    let endless = COUNTER
+        .replace("count < Max", "TRUE")
+        .replace("raised[self] < Max", "TRUE")
+        .replace("count \\in 0..Max", "count >= 0");
+    bench.write("Counter.tla", endless);
+    bench.write("Counter.cfg", CFG);
+    let done = bench.run(&["mutate", "Counter.tla", "--checker", "embedded", "--tlc-timeout", "1"]).expect(3);
+    assert!(!done.stderr.contains("install Java"), "{}", done.stderr);
+    done.says(&["--tlc-timeout", "--checker tlc"]);
+}
+
+#[test]
 fn wrong_arguments_are_named() {
     let bench = bench(COUNTER, CFG);
     bench.run(&["mutate", "Counter.tla", "--operator", "teleport"]).expect(2).says(&["teleport", "drop-guard"]);

@@ -193,7 +193,38 @@ fn the_folder_of_an_earlier_run_is_not_taken_for_documentation() {
         .says(&["skipped specs: the folder of a run", "1 document"]);
 }
 
+#[test]
+fn hidden_files_and_node_modules_are_skipped_and_told() {
+    let bench = ready();
+    for file in [".notes.md", ".venv/readme.md", "node_modules/left-pad/README.md"] {
+        bench.write(&format!("docs/{file}"), "# Not of the protocol\n");
+    }
+    let done = bench.run(&["run", "docs", "--recording", "script.jsonl", "--max-revisions", "0"]).expect(1).says(&[
+        "skipped .notes.md: a hidden file",
+        "skipped .venv: a hidden folder",
+        "skipped node_modules: a folder of installed packages",
+        "1 document, 3 files skipped",
+    ]);
+    assert!(!done.stderr.contains("left-pad"), "{}", done.stderr);
+    // What is named itself is read, whatever its name.
+    bench.write(".docs/counter.md", DOC);
+    bench.run(&["run", ".docs", "--recording", "script.jsonl", "--out", "other", "--max-revisions", "0"]).expect(1);
+}
+
 // ---- settings
+
+#[test]
+fn a_finished_run_refuses_an_unknown_provider_too() {
+    let bench = ready();
+    bench.forge(&good(), &[]).expect(0);
+    bench.run(&["resume", "specs", "--provider", "oracle"]).expect(2).says(&["unknown provider \"oracle\"", "hint:"]);
+}
+
+#[test]
+fn an_audit_without_a_rule_names_both_ways_to_give_one() {
+    let bench = ready();
+    bench.run(&["audit", "script.jsonl"]).expect(2).says(&["--policy <FILE|default>", "--formula <FORMULA>"]);
+}
 
 #[test]
 fn a_provider_or_recording_that_cannot_serve_is_named_with_the_choices() {

@@ -408,7 +408,14 @@ fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, 
             "routed" => again.compare("routing", event, &["from", "to", "row", "event", "on"], &record.data),
             "restored" => again.compare("attempt", event, &["says"], &record.data),
             "revision_closed" => {
-                again.compare("revision", event, &CLOSED, &record.data);
+                let mut closed = record.data.clone();
+                // An earlier version did not count these.
+                if event.data["strengthened"]["judged"].is_null()
+                    && let Some(strengthened) = closed["strengthened"].as_object_mut()
+                {
+                    strengthened.retain(|name, _| name != "judged" && name != "undecided_before");
+                }
+                again.compare("revision", event, &CLOSED, &closed);
                 let mut follows = record.data["objective"].clone();
                 if by_itself && event.data["objective"].is_object() {
                     let measured = follows["metrics"].take();
