@@ -95,7 +95,7 @@ fn invalid(outcome: &CheckOutcome) -> (ViolationKind, &str, Vec<(Stage, usize, u
 
 fn inconclusive(outcome: &CheckOutcome) -> &str {
     match &outcome.verdict {
-        Verdict::Inconclusive { reason } => reason,
+        Verdict::Inconclusive { reason, .. } => reason,
         other => panic!("{other:?}"),
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn json_of(outcome: &CheckOutcome) -> Value {
         Verdict::Holds => (None, unreached(outcome)),
         Verdict::Violated { violated } => (Some(violated), None),
         Verdict::Invalid { violated, reason, .. } => (Some(violated), Some(reason.clone())),
-        Verdict::Inconclusive { reason } => (None, Some(reason.clone())),
+        Verdict::Inconclusive { reason, .. } => (None, Some(reason.clone())),
     };
     let diagnostics = match &outcome.verdict {
         Verdict::Invalid { diagnostics, .. } => diagnostics.as_slice(),

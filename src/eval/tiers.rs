@@ -80,7 +80,7 @@ fn criteria(examined: &Examined, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
         Verdict::Invalid { diagnostics, reason, .. } => {
             diagnostics.first().map_or_else(|| reason.clone(), ToString::to_string)
         }
-        Verdict::Inconclusive { reason } => reason.clone(),
+        Verdict::Inconclusive { reason, .. } => reason.clone(),
         Verdict::Violated { violated } => violated.words(),
         Verdict::Holds => String::new(),
     };

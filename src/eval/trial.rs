@@ -234,7 +234,7 @@ impl<'a> Trial<'a> {
                 None => Verdicts::Holds,
             },
             Verdict::Invalid { reason, .. } => Verdicts::Unknown(format!("it cannot be evaluated: {}", line(reason))),
-            Verdict::Inconclusive { reason } => Verdicts::Unknown(line(reason)),
+            Verdict::Inconclusive { reason, .. } => Verdicts::Unknown(line(reason)),
         })
     }
 
@@ -280,7 +280,7 @@ impl<'a> Trial<'a> {
                 }
             }
             Verdict::Violated { violated } => Together::Nothing(format!("it ends otherwise: {}", violated.words())),
-            Verdict::Inconclusive { reason } if self.is_late(ran) => Together::Late(line(reason)),
+            Verdict::Inconclusive { reason, .. } if self.is_late(ran) => Together::Late(line(reason)),
             Verdict::Invalid { .. } | Verdict::Inconclusive { .. } => Together::Alone,
         }
     }

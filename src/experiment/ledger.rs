@@ -123,6 +123,7 @@ mod tests {
             provider: "handoff".into(),
             late: false,
             check_timed_out: false,
+            timing: Vec::new(),
             answer: "yes\nno".into(),
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
-use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Usage};
+use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Timing, Usage};
 use super::failure::{CallFailure, FailureKind};
 use super::prices::Prices;
 use super::terms::{BYTES_PER_TOKEN, EXPECTED_OUTPUT, LeftOut, Terms};
@@ -253,6 +253,11 @@ impl Caller {
     /// Whether the provider's recording says that the quick check of the answer did not end in time.
     pub fn check_timed_out(&self, key: &RequestKey) -> bool {
         self.provider.check_timed_out(key)
+    }
+
+    /// What the provider's recording says that the clock decided in this attempt of a node.
+    pub fn timing(&self, node: &str, place: u32, attempt: u32) -> Option<&Timing> {
+        self.provider.timing(node, place, attempt)
     }
 
     /// Waits until there is a place for one more call, and room for it in the budget beside those under way. `used` tells

@@ -81,6 +81,26 @@ impl Request {
     }
 }
 
+/// What the clock decided in one attempt of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// The node: `model_check` or `mutants`.
+    pub node: String,
+    /// The pass.
+    pub place: u32,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// The check did not end in time; of mutants, the check of the specification that they are made from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_time: bool,
+    /// Witnesses or mutants that were not decided in time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timed_out: Vec<String>,
+    /// Mutants that were not begun in time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<String>,
+}
+
 /// A file that the model did read, by the provider's own record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRead {
@@ -250,6 +270,11 @@ pub trait Provider: Send + Sync {
     /// Whether the quick check of the answer to this request is known not to have ended in time.
     fn check_timed_out(&self, _key: &RequestKey) -> bool {
         false
+    }
+
+    /// What the clock decided in this attempt of a node, if that is known.
+    fn timing(&self, _node: &str, _place: u32, _attempt: u32) -> Option<&Timing> {
+        None
     }
 
     /// Asks, and waits for the answer. Dropping the future or giving `cancel` ends the call.

@@ -1,6 +1,6 @@
 //! A provider whose answers and failures show no key, whatever the server, the program or the model repeats.
 
-use super::contract::{Answer, Asking, LlmError, Provider, Request, RequestKey};
+use super::contract::{Answer, Asking, LlmError, Provider, Request, RequestKey, Timing};
 use super::failure::CallFailure;
 use super::secret::{Secret, without_marked};
 use super::terms::Terms;
@@ -63,6 +63,10 @@ impl Provider for Guarded {
 
     fn check_timed_out(&self, key: &RequestKey) -> bool {
         self.inner.check_timed_out(key)
+    }
+
+    fn timing(&self, node: &str, place: u32, attempt: u32) -> Option<&Timing> {
+        self.inner.timing(node, place, attempt)
     }
 
     fn ask<'a>(&'a self, request: &'a Request, cancel: &'a Cancel) -> Asking<'a> {

@@ -33,7 +33,8 @@ pub use claude::{CLAUDE_SURROUNDINGS, ClaudeCode, ClaudeLimits};
 pub use claude_login::{ClaudeCredential, ClaudeLogin};
 pub use claude_program::{ClaudeStatus, ClaudeVersion};
 pub use contract::{
-    Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Usage,
+    Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, ModelChoice, Offered, Provider, Request, RequestKey, Timing,
+    Usage,
 };
 pub use failure::{CallFailure, FailureKind};
 pub use guarded::Guarded;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::contract::{Answer, FileRead, LONGEST_ANSWER, Request, RequestKey, Usage};
+use super::contract::{Answer, FileRead, LONGEST_ANSWER, Request, RequestKey, Timing, Usage};
 use crate::files;
 use crate::journal::Sha;
 
@@ -50,6 +50,10 @@ pub struct Recorded {
     /// The quick check of what it holds did not end in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub check_timed_out: bool,
+    /// What the clock decided at the nodes that ask no model. The first answer of a recording carries it for the whole
+    /// run; an older recording does not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timing: Vec<Timing>,
     /// The answer.
     pub answer: String,
 }
@@ -70,6 +74,7 @@ impl Recorded {
             provider: provider.to_owned(),
             late: false,
             check_timed_out: false,
+            timing: Vec::new(),
             answer: answer.text.clone(),
         }
     }
@@ -195,6 +200,7 @@ mod tests {
             provider: "handoff".into(),
             late: false,
             check_timed_out: false,
+            timing: Vec::new(),
             answer,
         };
         let of = |length: u64| {

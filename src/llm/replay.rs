@@ -1,6 +1,6 @@
 //! Answers from a recording: deterministic, and a miss is an error that shows the nearest request.
 
-use super::contract::{Answer, Asking, LlmError, Provider, Request, RequestKey};
+use super::contract::{Answer, Asking, LlmError, Provider, Request, RequestKey, Timing};
 use super::recording::{Recorded, Recording};
 use crate::process::Cancel;
 
@@ -71,6 +71,11 @@ impl Provider for Replay {
         self.recording.answers.iter().any(|answer| answer.check_timed_out && answer.key == *key)
     }
 
+    fn timing(&self, node: &str, place: u32, attempt: u32) -> Option<&Timing> {
+        let mut all = self.recording.answers.iter().flat_map(|answer| &answer.timing);
+        all.find(|timing| (timing.node.as_str(), timing.place, timing.attempt) == (node, place, attempt))
+    }
+
     fn ask<'a>(&'a self, request: &'a Request, _: &'a Cancel) -> Asking<'a> {
         Box::pin(async move { self.find(request) })
     }
@@ -113,6 +118,7 @@ mod tests {
             provider: "handoff".into(),
             late: false,
             check_timed_out: false,
+            timing: Vec::new(),
             answer: text.into(),
         };
         let wording = request(key("formalize", 0, 1, "draft")).wording();

@@ -98,7 +98,7 @@ fn unfit(outcome: &CheckOutcome, cfg: &Cfg) -> Option<String> {
             return Some(format!("the specification itself violates {}", violated.name.as_deref().unwrap_or(DEADLOCK)));
         }
         Verdict::Invalid { reason, .. } => return Some(format!("the specification is invalid: {reason}")),
-        Verdict::Inconclusive { reason } => return Some(format!("the specification was not decided: {reason}")),
+        Verdict::Inconclusive { reason, .. } => return Some(format!("the specification was not decided: {reason}")),
     }
     if cfg.invariants.is_empty() && cfg.properties.is_empty() {
         return Some("the configuration lists no invariant and no property: nothing could notice a mutant".to_owned());
@@ -228,7 +228,6 @@ impl Judge<'_> {
             Err(error) => return Err(error),
         };
         let request = CheckRequest { spec, cfg_text: subject.cfg_text.clone(), cfg: subject.cfg.clone() };
-        let began = Instant::now();
         let CheckOutcome { verdict, trace, checker, .. } = match self.tools.decide(&request, cx).await {
             Ok(checked) => checked.outcome,
             Err(error) if error.is_fatal() => return Err(error),
@@ -247,10 +246,8 @@ impl Judge<'_> {
                 _ => Found::killed(violated, trace),
             },
             Verdict::Invalid { reason, .. } => Found::because(Outcome::Invalid, reason),
-            Verdict::Inconclusive { reason } if began.elapsed() >= cx.limits.check => {
-                Found::because(Outcome::Timeout, reason)
-            }
-            Verdict::Inconclusive { reason } => Found::because(Outcome::Inconclusive, reason),
+            Verdict::Inconclusive { reason, out_of_time: true } => Found::because(Outcome::Timeout, reason),
+            Verdict::Inconclusive { reason, .. } => Found::because(Outcome::Inconclusive, reason),
             Verdict::Holds => self.unnoticed(&request, cx).await?,
         };
         Ok(Found { checker: Some(checker), ..found })
@@ -277,7 +274,6 @@ impl Judge<'_> {
         }
         let mut open = None;
         for other in again {
-            let began = Instant::now();
             let CheckOutcome { verdict, trace, .. } = match self.tools.decide(&other, cx).await {
                 Ok(checked) => checked.outcome,
                 Err(error) if error.is_fatal() => return Err(error),
@@ -292,9 +288,9 @@ impl Judge<'_> {
                 // Every property, and only lists of labels are longer than they were.
                 Verdict::Holds if other.cfg == request.cfg => return self.unnoticed(request, cx).await,
                 Verdict::Holds => {}
-                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => {
-                    let late = began.elapsed() >= cx.limits.check;
-                    open = Some((if late { Outcome::Timeout } else { Outcome::Inconclusive }, reason));
+                Verdict::Inconclusive { reason, out_of_time: true } => open = Some((Outcome::Timeout, reason)),
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
+                    open = Some((Outcome::Inconclusive, reason));
                 }
             }
         }
@@ -396,18 +392,19 @@ impl Judge<'_> {
 
     /// Whether a check holds; the inner error says why that was not decided.
     async fn holds(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Result<bool, Undecided>, ToolError> {
-        let began = Instant::now();
-        let why = match self.tools.decide(request, cx).await {
+        let (outcome, why) = match self.tools.decide(request, cx).await {
             Ok(checked) => match checked.outcome.verdict {
                 Verdict::Holds => return Ok(Ok(true)),
                 Verdict::Violated { .. } => return Ok(Ok(false)),
-                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => reason,
+                Verdict::Inconclusive { reason, out_of_time: true } => (Outcome::Timeout, reason),
+                Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
+                    (Outcome::Inconclusive, reason)
+                }
             },
             Err(error) if error.is_fatal() => return Err(error),
-            Err(error) => error.to_string(),
+            Err(error) => (Outcome::Inconclusive, error.to_string()),
         };
-        let late = began.elapsed() >= cx.limits.check;
-        Ok(Err(Undecided { outcome: if late { Outcome::Timeout } else { Outcome::Inconclusive }, why }))
+        Ok(Err(Undecided { outcome, why }))
     }
 
     /// Witnesses that the mutant does not reach. One whose run came to no verdict is not among them.

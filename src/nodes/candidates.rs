@@ -452,16 +452,17 @@ fn summed_up(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output
         let why = Some("an assumption of the module does not hold for them".to_owned());
         let verdict = "inconclusive".to_owned();
         let (distinct, moved, seconds) = (None, false, outcome.statistics.seconds);
-        return QuickCheck { verdict, why, distinct, moved, seconds, constants, output };
+        return QuickCheck { verdict, why, out_of_time: false, distinct, moved, seconds, constants, output };
     }
     let why = match &outcome.verdict {
         Verdict::Holds => None,
         Verdict::Violated { violated } => violated.property().map(str::to_owned),
-        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Some(reason.clone()),
+        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Some(reason.clone()),
     };
     QuickCheck {
         verdict: outcome.verdict.name().to_owned(),
         why,
+        out_of_time: outcome.verdict.is_out_of_time(),
         distinct: outcome.statistics.distinct,
         moved: outcome.moved(),
         seconds: outcome.statistics.seconds,

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -121,9 +120,6 @@ struct Received {
     provider: String,
     reads: Vec<FileRead>,
 }
-
-/// The wall time of a quick check.
-const QUICK: Duration = Duration::from_secs(10);
 
 /// The one tool of a model.
 const READ: &str = "Read";
@@ -303,7 +299,7 @@ impl Desk {
     }
 
     /// Brings the recording up to date with the journal.
-    fn write_record(&self, attempt: &Attempt<'_>) -> Result<(), StationError> {
+    pub(super) fn write_record(&self, attempt: &Attempt<'_>) -> Result<(), StationError> {
         if let Some(path) = &self.record {
             let recording = recording_of(&attempt.run.events(), attempt.run.store()).map_err(RunError::from)?;
             write_atomically(path, recording.render().as_bytes()).map_err(|source| RunError::Io {
@@ -360,19 +356,6 @@ impl Desk {
         ToolContext { limits: &self.limits, cancel: &self.cancel, progress: &*self.progress }
     }
 
-    /// The limits of a check: a candidate's is a quick one. In a replay, a check that did not end in time does not begin,
-    /// and any other has the time of the run, however slow this machine is.
-    pub(super) fn limits_of(&self, attempt: &Attempt<'_>, station: Station) -> Limits {
-        let timed_out = || self.caller.check_timed_out(&draft_key(attempt, station));
-        let check = match attempt.candidate {
-            0 => self.limits.check,
-            _ if self.replays() && timed_out() => Duration::ZERO,
-            _ if self.replays() => self.limits.check,
-            _ => self.limits.check.min(QUICK),
-        };
-        Limits { check, ..self.limits.clone() }
-    }
-
     /// A model's failure, as a reason to stop.
     fn provider_trouble(&self, error: &LlmError) -> Halt {
         match error {
@@ -389,7 +372,7 @@ impl Desk {
 }
 
 /// The first request of a candidate at a station, as a recording names it.
-fn draft_key(attempt: &Attempt<'_>, station: Station) -> RequestKey {
+pub(super) fn draft_key(attempt: &Attempt<'_>, station: Station) -> RequestKey {
     RequestKey {
         node: station.name().to_owned(),
         place: attempt.place,

@@ -20,6 +20,7 @@ mod second_reading;
 mod shelf;
 mod strengthen;
 mod survivors;
+mod timing;
 mod validate;
 mod whole;
 

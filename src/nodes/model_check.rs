@@ -10,7 +10,7 @@ use crate::journal::{Kind, Sha};
 use crate::pipeline::{
     Attempt, CheckRecord, Event, Facts, Halt, Product, RunView, Station, StationError, StopReason, file,
 };
-use crate::tla::{Cfg, Checked, asserting};
+use crate::tla::{Cfg, Checked, Reached, WitnessOutcome, asserting};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
@@ -44,12 +44,33 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     let cfg = Cfg::parse(&cfg_text).map_err(|d| unreadable(d.to_string()))?;
     let module = desk.shelf.module(&text).map_err(|e| unreadable(e.to_string()))?;
     let checked_names = Checked::of(&module, &cfg);
+    let asserting = asserting(&module, &cfg);
+    let timing = desk.timing(attempt);
+    let is_late = |name: &String| timing.is_some_and(|timing| timing.timed_out.contains(name));
+    let all_witnesses = cfg.witnesses.clone();
+    let witnesses = all_witnesses.iter().filter(|name| !is_late(name)).cloned().collect();
+    let cfg = Cfg { witnesses, ..cfg };
     let request =
         CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
     let limits = desk.limits_of(attempt, Station::GenerateInvariants);
     let cx = ToolContext { limits: &limits, ..desk.tools() };
     let began = Instant::now();
     let mut checked = desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
+    let outcome = &mut checked.outcome;
+    let out_of_time = outcome.verdict.is_out_of_time() || outcome.witnesses.iter().any(|w| w.out_of_time);
+    if out_of_time && timing.is_some_and(|timing| !timing.out_of_time) {
+        let message = format!(
+            "the check ended in time when it was recorded, and did not end within {} s here; resume with a longer \
+             --tlc-timeout",
+            limits.check.as_secs()
+        );
+        return Err(Halt { reason: StopReason::Tool, message }.into());
+    }
+    for (place, name) in all_witnesses.into_iter().enumerate().filter(|(_, name)| is_late(name)) {
+        let reached = Reached::Unknown("its run did not end in time when this was recorded".to_owned());
+        let place = place.min(outcome.witnesses.len());
+        outcome.witnesses.insert(place, WitnessOutcome { name, reached, out_of_time: true });
+    }
     let probed = desk.toolchain.probe(&request, &checked.outcome, &cx).await.map_err(|e| tool_trouble(&e))?;
     if let Some(probed) = probed {
         checked.outcome.probes = Some(probed.probes);
@@ -62,10 +83,11 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         module: module_sha.clone(),
         cfg: cfg_sha.clone(),
         checked: checked_names,
-        asserting: asserting(&module, &request.cfg),
+        asserting,
     };
     let mut data = to_json(&record);
     data["output"] = to_json(&output);
     attempt.record(Kind::Act, "check_finished", data)?;
+    desk.write_record(attempt)?;
     Ok(output)
 }

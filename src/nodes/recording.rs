@@ -1,11 +1,11 @@
 //! A run's answers as a recording, read from its journal.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::journal::{ArtifactStore, Event, Sha, StoreError, is_apart};
-use crate::llm::{FileRead, Recorded, Recording, RequestKey, Usage};
+use crate::llm::{FileRead, Recorded, Recording, RequestKey, Timing, Usage};
 use crate::pipeline::{MAX_CANDIDATES, Stage, Station, lifeline_of};
-use crate::toolchain::OUT_OF_TIME;
 
 #[derive(Deserialize)]
 struct Sent {
@@ -57,6 +57,7 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
             provider: received.provider,
             late: is_late(event, &sent.key.node, events),
             check_timed_out: timed_out(event, &sent.key.node, events),
+            timing: Vec::new(),
             answer: store.text(&received.artifact)?,
         };
         match recording.answers.iter_mut().find(|a| a.key == recorded.key) {
@@ -64,7 +65,36 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
             None => recording.answers.push(recorded),
         }
     }
+    if let Some(first) = recording.answers.first_mut() {
+        first.timing = events.iter().filter_map(|event| timing_of(event, &line)).collect();
+    }
     Ok(recording)
+}
+
+/// What the clock decided in an attempt of a node that asks no model.
+fn timing_of(event: &Event, line: &[u32]) -> Option<Timing> {
+    let place = line.iter().position(|rev| *rev == event.rev)?;
+    let (decided, names) = match (event.name.as_str(), event.lifeline.as_str()) {
+        ("check_finished", "model_check") => (
+            &event.data["outcome"],
+            names(&event.data["outcome"]["witnesses"], |witness| witness["out_of_time"] == true),
+        ),
+        ("mutants_judged", _) => (&event.data, names(&event.data["mutants"], |mutant| mutant["outcome"] == "timeout")),
+        _ => return None,
+    };
+    Some(Timing {
+        node: event.lifeline.clone(),
+        place: u32::try_from(place).ok()?,
+        attempt: event.attempt,
+        out_of_time: decided["out_of_time"] == true,
+        timed_out: names,
+        unjudged: Vec::deserialize(&event.data["unjudged"]).unwrap_or_default(),
+    })
+}
+
+fn names(all: &Value, is_wanted: impl Fn(&&Value) -> bool) -> Vec<String> {
+    let wanted = all.as_array().into_iter().flatten().filter(is_wanted);
+    wanted.filter_map(|one| one["name"].as_str().map(str::to_owned)).collect()
 }
 
 /// Whether the choice that a candidate's answer was drafted for was made without it: it came later, or what followed
@@ -92,21 +122,12 @@ fn stage_of(node: &str) -> Stage {
 
 /// Whether the quick check of a candidate's answer ended for want of time.
 fn timed_out(answer: &Event, node: &str, events: &[Event]) -> bool {
-    let undecided = |event: &&Event| event.rev == answer.rev && event.lifeline == answer.lifeline;
-    let reason = match stage_of(node) {
-        Stage::Formalization => events
-            .iter()
-            .filter(undecided)
-            .find(|event| event.name == "quickly_checked" && event.data["verdict"] == "inconclusive")
-            .map(|event| &event.data["why"]),
-        Stage::Properties => events
-            .iter()
-            .filter(undecided)
-            .find(|event| event.name == "check_finished" && event.data["outcome"]["verdict"] == "inconclusive")
-            .map(|event| &event.data["outcome"]["reason"]),
-    };
-    let reason = reason.and_then(|why| why.as_str()).unwrap_or("");
-    is_apart(&answer.lifeline) && reason.contains(OUT_OF_TIME)
+    let mut here = events.iter().filter(|event| event.rev == answer.rev && event.lifeline == answer.lifeline);
+    is_apart(&answer.lifeline)
+        && match stage_of(node) {
+            Stage::Formalization => here.any(|e| e.name == "quickly_checked" && e.data["out_of_time"] == true),
+            Stage::Properties => here.any(|e| e.name == "check_finished" && e.data["outcome"]["out_of_time"] == true),
+        }
 }
 
 /// The revisions that led to the last one, itself included. A revision is made from the one before it, or from the one

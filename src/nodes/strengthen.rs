@@ -36,6 +36,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
                 None => judge(desk, view, attempt, before).await?,
             };
             attempt.record(Kind::Act, "mutants_judged", with_counts(&judged))?;
+            desk.write_record(attempt)?;
             judged
         }
     };
@@ -72,6 +73,11 @@ async fn judge(
     before: Option<&Judged>,
 ) -> Result<Judged, StationError> {
     let began = Instant::now();
+    let timing = desk.timing(attempt);
+    if timing.is_some_and(|timing| timing.out_of_time) {
+        let why = "the specification was not decided in time when this was recorded";
+        return Ok(Judged { out_of_time: true, ..Judged::unfit(why) });
+    }
     let source = without_translation(&current(view, attempt, file::MODULE)?.unwrap_or_default());
     let cfg_text = current(view, attempt, file::CFG)?.unwrap_or_default();
     let (module, cfg) = match (Module::parse(&source), Cfg::parse(&cfg_text)) {
@@ -90,43 +96,63 @@ async fn judge(
     };
 
     let tools = desk.quick.as_deref().unwrap_or(&*desk.toolchain);
-    let limits = Limits { check: desk.limits.check.min(TIME), ..desk.limits.clone() };
+    let time = if timing.is_some() { desk.replay_limit() } else { desk.limits.check.min(TIME) };
+    let limits = Limits { check: time, ..desk.limits.clone() };
     let cx = ToolContext { limits: &limits, cancel: &desk.cancel, progress: &|_| {} };
     let spec = SpecText { name: module.name.clone(), text: source, beside: Vec::new() };
     let (subject, baseline) = match Subject::prepare(tools, FILE.to_owned(), spec, cfg_text, &cx).await {
         Ok(prepared) => prepared,
         Err(BaselineError::Tool(error)) if error.is_fatal() => return Err(tool_trouble(&error).into()),
         // The run does not rest on its mutants: what cannot judge them says why, and the run goes on.
-        Err(why) => return Ok(Judged::unfit(why.to_string())),
+        Err(why) => {
+            let outcome = if let BaselineError::Bad { outcome, .. } = &why { outcome.as_ref() } else { None };
+            let out_of_time = outcome.is_some_and(|outcome| outcome.verdict.is_out_of_time());
+            return Ok(Judged { out_of_time, ..Judged::unfit(why.to_string()) });
+        }
     };
     let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION") };
-    let limits = limits_of_one(&limits, Subject::deadline(&baseline).min(TIME));
+    let time = if timing.is_some() { time } else { Subject::deadline(&baseline).min(TIME) };
+    let limits = limits_of_one(&limits, time);
     let cx = ToolContext { limits: &limits, cancel: &desk.cancel, progress: &|_| {} };
     let (judge, cx) = (&judge, &cx);
     let one = |(place, wanted): (usize, Wanted)| async move {
-        match wanted {
-            Wanted::Known(known) => (place, Some(Ok(known))),
-            Wanted::Judge(_) if began.elapsed() > TIME && !desk.replays() => (place, None),
-            Wanted::Judge(mutant) => (place, Some(judged(judge, &mutant, cx).await)),
+        let mutant = match wanted {
+            Wanted::Known(known) => return (place, Ok(known)),
+            Wanted::Judge(mutant) => mutant,
+        };
+        let name = mutant.name(FILE);
+        let is_late = match timing {
+            Some(timing) => timing.unjudged.contains(&name),
+            None => began.elapsed() > TIME && !desk.replays(),
+        };
+        if is_late {
+            return (place, Err((name, None)));
         }
+        if timing.is_some_and(|timing| timing.timed_out.contains(&name)) {
+            return (place, Ok(timed_out(judge.subject, &mutant)));
+        }
+        (place, judged(judge, &mutant, cx).await.map_err(|error| (name, Some(error))))
     };
     // Drawn once more, so that where the time is up it is not always the end of the module that is left out.
     let mut wanted: Vec<(usize, Wanted)> = wanted.into_iter().enumerate().collect();
     fastrand::Rng::with_seed(SEED).shuffle(&mut wanted);
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut runs = stream::iter(wanted.into_iter().map(one)).buffer_unordered(jobs);
-    let (mut found, mut late) = (BTreeMap::new(), 0);
+    let (mut found, mut unjudged) = (BTreeMap::new(), BTreeMap::new());
     while let Some((place, judged)) = runs.next().await {
         match judged {
-            Some(Ok(judged)) => {
+            Ok(judged) => {
                 found.insert(place, judged);
             }
-            Some(Err(error)) if error.is_fatal() => return Err(tool_trouble(&error).into()),
+            Err((_, Some(error))) if error.is_fatal() => return Err(tool_trouble(&error).into()),
             // A tool that breaks on a mutant has shown nothing about it.
-            Some(Err(_)) | None => late += 1,
+            Err((name, _)) => {
+                unjudged.insert(place, name);
+            }
         }
     }
-    Ok(Judged { made, seed: SEED, mutants: found.into_values().collect(), late, unfit: None })
+    let (mutants, unjudged) = (found.into_values().collect(), unjudged.into_values().collect::<Vec<_>>());
+    Ok(Judged { made, seed: SEED, mutants, late: unjudged.len(), unjudged, ..Judged::default() })
 }
 
 /// The mutants of before, to be judged by other properties. What is invalid or equivalent stays so.
@@ -143,15 +169,25 @@ fn again(before: &Judged, all: Vec<Mutant>) -> Vec<Wanted> {
 
 async fn judged(judge: &Judge<'_>, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<JudgedMutant, ToolError> {
     let judged = judge.judge(mutant, cx).await?;
-    let touches = requirements_touched(&judge.subject.module, &judge.subject.cfg, &judged.definition);
     Ok(JudgedMutant {
-        touches: touches.into_iter().collect(),
-        name: judged.name,
-        definition: judged.definition,
-        what: judged.what,
-        diff: judged.diff,
         outcome: judged.outcome,
         killed_by: judged.killed_by,
         noticed_by: judged.noticed_by,
+        ..timed_out(judge.subject, mutant)
     })
+}
+
+/// A mutant that was not judged to the end in time.
+fn timed_out(subject: &Subject, mutant: &Mutant) -> JudgedMutant {
+    let touches = requirements_touched(&subject.module, &subject.cfg, &mutant.definition);
+    JudgedMutant {
+        name: mutant.name(FILE),
+        definition: mutant.definition.clone(),
+        what: mutant.what.clone(),
+        diff: mutant.diff(&subject.source),
+        outcome: Outcome::Timeout,
+        killed_by: Vec::new(),
+        noticed_by: Vec::new(),
+        touches: touches.into_iter().collect(),
+    }
 }

@@ -48,6 +48,9 @@ pub struct QuickCheck {
     /// What is violated, or why there is no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// It did not end in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_time: bool,
     /// Distinct states.
     pub distinct: Option<u64>,
     /// Whether more than the initial states was reached.
@@ -376,6 +379,7 @@ mod tests {
         let quick = QuickCheck {
             verdict: verdict.to_owned(),
             why: None,
+            out_of_time: false,
             distinct: Some(1),
             moved,
             seconds: 0.0,

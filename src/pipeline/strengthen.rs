@@ -27,6 +27,12 @@ pub struct Judged {
     pub mutants: Vec<JudgedMutant>,
     /// How many more were drawn, and not judged in time.
     pub late: usize,
+    /// Their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<String>,
+    /// The check of the specification itself did not end in time, so none was judged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_time: bool,
     /// Why none was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,

@@ -19,6 +19,16 @@ impl Verdict {
             Verdict::Inconclusive { .. } => "inconclusive",
         }
     }
+
+    /// No verdict, for a reason other than time.
+    pub fn undecided(reason: impl Into<String>) -> Self {
+        Verdict::Inconclusive { reason: reason.into(), out_of_time: false }
+    }
+
+    /// Whether there is no verdict because the time was up.
+    pub fn is_out_of_time(&self) -> bool {
+        matches!(self, Verdict::Inconclusive { out_of_time: true, .. })
+    }
 }
 
 impl Violation {
@@ -113,7 +123,7 @@ fn sentence(outcome: &CheckOutcome) -> String {
             };
             format!("invalid: {what}{}: {}", first.map_or_else(String::new, place), reason.trim())
         }
-        Verdict::Inconclusive { reason } => format!("inconclusive: {reason}"),
+        Verdict::Inconclusive { reason, .. } => format!("inconclusive: {reason}"),
     }
 }
 

@@ -78,6 +78,9 @@ pub enum Verdict {
     Inconclusive {
         /// Why: a deadline, a bound, memory, a refusal.
         reason: String,
+        /// Its time was up.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        out_of_time: bool,
     },
 }
 
@@ -276,6 +279,16 @@ pub struct WitnessOutcome {
     pub name: String,
     /// Whether it was reached, or why this is not known.
     pub reached: Reached,
+    /// Its run did not end in time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub out_of_time: bool,
+}
+
+impl WitnessOutcome {
+    /// Not decided, for a reason other than time.
+    pub fn undecided(name: &str, why: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), reached: Reached::Unknown(why.into()), out_of_time: false }
+    }
 }
 
 /// Whether a witness was reached.
@@ -430,7 +443,7 @@ mod tests {
     #[test]
     fn a_check_decides_what_it_came_to_and_nothing_else() {
         use ViolationKind::{Assertion, Deadlock, Invariant, Property};
-        let inconclusive = || Verdict::Inconclusive { reason: "a constraint".to_owned() };
+        let inconclusive = || Verdict::undecided("a constraint");
         let (i, p): (&[&str], &[&str]) = (&["A", "B"], &["P", "Q"]);
         for (verdict, invariants, properties, decided) in [
             (Verdict::Holds, i, p, "A B P Q Deadlock Assertion"),

@@ -56,7 +56,7 @@ impl BothToolchains {
             (Err(ToolError::Broke { tool, what }), Ok(_)) => {
                 let reason = format!("{tool} broke: {what}");
                 let outcome = CheckOutcome::rejected(self.reference.checker(), bounds(&request.cfg), Vec::new());
-                let outcome = CheckOutcome { verdict: Verdict::Inconclusive { reason }, ..outcome };
+                let outcome = CheckOutcome { verdict: Verdict::undecided(reason), ..outcome };
                 Checked { outcome, output: String::new(), second: None }
             }
             (first, _) => first?,
@@ -150,7 +150,7 @@ const LIMITS: [&str; 4] =
 pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
     let who = second.checker.name();
     match (&first.verdict, &second.verdict) {
-        (_, Verdict::Inconclusive { reason }) => format!("{who}: inconclusive ({reason})"),
+        (_, Verdict::Inconclusive { reason, .. }) => format!("{who}: inconclusive ({reason})"),
         _ if differences(first, second).is_empty() => match &first.verdict {
             Verdict::Inconclusive { .. } => format!("{who}: {}", second.verdict.name()),
             verdict if verdict.name() == second.verdict.name() => format!("{who}: agrees"),
@@ -167,7 +167,7 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
         Verdict::Holds => "holds".to_owned(),
         Verdict::Violated { violated } => format!("violated ({})", violated.words()),
         Verdict::Invalid { reason, .. } => format!("invalid ({reason})"),
-        Verdict::Inconclusive { reason } => format!("inconclusive ({reason})"),
+        Verdict::Inconclusive { reason, .. } => format!("inconclusive ({reason})"),
     };
     let decided = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Inconclusive { .. } => false,

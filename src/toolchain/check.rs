@@ -140,8 +140,7 @@ fn refused(explorer: &dyn Explorer, request: &CheckRequest, cx: &ToolContext<'_>
 fn rejected(explorer: &dyn Explorer, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {
     let violated = Violation { kind: ViolationKind::Parse, name: None };
     let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| first.message.clone());
-    let unknown = || Reached::Unknown(why.to_owned());
-    let witnesses = request.cfg.witnesses.iter().map(|name| WitnessOutcome { name: name.clone(), reached: unknown() });
+    let witnesses = request.cfg.witnesses.iter().map(|name| WitnessOutcome::undecided(name, why));
     Checked {
         outcome: CheckOutcome {
             verdict: Verdict::Invalid { violated, reason, diagnostics },
@@ -247,13 +246,11 @@ impl Session<'_> {
             && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
         {
             let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
-            run.verdict = Verdict::Inconclusive {
-                reason: format!(
-                    "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
-                     properties",
-                    names.join(", ")
-                ),
-            };
+            run.verdict = Verdict::undecided(format!(
+                "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
+                 properties",
+                names.join(", ")
+            ));
         }
         Ok(run)
     }
@@ -262,21 +259,23 @@ impl Session<'_> {
     async fn behaviour(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
         let cfg = &self.request.cfg;
         let run = self.run(&plan::no_behaviour(&self.request.spec, cfg)).await?;
-        let undecided = |why: &str| Verdict::Inconclusive {
+        let undecided = |why: &str, out_of_time: bool| Verdict::Inconclusive {
             reason: format!(
                 "whether any behaviour satisfies the specification was not decided ({}): {why}",
                 assumptions.join("; ")
             ),
+            out_of_time,
         };
+        let out_of_time = run.verdict.is_out_of_time();
         Ok(match run.verdict {
             Verdict::Violated { .. } => Verdict::Holds,
             Verdict::Holds if !cfg.constraints.is_empty() || !cfg.action_constraints.is_empty() => {
-                undecided("a constraint can hide behaviours")
+                undecided("a constraint can hide behaviours", false)
             }
             Verdict::Holds => {
                 Verdict::Violated { violated: Violation { kind: ViolationKind::NoBehaviour, name: None } }
             }
-            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => undecided(&reason),
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason, out_of_time),
         })
     }
 
@@ -301,11 +300,8 @@ impl Session<'_> {
     async fn witnesses(&mut self, safety: &Verdict) -> Result<Vec<WitnessOutcome>, ToolError> {
         let names = &self.request.cfg.witnesses;
         if matches!(safety, Verdict::Invalid { .. }) {
-            let reached = Reached::Unknown("the specification is invalid".to_owned());
-            return Ok(names
-                .iter()
-                .map(|name| WitnessOutcome { name: name.clone(), reached: reached.clone() })
-                .collect());
+            let undecided = |name: &String| WitnessOutcome::undecided(name, "the specification is invalid");
+            return Ok(names.iter().map(undecided).collect());
         }
         // Each run is one thread and mostly the start of a JVM, so they go side by side; the order stays that of the
         // configuration.
@@ -323,21 +319,23 @@ impl Session<'_> {
     }
 
     async fn witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
-        let (mut reached, mut output) = self.witness_run(name, Symmetry::Kept).await?;
-        if reached == Reached::No && !self.request.cfg.symmetry.is_empty() {
+        let (mut outcome, mut output) = self.witness_run(name, Symmetry::Kept).await?;
+        if outcome.reached == Reached::No && !self.request.cfg.symmetry.is_empty() {
             let (again, more) = self.witness_run(name, Symmetry::LeftOut).await?;
-            reached = again;
+            outcome = again;
             output += &more;
         }
-        Ok((WitnessOutcome { name: name.to_owned(), reached }, output))
+        Ok((outcome, output))
     }
 
-    async fn witness_run(&self, name: &str, symmetry: Symmetry) -> Result<(Reached, String), ToolError> {
+    async fn witness_run(&self, name: &str, symmetry: Symmetry) -> Result<(WitnessOutcome, String), ToolError> {
         let Some(plan) = plan::witness(&self.request.spec, &self.request.cfg, name, symmetry) else {
-            return Ok((Reached::Unknown(format!("`{name}` is not the name of an operator")), String::new()));
+            let why = format!("`{name}` is not the name of an operator");
+            return Ok((WitnessOutcome::undecided(name, why), String::new()));
         };
         let (run, output) = self.execute(&plan).await?;
-        Ok((reached(run), output))
+        let out_of_time = run.verdict.is_out_of_time();
+        Ok((WitnessOutcome { name: name.to_owned(), reached: reached(run), out_of_time }, output))
     }
 }
 
@@ -351,7 +349,7 @@ pub(super) fn reached(run: Run) -> Reached {
         Verdict::Violated { violated } => {
             Reached::Unknown(format!("its run ended with another violation: {}", kind_in_words(violated.kind)))
         }
-        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Reached::Unknown(reason),
+        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Reached::Unknown(reason),
     }
 }
 

@@ -141,7 +141,7 @@ fn without_a_run(outcome: CheckOutcome) -> Checked {
 
 fn undecided(request: &CheckRequest, why: &str) -> CheckOutcome {
     let rejected = CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), Vec::new());
-    CheckOutcome { verdict: Verdict::Inconclusive { reason: why.to_owned() }, ..rejected }
+    CheckOutcome { verdict: Verdict::undecided(why), ..rejected }
 }
 
 fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {

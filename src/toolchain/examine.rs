@@ -92,7 +92,7 @@ async fn run_stages(
     };
     let undecided = |error: &ToolError| {
         let mut checked = invalid(bounds(&cfg), Vec::new());
-        checked.outcome.verdict = Verdict::Inconclusive { reason: error.to_string() };
+        checked.outcome.verdict = Verdict::undecided(error.to_string());
         checked
     };
     // A limit of ours is no verdict on the module.

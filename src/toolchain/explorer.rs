@@ -118,9 +118,6 @@ pub(crate) trait Explorer: Send + Sync {
     }
 }
 
-/// What the reason of a verdict says if a checker was ended because its time was up.
-pub const OUT_OF_TIME: &str = "did not end within";
-
 /// The verdict of one run. What a checker showed counts, however it ended afterwards; success counts only when nothing
 /// was left to explore. `broke` is the error for an end that says nothing about the specification.
 pub(crate) fn judge(
@@ -130,7 +127,7 @@ pub(crate) fn judge(
     cx: &ToolContext<'_>,
     broke: impl FnOnce(Option<&str>) -> ToolError,
 ) -> Result<Verdict, ToolError> {
-    let inconclusive = |reason: String| Ok(Verdict::Inconclusive { reason });
+    let inconclusive = |reason: String| Ok(Verdict::undecided(reason));
     let words = match &read.finding {
         Some(Finding::Verdict(verdict)) => return Ok(verdict.clone()),
         Some(Finding::Exhausted(words)) => {
@@ -143,11 +140,9 @@ pub(crate) fn judge(
     match ended.status {
         Status::DeadlineExceeded => {
             let seen = read.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
-            inconclusive(format!(
-                "{name} {OUT_OF_TIME} {} s{}",
-                cx.limits.check.as_secs_f64(),
-                seen.unwrap_or_default()
-            ))
+            let (limit, seen) = (cx.limits.check.as_secs_f64(), seen.unwrap_or_default());
+            let reason = format!("{name} did not end within {limit} s{seen}");
+            Ok(Verdict::Inconclusive { reason, out_of_time: true })
         }
         Status::OutputFlood => inconclusive(format!("{name} wrote more than {} bytes", cx.limits.output)),
         Status::Exited(0) if words.is_none() && read.no_error => match read.statistics.left_on_queue {

@@ -1,7 +1,5 @@
 //! One toolchain, and another for what the first one refuses: the embedded one is quick and knows less, TLC knows all.
 
-use std::time::Instant;
-
 use crate::tla::{CheckOutcome, Checker, Verdict};
 
 use super::{
@@ -23,14 +21,12 @@ impl FallbackToolchain {
 
     async fn or_second<'a>(
         &'a self,
-        cx: &'a ToolContext<'a>,
         ask: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<Checked, ToolError>>,
     ) -> Result<Checked, ToolError> {
-        let began = Instant::now();
         match ask(&*self.first).await {
             Ok(first) => {
-                let undecided = matches!(first.outcome.verdict, Verdict::Inconclusive { .. });
-                if !undecided || began.elapsed() >= cx.limits.check {
+                let verdict = &first.outcome.verdict;
+                if verdict.is_out_of_time() || !matches!(verdict, Verdict::Inconclusive { .. }) {
                     return Ok(first);
                 }
             }
@@ -72,7 +68,7 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(self.or_second(cx, move |tools| tools.check(request, cx)))
+        Box::pin(self.or_second(move |tools| tools.check(request, cx)))
     }
 
     fn decide<'a>(
@@ -80,7 +76,7 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(self.or_second(cx, move |tools| tools.decide(request, cx)))
+        Box::pin(self.or_second(move |tools| tools.decide(request, cx)))
     }
 
     fn probe<'a>(

@@ -42,7 +42,6 @@ pub use embedded::EmbeddedToolchain;
 pub use embedded_child::{CHECKER_MARKER, become_checker};
 pub use embedded_run::memory_mib;
 pub use examine::{Algorithm, EndedAt, Examined, examine};
-pub use explorer::OUT_OF_TIME;
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;

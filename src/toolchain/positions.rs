@@ -102,7 +102,7 @@ impl Positions {
                     None => self.text(reason),
                 };
             }
-            Verdict::Inconclusive { reason } => *reason = self.text(reason),
+            Verdict::Inconclusive { reason, .. } => *reason = self.text(reason),
             Verdict::Holds => {}
         }
         for warning in &mut outcome.warnings {

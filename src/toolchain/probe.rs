@@ -103,7 +103,7 @@ impl Prober<'_> {
                 Again::Undecided("a constraint can hide violations of temporal properties".to_owned())
             }
             Verdict::Holds => Again::Gone,
-            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason } => Again::Undecided(reason),
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Again::Undecided(reason),
         }
     }
 

@@ -65,9 +65,7 @@ impl<'a> Tlc<'a> {
                 (Some(trouble), _) => return Err(trouble),
                 (None, Ok(verdict)) => verdict,
                 (None, Err(error)) => match self.tools.blame(error, Tool::Tlc, cx).await {
-                    of_the_module @ ToolError::BreaksOnInput { .. } => {
-                        Verdict::Inconclusive { reason: of_the_module.to_string() }
-                    }
+                    of_the_module @ ToolError::BreaksOnInput { .. } => Verdict::undecided(of_the_module.to_string()),
                     error => return Err(error),
                 },
             },

@@ -332,7 +332,7 @@ async fn unicode_is_read_and_unread_operators_are_named() {
     assert_eq!((verdict(&outcome).as_str(), outcome.statistics.distinct), ("holds", Some(2)), "{outcome:#?}");
     let body = "EXTENDS Naturals\na -- b == a\nVARIABLE x\nInit == x = 1\nNext == x' = x -- 2";
     let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\n")).await;
-    let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+    let Verdict::Inconclusive { reason, .. } = &outcome.verdict else { panic!("{outcome:#?}") };
     assert!(reason.contains("line 6, column 14: the checker does not read the operator --"), "{reason}");
 }
 
@@ -400,7 +400,7 @@ async fn what_it_refuses_is_inconclusive_with_its_own_words() {
         (&*format!("{COUNTER}\nOdd == TLCGet(\"level\") < 3"), "SPECIFICATION Spec\nINVARIANT Odd\n", "TLCGet"),
     ] {
         let outcome = bench.check(&request(body, cfg)).await;
-        let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+        let Verdict::Inconclusive { reason, .. } = &outcome.verdict else { panic!("{outcome:#?}") };
         assert!(reason.contains("refuses") && reason.contains(words), "{reason}");
     }
 }
@@ -439,7 +439,7 @@ async fn a_deadline_ends_it_and_decides_nothing() {
         bench.limits.check = Duration::from_secs(seconds);
         let started = Instant::now();
         let outcome = bench.check(&request(ENDLESS, "SPECIFICATION Spec\n\\* WITNESS Init\n")).await;
-        let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+        let Verdict::Inconclusive { reason, .. } = &outcome.verdict else { panic!("{outcome:#?}") };
         assert!(reason.contains("did not end within"), "{reason}");
         assert!(matches!(outcome.witnesses[0].reached, Reached::Yes { .. }));
         assert!(started.elapsed() < Duration::from_secs(seconds * 3 + 20));
@@ -454,7 +454,7 @@ async fn memory_is_bounded() {
     let body = "EXTENDS Naturals\nVARIABLE x\nInit == x = {}\nNext == x' \\in {s \\in SUBSET (1..24) : s = s}";
     let started = Instant::now();
     let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\n")).await;
-    let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+    let Verdict::Inconclusive { reason, .. } = &outcome.verdict else { panic!("{outcome:#?}") };
     assert!(reason.contains("ran out of memory"), "{reason}");
     assert!(started.elapsed() < Duration::from_secs(40));
 }
@@ -464,7 +464,7 @@ async fn numbers_that_grow_too_large_decide_nothing() {
     let bench = Bench::new();
     let body = "EXTENDS Naturals\nVARIABLE x\nInit == x = 3\nNext == x' = x * x\nTypeOK == x > 0";
     let outcome = bench.check(&request(body, "INIT Init\nNEXT Next\nINVARIANT TypeOK\n")).await;
-    let Verdict::Inconclusive { reason } = &outcome.verdict else { panic!("{outcome:#?}") };
+    let Verdict::Inconclusive { reason, .. } = &outcome.verdict else { panic!("{outcome:#?}") };
     assert!(reason.contains("a number beyond 32 bits"), "{reason}");
 }
 

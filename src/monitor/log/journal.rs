@@ -86,7 +86,7 @@ const TOLD: &str = "told.stop_reason told.text told.tools";
 /// What a check found, below `outcome.` of `check_finished` and `check.` of `revision_closed`.
 const CHECK: &str = "bounds.always_enabled bounds.assumptions bounds.assumptions_only bounds.collision_probability \
     bounds.constants.* bounds.constraints bounds.deadlock_checked bounds.initial_only \
-    bounds.initial_parts bounds.symmetry bounds.vacuous_premises bounds.view checker coverage invariants probes.* \
+    bounds.initial_parts bounds.symmetry bounds.vacuous_premises bounds.view checker coverage invariants out_of_time probes.* \
     properties reason statistics.depth statistics.distinct statistics.generated statistics.initial \
     statistics.left_on_queue statistics.seconds statistics.waited_seconds trace trace.* verdict version violated.kind \
     violated.name warnings witnesses";
@@ -217,7 +217,7 @@ const EVENTS: [Line; 37] = [
     ("tool_finished", By::Inspecting, &["accepted added diagnostics module replaced tool"]),
     ("check_finished", By::Checking, &["cfg checked.* asserting module output outcome.*"]),
     ("candidate_started", By::Candidates, &["candidate of"]),
-    ("quickly_checked", By::Candidates, &["constants.* distinct moved output seconds verdict why"]),
+    ("quickly_checked", By::Candidates, &["constants.* distinct moved out_of_time output seconds verdict why"]),
     (
         "candidate_finished",
         By::Candidates,
@@ -231,7 +231,7 @@ const EVENTS: [Line; 37] = [
     (
         "mutants_judged",
         By::One("mutants"),
-        &["counts.* late made mutants seed tally.killed tally.score tally.survived unfit"],
+        &["counts.* late made mutants out_of_time seed tally.killed tally.score tally.survived unfit unjudged"],
     ),
     ("attempt_finished", By::Jobs, &["artifacts.* facts facts.* feedback", STEP, SAYS]),
     ("guard_evaluated", By::One("review"), &["clause facts.* formula guard holds values values.* why"]),
