@@ -85,10 +85,14 @@ fn misnamed(path: &Path, spec: &SpecText) -> Option<Diagnostic> {
     })
 }
 
+/// Reads a file that will be written again, with its line ends.
+pub(super) fn read_untouched(path: &Path) -> Result<String, Failure> {
+    files::read_text(path, files::MEDIUM).map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))
+}
+
 /// Reads a module or a configuration. A lone carriage return ends a line for TLC, and so does it here.
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
-    let text = files::read_text(path, files::MEDIUM);
-    let text = text.map_err(|e| Failure::usage(format!("cannot read {}: {e}", path.display())))?;
+    let text = read_untouched(path)?;
     Ok(if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text })
 }
 

@@ -21,7 +21,7 @@ pub(super) async fn translate(args: TranslateArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("--compat chooses whose translation the embedded translator follows")
             .hint("with --translator java, the jar is the choice: --tla-tools JAR"));
     }
-    let text = super::check::read(&args.spec)?;
+    let text = super::check::read_untouched(&args.spec)?;
     let (made, warnings) = match args.translator {
         TranslatorChoice::Embedded => embedded(&text, args.compat),
         TranslatorChoice::Java => (java(&args, text.clone()).await?, Vec::new()),

@@ -45,8 +45,8 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
     Ok(kept)
 }
 
-/// Files of a finished run that are missing, or no longer what the journal says: answers, artifacts of its revisions, their files
-/// in `history/`, and those at the top.
+/// Artifacts of a finished run that are missing, or no longer what the journal says: answers, and the texts of its
+/// revisions. A person may edit the files in `history/` and at the top, for a branch: they are no evidence.
 pub fn changed_files(root: &Path, view: &RunView, events: &[Event]) -> Vec<String> {
     if view.finished.is_none() {
         return Vec::new();
@@ -55,17 +55,8 @@ pub fn changed_files(root: &Path, view: &RunView, events: &[Event]) -> Vec<Strin
     let answers: Vec<Sha> = answers.filter_map(|event| Sha::deserialize(&event.data["artifact"]).ok()).collect();
     let mut expected: BTreeMap<PathBuf, &Sha> = BTreeMap::new();
     expected.extend(answers.iter().map(|sha| (Path::new("artifacts").join(sha.as_str()), sha)));
-    for revision in &view.revisions {
-        let dir = Path::new("history").join(format!("rev_{}", revision.revision));
-        for (name, sha) in &revision.hashes {
-            expected.insert(Path::new("artifacts").join(sha.as_str()), sha);
-            if file::VISIBLE.contains(&name.as_str()) {
-                expected.insert(dir.join(name), sha);
-            }
-        }
-    }
-    for (name, sha) in shown(view).iter().filter(|(name, _)| file::VISIBLE.contains(&name.as_str())) {
-        expected.insert(PathBuf::from(name), sha);
+    for sha in view.revisions.iter().flat_map(|revision| revision.hashes.values()) {
+        expected.insert(Path::new("artifacts").join(sha.as_str()), sha);
     }
     let what = |(path, sha): (PathBuf, &Sha)| match files::read(&root.join(&path), files::LARGE) {
         Ok(bytes) if Sha::of(&bytes) == *sha => None,

@@ -52,7 +52,10 @@ pub fn lost_requirements(text: &str) -> Vec<String> {
         let Some(id) = written.map(|number| format!("R{number}")) else { continue };
         let reason = match (found.iter().find(|r| r.id == id), requirement(line)) {
             (None, _) => "write the number as `R1 [docs/file.md:12-14] text`",
-            (Some(first), Some(again)) if again.place.is_some() && again.text != first.text => {
+            // With the same place it is the same requirement, spoken of once more.
+            (Some(first), Some(again))
+                if again.place.is_some() && again.place != first.place && again.text != first.text =>
+            {
                 "its number is taken by another requirement"
             }
             _ => continue,

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::cfg::Cfg;
 use super::definition::Definition;
+use super::fairness::next_state;
+use super::lexer::lex;
 use super::module::{Module, Statement};
 use super::probe::ASSERTION;
 use super::references::{References, references};
@@ -119,47 +121,54 @@ fn assertions(module: &Module) -> BTreeSet<String> {
     module.algorithm.iter().flat_map(|algorithm| algorithm.assertions.iter().cloned()).chain(using).collect()
 }
 
-/// Definitions that evaluate an assertion whenever they are evaluated to their end, one that is not certain to be TRUE
-/// whatever the state is: it is among their own conjuncts, or in a definition among these. An assertion in a branch, or
-/// behind a premise, may never be evaluated. What the translation makes of a label counts, for it has the label's name.
+/// Definitions that evaluate an assertion, one that is not certain to be TRUE whatever the state is: it is among their own
+/// conjuncts, or in a definition among these. The arms of an IF count, for the translation of PlusCal has its assertions
+/// there; what a premise, a disjunct, a universal quantifier or an argument holds may never be evaluated. What the
+/// translation makes of a label counts, for it has the label's name.
 pub fn asserting(module: &Module, cfg: &Cfg) -> Vec<String> {
     let by_name = module.definitions_by_name();
-    let named: BTreeMap<&str, BTreeSet<&str>> =
-        by_name.iter().map(|(name, definition)| (*name, always_evaluated(definition, &module.source))).collect();
-    let fails = |name: &str| by_name.get(name).is_some_and(|definition| can_fail(module, cfg, definition));
-    let mut found: BTreeSet<&str> = BTreeSet::new();
-    loop {
-        let asserts = |(name, below): &(&&str, &BTreeSet<&str>)| {
-            !found.contains(**name)
-                && (below.contains("Assert") && fails(name) || below.iter().any(|below| found.contains(below)))
-        };
-        let more: Vec<&str> = named.iter().filter(asserts).map(|(name, _)| *name).collect();
-        if more.is_empty() {
-            return found.into_iter().map(str::to_owned).collect();
+    let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut open: Vec<&str> = Vec::new();
+    for (name, definition) in &by_name {
+        let evaluated = evaluated_names(definition, &module.source);
+        if evaluated.contains("Assert") && can_fail(module, cfg, definition) {
+            open.push(name);
         }
-        found.extend(more);
+        for below in evaluated {
+            users.entry(below).or_default().push(name);
+        }
     }
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if found.insert(name) {
+            open.extend(users.get(name).into_iter().flatten());
+        }
+    }
+    found.into_iter().map(str::to_owned).collect()
 }
 
-/// The names in a definition that no branch, premise or disjunction stands around.
-fn always_evaluated<'a>(definition: &'a Definition, source: &'a str) -> BTreeSet<&'a str> {
+/// The names in a definition that are evaluated with it.
+fn evaluated_names<'a>(definition: &'a Definition, source: &'a str) -> BTreeSet<&'a str> {
     let tree = &definition.tree;
     let unit = tree.ids().find(|id| tree.node(*id).kind == "operator_definition");
     let mut open: Vec<Id> = unit.and_then(|unit| tree.field(unit, "definition")).into_iter().collect();
     let mut names = BTreeSet::new();
     while let Some(id) = open.pop() {
-        let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
+        let field = |name| tree.field(id, name);
+        let symbol = field("symbol").map(|symbol| tree.node(symbol).kind);
         match (tree.node(id).kind, symbol) {
-            ("if_then_else", _) => open.extend(tree.field(id, "if")),
-            ("bound_infix_op", Some("implies")) => open.extend(tree.field(id, "lhs")),
-            ("bound_infix_op", Some("lor")) | ("disj_list" | "case" | "bound_prefix_op" | "bound_nonfix_op", _) => {}
+            ("parentheses" | "conj_list" | "conj_item", _) => open.extend(tree.children(id)),
+            ("bound_infix_op", Some("land")) => open.extend(["lhs", "rhs"].into_iter().filter_map(field)),
+            ("bound_infix_op", Some("implies")) => open.extend(field("lhs")),
+            ("if_then_else", _) => open.extend(["if", "then", "else"].into_iter().filter_map(field)),
             ("let_in", _) => open.extend(tree.children(id).next_back()),
-            ("identifier_ref", _) => _ = names.insert(tree.text(id, source)),
-            ("bound_op", _) => {
-                names.extend(tree.children(id).next().map(|name| tree.text(name, source)));
-                open.extend(tree.children(id).skip(1));
+            ("bounded_quantification", _) => {
+                let exists = field("quantifier").is_some_and(|quantifier| tree.node(quantifier).kind == "exists");
+                open.extend(field("expression").filter(|_| exists));
             }
-            _ => open.extend(tree.children(id)),
+            ("identifier_ref", _) => _ = names.insert(tree.text(id, source)),
+            ("bound_op", _) => names.extend(tree.children(id).next().map(|name| tree.text(name, source))),
+            _ => {}
         }
     }
     names
@@ -207,23 +216,31 @@ fn fairness(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
     found
 }
 
-/// What fairness is asked of besides the steps of the protocol: definitions that the specification needs and its
-/// next-state relation does not. The steps themselves change with the protocol.
+/// The actions of fairness that are no steps of the protocol: definitions that fairness names and the next-state relation
+/// does not need. The steps themselves change with the protocol, and a subscript with its variables.
 fn fair_actions(module: &Module, cfg: &Cfg, specified: &BTreeSet<String>) -> Vec<String> {
     let by_name = module.definitions_by_name();
+    let Ok((next, ..)) = next_state(module, cfg) else { return Vec::new() };
+    let mut steps: BTreeSet<String> = BTreeSet::new();
+    for name in lex(&next, 0..next.len()).iter().map(|token| token.text(&next)) {
+        if by_name.contains_key(name) {
+            steps.extend(module.closure(name));
+            steps.insert(name.to_owned());
+        }
+    }
     let mut named: BTreeSet<String> = BTreeSet::new();
     for definition in specified.iter().filter_map(|name| by_name.get(name.as_str())) {
         let tree = &definition.tree;
-        for fair in tree.ids().filter(|id| tree.node(*id).kind == "fairness") {
-            let refers = references(tree, &module.source, fair, &[]);
+        let fair = tree.ids().filter(|id| tree.node(*id).kind == "fairness");
+        // The first child is the subscript.
+        for action in fair.flat_map(|fair| tree.children(fair).skip(1)) {
+            let refers = references(tree, &module.source, action, &[]);
             named.extend(refers.names.iter().filter(|name| by_name.contains_key(name.as_str())).cloned());
             named.extend(module.closure_of([&refers]));
         }
     }
-    let next = cfg.next.clone().unwrap_or_else(|| "Next".to_owned());
-    let mut steps = module.closure(&next);
-    steps.insert(next);
     let besides = named.iter().filter(|name| !steps.contains(*name));
+    let besides = besides.filter(|name| module.mentions_variable(name));
     besides.filter_map(|name| by_name.get(name.as_str())).map(|d| d.normalised(&module.source)).collect()
 }
 

@@ -144,7 +144,8 @@ fn most_elements(module: &Module, cfg: &Cfg, set: &str, depth: usize) -> Option<
             let text = text.trim();
             cfg.constants.get(text).map_or(text, |value| value.as_str()).parse::<i64>().ok()
         };
-        return usize::try_from((number(to)? - number(from)? + 1).max(0)).ok();
+        let count = number(to)?.checked_sub(number(from)?)?.checked_add(1)?;
+        return usize::try_from(count.max(0)).ok();
     }
     if let Some(value) = cfg.constants.get(set) {
         return most_elements(module, cfg, value.strip_prefix("<- ").unwrap_or(value), depth + 1);
@@ -173,7 +174,8 @@ fn components(module: &Module, units: &[(String, String)]) -> Vec<(String, Strin
     };
     let mut groups: Vec<(Vec<usize>, BTreeSet<String>)> = Vec::new();
     for number in 0..units.len() {
-        let mut touched = Touched { module, variables: BTreeSet::new(), seen: BTreeSet::new() };
+        let mut touched =
+            Touched { module, names: module.variable_names(), variables: BTreeSet::new(), seen: BTreeSet::new() };
         let unit = text.definition(&format!("Unit{number}"));
         if !unit.is_some_and(|unit| touched.definition(unit, &text.source)) {
             return Vec::new();
@@ -210,6 +212,8 @@ fn components(module: &Module, units: &[(String, String)]) -> Vec<(String, Strin
 /// The variables that an action reads or changes.
 struct Touched<'a> {
     module: &'a Module,
+    /// The names of the module's variables.
+    names: BTreeSet<&'a str>,
     variables: BTreeSet<String>,
     seen: BTreeSet<&'a str>,
 }
@@ -232,7 +236,7 @@ impl<'a> Touched<'a> {
             tree.ids().filter(is_unchanged).map(|id| tree.node(id).start..tree.node(id).end).collect();
         for id in tree.ids().filter(|id| !unchanged.iter().any(|range| range.contains(&tree.node(*id).start))) {
             let Some(name) = callee(tree, id).map(|name| tree.text(name, source)) else { continue };
-            if self.module.variable_names().contains(name) {
+            if self.names.contains(name) {
                 self.variables.insert(name.to_owned());
             } else if let Some(below) = self.module.definition(name)
                 && self.seen.insert(&below.name)
@@ -257,17 +261,24 @@ fn free_prefix(module: &Module) -> String {
 /// quantifiers over constant sets; and how many more there are beyond the limit.
 pub fn premise_questions(module: &Module, cfg: &Cfg) -> (Vec<Question>, usize) {
     let mut found = Vec::new();
+    let mut not_visited = 0;
     for name in module.coverage_under(cfg).keys() {
         if let Some(definition) = plain(module, name) {
             let prefix = free_prefix(module);
-            let mut walk = Premises { module, property: name, prefix, open: Vec::new(), found: &mut found };
+            let mut walk =
+                Premises { module, property: name, prefix, open: Vec::new(), found: &mut found, visits: MOST_VISITS };
             walk.definition(definition, &[]);
+            not_visited += usize::from(walk.visits == 0);
         }
     }
-    let left_out = found.len().saturating_sub(MOST);
+    let left_out = found.len().saturating_sub(MOST) + not_visited;
     found.truncate(MOST);
     (found, left_out)
 }
+
+/// Formulas that are looked at for the premises of one property. Definitions that name each other twice would otherwise
+/// be walked through again at each name.
+const MOST_VISITS: usize = 5_000;
 
 fn plain<'a>(module: &'a Module, name: &str) -> Option<&'a Definition> {
     let is_plain = |d: &&Definition| d.kind == DefinitionKind::Operator && !d.damaged && d.params.is_empty();
@@ -280,6 +291,8 @@ struct Premises<'a, 'f> {
     prefix: String,
     open: Vec<&'a str>,
     found: &'f mut Vec<Question>,
+    /// How many more formulas may be looked at.
+    visits: usize,
 }
 
 /// What is above a formula: a quantifier's bounds, the premise of an implication, or a definition's parameters with its
@@ -305,7 +318,9 @@ impl<'a> Premises<'a, '_> {
 
     fn visit(&mut self, tree: &'a Tree, id: Id, above: &[Above], depth: usize) {
         let id = bare(tree, id);
-        if depth > MAX_DEPTH {
+        crate::tla::work::step();
+        self.visits = self.visits.saturating_sub(1);
+        if depth > MAX_DEPTH || self.visits == 0 {
             return;
         }
         let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
@@ -420,7 +435,7 @@ impl<'a> Premises<'a, '_> {
         }
     }
 
-    /// Asks for a premise, and adds it to what stands above. Only predicates of one state can be asked for.
+    /// Asks for a premise, and adds it to those above. Only predicates of one state can be asked for.
     fn premise(&mut self, tree: &Tree, id: Id, sign: &str, above: &mut Vec<Above>) -> bool {
         let id = bare(tree, id);
         let node = tree.node(id);
@@ -505,6 +520,16 @@ mod tests {
         );
         let asked = deadlock_questions(&module, &cfg("\\* Deadlock covers R1\nCONSTANT P = {p1, p2}\n")).unwrap();
         assert_eq!(asked[0].alternatives[1].len(), 2);
+    }
+
+    #[test]
+    fn definitions_that_name_each_other_twice_are_not_walked_through_without_end() {
+        let define = |at: usize| format!("D{at} == D{} /\\ D{}\n", at - 1, at - 1);
+        let chain: String = (1..=60).map(define).collect();
+        let module = module(&format!("D0 == n < 9\n{chain}\\* covers R1\nSafe == IF n < 5 THEN n < 6 ELSE D60"));
+        let cfg = Cfg::parse("SPECIFICATION Spec\nINVARIANT Safe\n").unwrap();
+        let steps = crate::tla::work::steps_of(|| assert_eq!(premise_questions(&module, &cfg).1, 1));
+        assert!(steps <= 2 * MOST_VISITS as u64, "{steps}");
     }
 
     #[test]

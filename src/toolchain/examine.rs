@@ -144,7 +144,12 @@ fn reservations(request: &CheckRequest) -> Vec<String> {
             format!("{name} is a definition of the module, which the configuration replaces by {by}")
         }));
     }
-    let impure: Vec<&str> = impure_operators(&spec.name, &spec.text, Some(cfg)).into_iter().collect();
+    // With further modules beside it, only words could be looked at.
+    let impure: Vec<&str> = if spec.beside.is_empty() {
+        impure_operators(&spec.name, &spec.text, Some(cfg)).into_iter().collect()
+    } else {
+        Vec::new()
+    };
     if !impure.is_empty() {
         let list = impure.join(", ");
         all.push(format!("the module uses {list}, whose values depend on more than the state: another run may differ"));

@@ -84,7 +84,7 @@ async fn the_same_assumptions_are_enforced_as_by_tlc() {
         let (tlc, embedded, contradictions) = bench.both(&request).await;
         assert_eq!((words(&tlc), words(&embedded)), (wanted.clone(), wanted), "{body}\n{embedded:#?}");
         assert_eq!(contradictions, [""; 0], "{body}");
-        assert_eq!(embedded.warnings, [""; 0], "{body}");
+        assert!(!embedded.warnings.iter().any(|warning| warning.contains("tlaforge assumption")), "{body}");
     }
 }
 

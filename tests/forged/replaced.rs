@@ -175,7 +175,7 @@ fn an_assertion_behind_a_premise_covers_nothing() {
             ..Answers::default()
         }
     };
-    for premise in ["n > 7 => Below", "IF n > 7 THEN Below ELSE TRUE", "n < 8 \\/ Below"] {
+    for premise in ["n > 7 => Below", "n < 8 \\/ Below", "\\A k \\in {} : Below"] {
         refused(&with(premise), &["tlc"], "requirements_covered", "R1");
     }
     approved(&with("Below"), &["tlc"]);

@@ -353,18 +353,28 @@ fn long_values_lose_their_middle_and_no_line_is_too_wide() {
 }
 
 #[test]
-fn an_assertion_counts_where_it_is_always_evaluated() {
+fn an_assertion_counts_unless_it_may_never_be_evaluated() {
     let asserting = |step: &str| {
         let text = format!(
-            "---- MODULE M ----\nEXTENDS Naturals, TLC\nVARIABLE n\nBelow == Assert(n <= 2, \"above\")\n\
+            "---- MODULE M ----\nEXTENDS Naturals, TLC\nVARIABLE n\nIgnore(a) == TRUE\nBelow == Assert(n <= 2, \"above\")\n\
              Inc == n < 2 /\\ ({step}) /\\ n' = n + 1\nNext == Inc \\/ n' = 0\n====\n"
         );
         tlaforge::tla::asserting(&Module::parse(&text).unwrap(), &Cfg::default())
     };
-    for step in ["Below", "TRUE /\\ Below", "\\E i \\in {1} : Below", "Assert(n < i, \"i\")"] {
+    for step in
+        ["Below", "TRUE /\\ Below", "\\E i \\in {1} : Below", "Assert(n < i, \"i\")", "IF n > 7 THEN Below ELSE TRUE"]
+    {
         assert!(asserting(step).contains(&"Inc".to_owned()), "{step}: {:?}", asserting(step));
     }
-    for step in ["n > 7 => Below", "IF n > 7 THEN Below ELSE TRUE", "n < 8 \\/ Below", "~(n < 8 /\\ Below)", "TRUE"] {
+    for step in [
+        "n > 7 => Below",
+        "n < 8 \\/ Below",
+        "~(n < 8 /\\ Below)",
+        "\\A i \\in {} : Below",
+        "Ignore(Below)",
+        "{Below} # {}",
+        "TRUE",
+    ] {
         assert!(!asserting(step).contains(&"Inc".to_owned()), "{step}: {:?}", asserting(step));
     }
 }

@@ -132,7 +132,9 @@ impl Missed {
         let texts = blocks.chain(own.text.into_iter().flatten()).map(|path| format!("--map text={path}"));
         // Records of other kinds are no states of that shape.
         let shape = (shape == Shape::Agentlog).then(|| "--shape jsonl".to_owned());
-        shape.into_iter().chain(calls).chain(texts).collect::<Vec<_>>().join(" ")
+        let mut seen = BTreeSet::new();
+        let flags = shape.into_iter().chain(calls).chain(texts).filter(|flag| seen.insert(flag.clone()));
+        flags.collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -120,7 +120,8 @@ impl Model {
             variables.push(application.operator);
             return Ok(true);
         }
-        if application.operator != Row::Tuple.symbol() {
+        let is_joined = self.standard(application.operator).is_some_and(|(_, name)| matches!(name, "\\o" | "\\circ"));
+        if application.operator != Row::Tuple.symbol() && !is_joined {
             return Ok(false);
         }
         for node in application.operands.iter().flatten() {
