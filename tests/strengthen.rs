@@ -99,7 +99,8 @@ fn properties_that_notice_more_are_kept() {
         let mut told = journal.clone();
         let closed = told.iter_mut().find(|e| name(e) == "revision_closed").unwrap();
         change(closed["data"]["strengthened"].as_object_mut().unwrap());
-        let told: String = told.iter().map(|event| format!("{event}\n")).collect();
+        let told: Vec<String> = told.iter().map(|event| format!("{event}\n")).collect();
+        let told = told.concat();
         bench.write("told.jsonl", with_checksums(told.as_bytes()));
         bench.run(&["audit", "told.jsonl", "--policy", "default"]).stdout
     };

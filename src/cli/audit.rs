@@ -118,16 +118,7 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         return Err(no_verdict);
     }
     let again = if is_default(args) { computed_again(args)? } else { Again::default() };
-    if let Some(path) = &args.junit {
-        if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
-            return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
-        }
-        write_atomically(
-            &std::path::absolute(path).fails(Exit::Usage)?,
-            audit_junit(&args.log.display().to_string(), &audited, &again).as_bytes(),
-        )
-        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
-    }
+    write_junit(args, &audited, &again)?;
     if is_default(args) {
         under_laws(args, shape, &audited, &again)?;
     } else {
@@ -136,6 +127,21 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let broken = !again.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
+}
+
+/// Writes the findings for a build server, with `--junit`.
+fn write_junit(args: &AuditArgs, audited: &Audited, again: &Again) -> Result<(), Failure> {
+    if let Some(path) = &args.junit {
+        if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
+            return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
+        }
+        write_atomically(
+            &std::path::absolute(path).fails(Exit::Usage)?,
+            audit_junit(&args.log.display().to_string(), audited, again).as_bytes(),
+        )
+        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// The rules for a log of this shape. The texts that a run's journal names are kept in its folder.

@@ -138,8 +138,7 @@ async fn run_json(
     })
 }
 
-/// Why the score is below the threshold. Mutants that were not decided count as survived: what nobody saw killed must not
-/// help over it.
+/// Why the score is below the threshold. A mutant that was not decided counts as survived, because it was not killed.
 fn below(least: f64, summary: &Summary) -> Option<String> {
     let undecided = summary.inconclusive + summary.timeout;
     let counted =

@@ -88,7 +88,7 @@ pub fn check_lines(path: &Path) -> Result<(), JournalError> {
     check_lines_of(BufReader::new(files::open(path).map_err(io)?), path)
 }
 
-/// The same of what came otherwise, and is called by this path in messages.
+/// Checks every line of a journal that was read from elsewhere; messages name it by `path`.
 pub fn check_lines_of(mut input: impl BufRead, path: &Path) -> Result<(), JournalError> {
     let io = |source| JournalError::Io { what: "read", path: path.to_owned(), source };
     let (mut chain, mut line) = (Chain::default(), Vec::new());

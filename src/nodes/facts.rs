@@ -82,9 +82,9 @@ impl<'a> Subject<'a> {
     /// The lines of the configuration that replace a definition of the module, by another one or by a value.
     fn replaced(&self) -> Vec<String> {
         let (Some(cfg), Some(module)) = (&self.cfg, &self.module) else { return Vec::new() };
-        let line = |(name, by): (&String, &String)| match by.starts_with("<-") {
-            true => format!("{name} {by}"),
-            false => format!("{name} = {by}"),
+        let line = |(name, by): (&String, &String)| {
+            let sign = if by.starts_with("<-") { "" } else { "= " };
+            format!("{name} {sign}{by}")
         };
         cfg.constants.iter().filter(|(name, _)| !module.declares_constant(name)).map(line).collect()
     }

@@ -105,8 +105,8 @@ mod tests {
         work::assert_linear(200, |size| {
             let names: Vec<String> = (0..size).map(|at| format!("C{at}")).collect();
             let text = format!("---- MODULE M ----\nCONSTANTS {}\n====\n", names.join(", "));
-            let values: String = names.iter().map(|name| format!("{name} = 1\n")).collect();
-            let cfg = Cfg::parse(&format!("CONSTANTS\n{values}")).unwrap();
+            let values: Vec<String> = names.iter().map(|name| format!("{name} = 1\n")).collect();
+            let cfg = Cfg::parse(&format!("CONSTANTS\n{}", values.concat())).unwrap();
             assert_eq!(check_cfg_names_of_check(&Module::parse(&text).unwrap(), &cfg), []);
         });
     }

@@ -218,7 +218,7 @@ struct Touched<'a> {
     seen: BTreeSet<&'a str>,
 }
 
-impl<'a> Touched<'a> {
+impl Touched<'_> {
     /// Whether all of the definition could be read.
     fn definition(&mut self, definition: &Definition, source: &str) -> bool {
         if definition.damaged || definition.refers.foreign || definition.kind != DefinitionKind::Operator {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
-use crate::tla::semantic::{CheckerText, for_checker, speak_of_steps_alone};
+use crate::tla::semantic::{CheckerText, for_checker, has_only_step_properties};
 use crate::tla::{ActionCoverage, Cfg, Checker, Trace, Verdict};
 
 use super::embedded::EmbeddedToolchain;
@@ -189,7 +189,7 @@ fn with_boundary(spec: &SpecText, plan: &RunPlan) -> Option<(RunPlan, String)> {
     );
     // A VIEW may give a state outside the fingerprint of one within, which has been seen.
     if let Some(view) = &mut cfg.view {
-        text += &format!("{own}_View == <<{view}, {own}>>\n");
+        text.push_str(&[own.as_str(), "_View == <<", view.as_str(), ", ", own.as_str(), ">>\n"].concat());
         *view = format!("{own}_View");
     }
     cfg.constraints = vec![constraint.clone()];
@@ -202,7 +202,7 @@ fn with_boundary(spec: &SpecText, plan: &RunPlan) -> Option<(RunPlan, String)> {
 fn within_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Verdict {
     match (verdict, Cfg::parse(&plan.cfg)) {
         (Verdict::Holds, Ok(cfg))
-            if !cfg.constraints.is_empty() && !speak_of_steps_alone(&spec.name, &spec.text, &spec.beside, &cfg) =>
+            if !cfg.constraints.is_empty() && !has_only_step_properties(&spec.name, &spec.text, &spec.beside, &cfg) =>
         {
             let reason = format!(
                 "no violation of a property was found, but the embedded checker does not evaluate `[]P` and initial parts of \

@@ -46,10 +46,10 @@ impl Elsewhere {
         let blocks: Vec<String> = BLOCKS.map(str::to_owned).into_iter().filter(is_looked_at).collect();
         let paths: Vec<String> = blocks.iter().cloned().chain(structured.filter(is_looked_at)).collect();
         let anywhere = Mapping { tool_call: Some(paths.clone()), text: Some(blocks), ..Mapping::default() };
-        let plan = |mapping: &Mapping| Plan::new(mapping, &Formulas::new(), &[], &NOT_PLAIN);
+        let plan_of = |mapping: &Mapping| Plan::new(mapping, &Formulas::new(), &[], &NOT_PLAIN);
         let jsonl = Mapping::default().over(Shape::Jsonl);
-        let plain = (shape != Shape::Jsonl).then(|| (jsonl.tool_call.clone().unwrap_or_default(), plan(&jsonl)));
-        Some(Self { anywhere: (paths, plan(&anywhere)), plain })
+        let plain = (shape != Shape::Jsonl).then(|| (jsonl.tool_call.clone().unwrap_or_default(), plan_of(&jsonl)));
+        Some(Self { anywhere: (paths, plan_of(&anywhere)), plain })
     }
 
     /// Where a line tells more calls than were found.

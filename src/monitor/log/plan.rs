@@ -187,7 +187,9 @@ impl Plan {
         }
         if mapping.shape == Some(Shape::Jsonl) && mapping.tool_call == Mapping::default().over(Shape::Jsonl).tool_call {
             root.insert("name", Take::Name);
-            ["parameters", "arguments"].iter().for_each(|beside| root.insert(beside, Take::NamedWith));
+            for beside in ["parameters", "arguments"] {
+                root.insert(beside, Take::NamedWith);
+            }
         }
         // A call that a record tells in two places is known by its arguments.
         let several_paths = mapping.tool_call.as_ref().is_some_and(|paths| paths.len() > 1);

@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn the_work_grows_with_the_number_of_definitions() {
         work::assert_linear(50, |size| {
-            let chain: String = (1..size).map(|at| format!("D{at} == D{} /\\ x' = {at}\n", at - 1)).collect();
+            let chain: Vec<String> = (1..size).map(|at| format!("D{at} == D{} /\\ x' = {at}\n", at - 1)).collect();
+            let chain = chain.concat();
             let text = format!(
                 "---- MODULE M ----\nEXTENDS Naturals\nVARIABLE x\nD0 == x' = x + 1\n{chain}Init == x = 0\n\
                  Next == D{}\nInv == x < 2\n====\n",

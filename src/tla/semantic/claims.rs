@@ -50,7 +50,7 @@ pub fn claims(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) ->
 }
 
 /// Whether each property of a configuration is shown to be a conjunction of `[][A]_v`.
-pub fn speak_of_steps_alone(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> bool {
+pub fn has_only_step_properties(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> bool {
     let all_are_steps = || {
         let model = Model::of(name, text, beside, cfg)?;
         for property in &cfg.properties {
@@ -211,8 +211,8 @@ mod tests {
         crate::tla::work::assert_linear(200, |size| {
             let fair: String = (0..size).map(|_| "  /\\ WF_vars(q)\n").collect();
             assert_eq!(read(&format!("Spec == Plain\n{fair}"), "SPECIFICATION Spec").assumptions, [""; 0]);
-            let other: String = (0..size).map(|at| format!("  /\\ WF_vars(x' = 9 + {at})\n")).collect();
-            let found = read(&format!("Spec ==\n  /\\ Plain\n{other}"), "SPECIFICATION Spec");
+            let other: Vec<String> = (0..size).map(|at| format!("  /\\ WF_vars(x' = 9 + {at})\n")).collect();
+            let found = read(&format!("Spec ==\n  /\\ Plain\n{}", other.concat()), "SPECIFICATION Spec");
             assert_eq!(found.assumptions.len(), size);
             let chain: Vec<String> = (0..size).map(|at| format!("x # {at}")).collect();
             read(&format!("Chain == {}", chain.join(" /\\ ")), "SPECIFICATION Plain");

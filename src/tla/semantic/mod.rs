@@ -43,7 +43,7 @@ mod typing_operator;
 
 pub use analysis::{Analysis, analyze};
 pub use checker_text::CheckerText;
-pub use claims::{Claims, claims, speak_of_steps_alone};
+pub use claims::{Claims, claims, has_only_step_properties};
 pub use for_checker::{ASSUMPTION, LIMIT, UNDEFINED, for_checker};
 pub use impure::{OUTSIDE, impure_operators, is_impure_name};
 pub use redefined::redefined_operators;
