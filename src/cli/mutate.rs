@@ -209,7 +209,7 @@ fn unfit(error: &BaselineError, args: &MutateArgs, settings: &Settings) -> Failu
                     }
                     Checker::Embedded => failure.hint(
                         "if the embedded checker refuses it, TLC may decide it: install Java and tla2tools.jar (tlaforge \
-                         doctor)",
+                         doctor), then --checker tlc",
                     ),
                 };
             }
