@@ -138,8 +138,10 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
         | RunError::Fold(_) => failure,
         RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
         RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),
-        _ if no_room(error) => Failure { exit: Exit::Tool, ..failure }
-            .hint("make room, or raise the limit; a run that had begun goes on with `tlaforge resume`"),
+        _ if no_room(error) => Failure { exit: Exit::Tool, ..failure }.hint(
+            "the disk is full or a limit is reached: make room, or raise the limit; a run that had begun goes on with \
+             `tlaforge resume`",
+        ),
         _ => failure.hint(
             "if the disk is full or the folder not writable, mend that; a run that had begun goes on with `tlaforge \
              resume`",

@@ -100,7 +100,8 @@ fn an_action_of_an_empty_set_is_dead_in_a_plain_module_too() {
     let next = "Inc \\/ \\E p \\in P : Send(p)";
     crate::support::counter::bench().forge(&plain_pass(next, "{1}", &approving(&[])), &[]).expect(0);
     refused(&plain_pass(next, "{}", &approving(&[])), "actions_taken");
-    crate::support::counter::bench().forge(&plain_pass(next, "{}", &approving(&["Send"])), &[]).expect(0);
+    let accepted = approving(&["Send"]).replace("]}", ",\"P = {}: nobody sends\"]}");
+    crate::support::counter::bench().forge(&plain_pass(next, "{}", &accepted), &[]).expect(0);
     let unnamed = "Inc \\/ (n = Max /\\ n' = 0) \\/ (\\E p \\in P : n = 0 /\\ n' = p)";
     refused(&plain_pass(unnamed, "{}", &approving(&[])), "actions_taken");
 }
