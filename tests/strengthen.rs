@@ -94,7 +94,7 @@ fn properties_that_notice_more_are_kept() {
     assert_eq!(told["rounds"][0]["kept"], true);
     assert_eq!(meta["attempts"]["mutants"], 2);
     bench.run(&["report", "specs"]).expect(0).prints(&["mutants: 100 %", "round 1: kept"]);
-    // What was counted is asked of the journal again, but a version that did not count it left it out.
+    // The audit recomputes the counts; journals of earlier versions do not have them.
     let audited = |change: &dyn Fn(&mut serde_json::Map<String, Value>)| {
         let mut told = journal.clone();
         let closed = told.iter_mut().find(|e| name(e) == "revision_closed").unwrap();

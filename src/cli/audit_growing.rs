@@ -185,7 +185,7 @@ impl ReadFile {
         let path = self.path.display();
         Failure::new(
             Exit::Undecided,
-            format!("{path} was {how} while it was followed; what was told is of its earlier content"),
+            format!("{path} was {how} while it was followed; the results above are for its earlier content"),
         )
         .hint("audit the log as it is now")
     }

@@ -61,9 +61,7 @@ impl<'a> Subject<'a> {
                 }
             }
             lines.extend(self.replaced());
-            // Whatever is said of every element of an empty set is true.
-            let empty = cfg.constants.iter().filter(|(_, value)| value.split_whitespace().collect::<String>() == "{}");
-            lines.extend(empty.map(|(name, value)| format!("{name} = {value}")));
+            lines.extend(self.empty_constants());
         }
         if let Some(module) = &self.module {
             let impure = impure_operators(&module.name, &module.source, self.cfg.as_ref());
@@ -82,11 +80,15 @@ impl<'a> Subject<'a> {
     /// The lines of the configuration that replace a definition of the module, by another one or by a value.
     fn replaced(&self) -> Vec<String> {
         let (Some(cfg), Some(module)) = (&self.cfg, &self.module) else { return Vec::new() };
-        let line = |(name, by): (&String, &String)| {
-            let sign = if by.starts_with("<-") { "" } else { "= " };
-            format!("{name} {sign}{by}")
-        };
-        cfg.constants.iter().filter(|(name, _)| !module.declares_constant(name)).map(line).collect()
+        let replaces = |(name, _): &(&String, &String)| !module.declares_constant(name);
+        cfg.constants.iter().filter(replaces).map(assignment).collect()
+    }
+
+    /// The lines that give a constant the value `{}`: every formula about all elements of an empty set is true. What is
+    /// empty by a definition is seen when definitions are expanded.
+    fn empty_constants(&self) -> Vec<String> {
+        let is_empty = |(_, value): &(&String, &String)| value.split_whitespace().collect::<String>() == "{}";
+        self.cfg.iter().flat_map(|cfg| cfg.constants.iter().filter(is_empty).map(assignment)).collect()
     }
 
     /// The facts of the approval guard. Without a review nothing is accepted.
@@ -345,6 +347,12 @@ impl Subject<'_> {
             );
         }
     }
+}
+
+/// An assignment of the configuration, as it is written there.
+fn assignment((name, value): (&String, &String)) -> String {
+    let sign = if value.starts_with("<-") { "" } else { "= " };
+    format!("{name} {sign}{value}")
 }
 
 fn list(text: &mut String, items: impl Iterator<Item = String>) {

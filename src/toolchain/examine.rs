@@ -129,12 +129,12 @@ async fn run_stages(
     }
     let request = CheckRequest { spec, cfg_text, cfg };
     let mut checked = tools.check(&request, cx).await?;
-    checked.outcome.warnings.extend(reservations(&request));
+    checked.outcome.warnings.extend(input_warnings(&request));
     ended(checked, EndedAt::Check, algorithm, request.spec)
 }
 
-/// What a reader of the verdict has to know of the module and its configuration.
-fn reservations(request: &CheckRequest) -> Vec<String> {
+/// Warnings about the module and its configuration that a reader of the verdict needs.
+fn input_warnings(request: &CheckRequest) -> Vec<String> {
     let CheckRequest { spec, cfg, .. } = request;
     let mut all = Vec::new();
     if let Ok(module) = Module::parse(&spec.text) {

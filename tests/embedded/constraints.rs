@@ -54,7 +54,7 @@ const TABLE: &[(&str, &str, &str)] = &[
         "violated invariant Inside",
         "violated invariant Inside",
     ),
-    // Behind a state that is cut off.
+    // States that are reachable only through one that is cut off.
     ("SPECIFICATION Spec INVARIANT NotJumped CONSTRAINT Few Low", "holds", "holds"),
     (
         "SPECIFICATION Spec INVARIANT NotJumped CONSTRAINT Edge Low",

@@ -50,8 +50,8 @@ pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
     mutants
 }
 
-/// Where the mutated text begins to differ from the source, how much of the source is gone there, and what stands there
-/// instead: the same for two lists of edits that make the same text. Only what surrounds the edits is read.
+/// The first byte at which the mutated text differs from the source, the number of bytes removed there, and the bytes
+/// inserted: equal for two lists of edits that make the same text. Reads only the text around the edits.
 fn difference(source: &str, edits: &[Edit]) -> (usize, usize, Vec<u8>) {
     let (Some(first), Some(last)) = (edits.first(), edits.last()) else { return (source.len(), 0, Vec::new()) };
     let (start, end) = (first.range.start, last.range.end);
