@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::Bench;
+use support::{Bench, with_checksums};
 
 const MESSAGES: &str = r#"{"messages":[
 {"role":"user","content":"delete the old files"},
@@ -223,7 +223,7 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     let event = |seq: u32, name: &str| {
         let purpose = if name == "request_sent" { "draft" } else { "none" };
         format!(
-            "{{\"v\":1,\"seq\":{seq},\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"{name}\",\"data\":{{\"purpose\":\"{purpose}\"}}}}\n"
+            "{{\"v\":3,\"seq\":{seq},\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"{name}\",\"data\":{{\"purpose\":\"{purpose}\"}},\"sum\":\"\"}}\n"
         )
     };
     let formula = "G !(purpose = \"draft\")";
@@ -234,22 +234,23 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
         .unwrap();
     let began = Instant::now();
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-    for (seq, name) in [(1, "run_started"), (2, "request_sent"), (3, "run_finished")] {
+    let events = [event(1, "run_started"), event(2, "request_sent"), event(3, "run_finished")].concat();
+    for line in with_checksums(events.as_bytes()).split_inclusive(|byte| *byte == b'\n') {
         std::thread::sleep(Duration::from_millis(150));
-        file.write_all(event(seq, name).as_bytes()).unwrap();
+        file.write_all(line).unwrap();
     }
     let done = child.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&done.stdout).contains("formula: violated at state 1 (line 2)"));
     assert!(began.elapsed() < Duration::from_secs(30));
 
     // What was resumed is read to its last line.
-    let stopped = "{\"v\":1,\"seq\":4,\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"run_finished\",\"data\":{\"outcome\":\"stopped\"}}\n";
-    let journal = [event(1, "run_started"), stopped.into(), "\n".into(), event(5, "request_sent"), stopped.into()];
+    let stopped = "{\"v\":3,\"seq\":4,\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"run_finished\",\"data\":{\"outcome\":\"stopped\"},\"sum\":\"\"}\n";
+    let journal = [event(1, "run_started"), stopped.into(), event(5, "request_sent"), stopped.into()];
     bench.write("journal.jsonl", journal.concat());
     bench
         .run(&["audit", "journal.jsonl", "--follow", "--formula", formula])
         .expect(1)
-        .prints(&["formula: violated at state 2 (line 4)"]);
+        .prints(&["formula: violated at state 2 (line 3)"]);
 }
 
 #[test]

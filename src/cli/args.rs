@@ -10,6 +10,7 @@ use super::experiments::ExperimentsArgs;
 use super::labels::LabelArgs;
 use super::policy::PolicyArgs;
 use super::report::ReportArgs;
+use super::schema::SchemaArgs;
 use super::values;
 use crate::config::{CheckerChoice, Draft, Layer, seconds};
 use crate::exit::Exit;
@@ -56,6 +57,8 @@ pub(super) enum Command {
     Formula(FormulaArgs),
     /// Print the report of a run.
     Report(ReportArgs),
+    /// Print the JSON Schema of a line of a run's journal.
+    Schema(SchemaArgs),
     /// Show which tools were found, and how to get what is missing.
     Doctor(DoctorArgs),
     /// Compare judges with monitors, and interventions with each other, with any model (scripts/experiments).

@@ -16,7 +16,7 @@ use crate::config::{Layer, Settings};
 use crate::exit::Exit;
 use crate::files;
 use crate::journal::write_atomically;
-use crate::llm::{Answer, Caller, FailureKind, LlmError, Note, Recorded, Recording, Request, Used};
+use crate::llm::{Answer, Caller, FailedCall, FailureKind, LlmError, Note, Recorded, Recording, Request, Used};
 use crate::process::Cancel;
 use crate::prompt::PromptLibrary;
 
@@ -117,7 +117,7 @@ impl Asker {
         let before = self.used;
         let mut used = before;
         let mut note = |note: Note| {
-            if let Note::Failed { message, usage, cost_usd, estimated, .. } = &note {
+            if let Note::Failed(FailedCall { message, usage, cost_usd, estimated, .. }) = &note {
                 advice(&format!("the call failed: {message}"));
                 let guessed = estimated.map_or(0.0, |e| e.cost_usd.unwrap_or(0.0));
                 used.cost_usd += cost_usd.unwrap_or(0.0) + guessed;

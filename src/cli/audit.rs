@@ -18,14 +18,14 @@ use super::provider::refuse_secrets;
 use super::surroundings::cancel_on_signals;
 use crate::exit::Exit;
 use crate::files;
-use crate::journal::{ArtifactStore, Chain, check_lines, check_lines_of, write_atomically};
+use crate::journal::{ArtifactStore, Chain, check_lines, check_lines_of, write_atomically, wrong_version_of};
 use crate::monitor::log::{LogError, Manner, Mapping, Shape, shape_of};
 use crate::monitor::trac::{Decision, Reset};
 use crate::monitor::{
     AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
     Severity, asked_by,
 };
-use crate::pipeline::{Again, Objection, RunView, again, changed_files, default_policy, kept_texts};
+use crate::pipeline::{Again, Objection, RunView, again, changed_files, default_policy, journal_mapping, kept_texts};
 use crate::report::{audit_json, audit_junit, audit_text, laws_text, objections_text};
 use crate::temporal::{Ending, Formulas, Refused};
 
@@ -153,7 +153,7 @@ fn auditor(
     shape: Shape,
     labels: &Propositions,
 ) -> Result<Auditor, Failure> {
-    let mapping = mapping.over(shape);
+    let mapping = if shape == Shape::Journal { journal_mapping(mapping) } else { mapping.over(shape) };
     let auditor = if labels.is_empty() {
         Auditor::new(formulas, rules, mapping)
     } else {
@@ -221,7 +221,8 @@ fn computed_again(args: &AuditArgs) -> Result<Again, Failure> {
     let mut again = again(&events, store.as_ref());
     // A journal without its folder has no files beside it.
     let root = journal.parent().filter(|root| root.join("history").is_dir() || root.join("artifacts").is_dir());
-    if let (Some(root), Ok(view)) = (root, RunView::of(&events)) {
+    if let Some(root) = root {
+        let view = RunView::of(&events);
         let event = events.last().map_or(0, |event| event.seq);
         let changed = changed_files(root, &view, &events).into_iter();
         again.objections.extend(changed.map(|text| Objection { about: "artifact", event, text }));
@@ -275,6 +276,9 @@ async fn follow(
         if shape == Shape::Journal {
             let damaged =
                 |what| Failure::usage(format!("{}, line {}, is damaged ({what})", args.log.display(), lines.line));
+            if let Some(why) = wrong_version_of(&text) {
+                return Err(Failure::usage(format!("{}, line {}: {why}", args.log.display(), lines.line)));
+            }
             chain.check(&text).map_err(damaged)?;
         }
         if (beginning.len() as u64) < BEGINNING {

@@ -133,9 +133,8 @@ pub(super) fn run_failure(error: &RunError) -> Failure {
     match error {
         RunError::Lock(LockError::Held { .. })
         | RunError::NoRun { .. }
-        | RunError::Journal(JournalError::Damaged { .. })
-        | RunError::Watch(WatchError::Unlabelled { .. })
-        | RunError::Fold(_) => failure,
+        | RunError::Journal(JournalError::Damaged { .. } | JournalError::Version { .. })
+        | RunError::Watch(WatchError::Unlabelled { .. }) => failure,
         RunError::Store(StoreError::Altered { .. } | StoreError::NotText { .. }) => failure.hint(RESTORE),
         RunError::Store(StoreError::Io { what: "read", .. }) => failure.hint(RESTORE),
         _ if no_room(error) => Failure { exit: Exit::Tool, ..failure }.hint(

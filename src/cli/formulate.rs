@@ -15,9 +15,8 @@ use super::provider::refuse_secrets;
 use crate::exit::Exit;
 use crate::journal::write_atomically;
 use crate::llm::{Request, RequestKey};
-use crate::monitor::log::{JOURNAL_LIFELINES, journal_vocabulary};
 use crate::monitor::{InWords, in_words};
-use crate::pipeline::{Idle, admit};
+use crate::pipeline::{Idle, admit, lifelines, vocabulary_text};
 use crate::prompt::json_object;
 use crate::temporal::Formulas;
 
@@ -152,8 +151,8 @@ impl Model {
     /// A formula that a run could be watched by; after one that could not, the model is told why, once.
     async fn formula(&mut self, rule: &InWords, number: u32) -> Result<Option<String>, Failure> {
         let mut data = json!({
-            "words": rule.words.trim(), "owner": rule.owner, "when": rule.when, "nodes": JOURNAL_LIFELINES.join(", "),
-            "events": journal_vocabulary(), "formula": null, "problem": null,
+            "words": rule.words.trim(), "owner": rule.owner, "when": rule.when, "nodes": lifelines().collect::<Vec<_>>().join(", "),
+            "events": vocabulary_text(), "formula": null, "problem": null,
             "labels": rule.labels.iter().map(|[name, asks]| json!({"name": name, "asks": asks})).collect::<Vec<_>>(),
         });
         for purpose in ["formulate", "repair"] {

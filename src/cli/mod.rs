@@ -30,6 +30,7 @@ mod provider;
 mod report;
 mod resume;
 mod run;
+mod schema;
 mod surroundings;
 mod translate;
 mod trust;

@@ -8,7 +8,9 @@ use super::args::{Args, Command};
 use super::failure::Failure;
 use super::progress::lost;
 use super::provider::refuse_secrets;
-use super::{audit, check, demo, doctor, eval, experiments, formula, mutate, policy, report, resume, run, translate};
+use super::{
+    audit, check, demo, doctor, eval, experiments, formula, mutate, policy, report, resume, run, schema, translate,
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit::Exit;
@@ -65,6 +67,7 @@ fn dispatch(args: Args) -> Result<Exit, Failure> {
             Command::Policy(args) => policy::policy(&args).await,
             Command::Formula(args) => formula::formula(&args),
             Command::Report(args) => report::report(&args),
+            Command::Schema(args) => schema::schema(&args),
             Command::Doctor(args) => doctor::doctor(args).await,
             Command::Experiments(args) => Box::pin(experiments::experiments(*args)).await,
         }

@@ -10,13 +10,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Format;
 use super::provider::without_secrets;
-use crate::journal::Event;
-use crate::pipeline::{Judged, ObjectiveStep, Station};
+use crate::pipeline::{Entry, Station};
 use crate::prompt::{escape_invisible_json, show_invisible};
-use crate::report::{
-    LONGEST_WHY, candidate_event, counted, intervened_words, labelled_words, mutants_sentence, step_words,
-};
-use crate::tla::{CheckOutcome, DEFAULT_WIDTH, statistics_sentence, verdict_sentence};
+use crate::report::progress_line;
+use crate::tla::DEFAULT_WIDTH;
 use crate::toolchain::Progress;
 
 /// Whether a display says anything.
@@ -95,128 +92,28 @@ impl Display {
     }
 
     /// One durable event.
-    pub(super) fn event(&self, event: &Event) {
+    pub(super) fn event(&self, entry: &Entry) {
         if self.format == Format::Json {
-            json_line(event);
+            json_line(entry);
         }
-        if event.name == "attempt_started" {
+        if entry.event.is_attempt_started() {
             if let Some(bar) = &self.bar {
                 bar.reset_elapsed();
             }
-            self.doing(&format!("{} (rev {}, attempt {})", event.lifeline, event.rev, event.attempt));
-            if event.lifeline == Station::ModelCheck.name() {
-                self.begins(&format!("{:<20}checking", event.lifeline));
+            self.doing(&format!("{} (rev {}, attempt {})", entry.lifeline, entry.rev, entry.attempt));
+            if entry.lifeline == Station::ModelCheck.name() {
+                self.begins(&format!("{:<20}checking", entry.lifeline));
             }
-            if event.lifeline == "mutants" {
-                self.begins(&format!("{:<20}judging deliberate flaws", event.lifeline));
+            if entry.lifeline == "mutants" {
+                self.begins(&format!("{:<20}judging deliberate flaws", entry.lifeline));
             }
         }
-        if let Some(line) = self.line(event) {
+        if let Some(line) = progress_line(entry, self.elapsed()) {
             self.note(&line);
         }
         if let Ok(mut last) = self.last.lock() {
             *last = Instant::now();
         }
-    }
-
-    fn line(&self, event: &Event) -> Option<String> {
-        let data = &event.data;
-        let text = |name: &str| data[name].as_str().unwrap_or("");
-        let station = format!("{:<20}", event.lifeline);
-        Some(match event.name.as_str() {
-            "run_started" => {
-                let docs = data["docs"].as_array().map_or(0, Vec::len);
-                let skipped = data["skipped"].as_array().map_or(0, Vec::len);
-                let skipped = match skipped {
-                    0 => String::new(),
-                    n => format!(", {} skipped", counted(n, "file")),
-                };
-                format!("{:<20}{}{skipped}", "run", counted(docs, "document"))
-            }
-            "branch_started" => {
-                let edited = data["edited"].as_array().into_iter().flatten().filter_map(|e| e.as_str());
-                let edited: Vec<&str> = edited.collect();
-                let with = if edited.is_empty() { String::new() } else { format!(", with your {}", edited.join(", ")) };
-                format!("{:<20}branch from rev_{} as rev_{}{with}", "run", data["from"], event.rev)
-            }
-            "run_resumed" => format!("{:<20}goes on", "run"),
-            "request_sent" if data["provider"] == "handoff" => {
-                let key = text("purpose");
-                let node = data["key"]["node"].as_str().unwrap_or("");
-                format!("{station}{key}: waiting for handoff/{:04}-{node}/answer.md", event.seq)
-            }
-            "request_sent" => return None,
-            "answer_received" => {
-                let stale = if data["stale"] == true { ", recorded for another wording (stale)" } else { "" };
-                format!(
-                    "{station}{} answered ({:.1} s{stale})",
-                    text("provider"),
-                    data["seconds"].as_f64().unwrap_or(0.0)
-                )
-            }
-            "call_failed" => format!("{station}{}", failed(data)),
-            "model_switched" => format!("{station}asking {} instead", text("to")),
-            "left_out" => format!("{station}asking without {}: {}", text("part"), one_line(text("said"))),
-            "read_refused" => format!("{station}read refused: {}", one_line(text("path"))),
-            "tool_finished" => {
-                let first = &data["diagnostics"][0];
-                let what = match (data["accepted"] == true, first["message"].as_str()) {
-                    (true, _) => "accepted".to_owned(),
-                    (false, Some(message)) => format!("rejected: line {}: {}", first["line"], one_line(message)),
-                    (false, None) => "rejected".to_owned(),
-                };
-                format!("{station}{}: {what} ({:.1} s)", text("tool"), self.elapsed())
-            }
-            "check_finished" => match serde_json::from_value::<CheckOutcome>(data["outcome"].clone()) {
-                Ok(outcome) => format!(
-                    "{station}{}\n{:<20}{}",
-                    one_line(&verdict_sentence(&outcome)),
-                    "",
-                    statistics_sentence(&outcome.statistics)
-                ),
-                Err(_) => format!("{station}check finished"),
-            },
-            "candidate_finished" | "candidate_given_up" | "leaders_named" | "candidate_chosen" => {
-                format!("{station}{}", one_line(&candidate_event(&event.name, data)))
-            }
-            "mutants_judged" => match serde_json::from_value::<Judged>(data.clone()) {
-                Ok(Judged { unfit: Some(why), .. }) => format!("{station}not judged: {}", one_line(&why)),
-                Ok(judged) => format!("{station}{}", mutants_sentence(&judged)),
-                Err(_) => format!("{station}judged"),
-            },
-            "routed" => {
-                let row = text("row");
-                let why = text("why");
-                let plain =
-                    ["informal_answered", "formalize_answered", "validated", "merged", "checked", "mutants_due"]
-                        .contains(&row);
-                if plain {
-                    return None;
-                }
-                let why = if why.is_empty() { String::new() } else { format!(": {}", cut(why, LONGEST_WHY)) };
-                format!("{station}-> {}{why}", text("to"))
-            }
-            "labelled" => format!("{station}{}", labelled_words(data)),
-            "predicted" => format!("{station}predicted to be violated: {}", one_line(&data["estimates"].to_string())),
-            "intervened" => {
-                format!("{station}{}", one_line(&intervened_words(&serde_json::from_value(data.clone()).ok()?)))
-            }
-            "rule_violated" => format!(
-                "{:<20}rule {} is violated by event {} [{}]: {}",
-                "policy",
-                text("rule"),
-                data["culprit"],
-                text("severity"),
-                one_line(data["description"].as_str().unwrap_or(text("means")))
-            ),
-            "revision_closed" => {
-                let step = serde_json::from_value::<ObjectiveStep>(data["objective"].clone());
-                let step = step.map_or_else(|_| String::new(), |s| format!("; objective: {}", step_words(&s.step)));
-                format!("{:<20}rev_{} written to history/{step}", "run", event.rev)
-            }
-            "run_finished" if data["outcome"] == "stopped" => format!("{:<20}stopped: {}", "run", text("why")),
-            _ => return None,
-        })
     }
 
     /// Seconds since the event before.
@@ -313,27 +210,6 @@ fn harmless(text: &str) -> String {
 pub(super) fn advice(line: &str) {
     let mut err = std::io::stderr().lock();
     let _ = writeln!(err, "{}", harmless(&without_secrets(line)));
-}
-
-/// A try that failed, and when it is made again.
-fn failed(data: &serde_json::Value) -> String {
-    let then = match data["wait_seconds"].as_f64() {
-        Some(wait) => format!("again in {wait:.0} s"),
-        None => "not tried again".to_owned(),
-    };
-    let message = data["message"].as_str().unwrap_or_default();
-    format!("call {} failed: {}; {then}", data["attempt"], one_line(message))
-}
-
-/// The first 160 characters on one line.
-fn one_line(text: &str) -> String {
-    cut(text, 160)
-}
-
-fn cut(text: &str, longest: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = line.chars().take(longest).collect();
-    if short.len() < line.len() { format!("{short}…") } else { line }
 }
 
 #[cfg(test)]

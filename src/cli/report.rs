@@ -43,7 +43,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
     }
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
-    let view = RunView::of(&events).fails(Exit::Usage)?;
+    let view = RunView::of(&events);
     for changed in changed_files(&args.folder, &view, &events) {
         advice(&format!("warning: {}: {changed}", args.folder.display()));
     }

@@ -96,7 +96,9 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         show_files(&run, &display)?;
         match format {
             Format::Text => result(&summary(&view, display.width())),
-            Format::Json => run.events().iter().rfind(|e| e.name == "run_finished").into_iter().for_each(json_line),
+            Format::Json => {
+                run.entries().iter().rfind(|entry| entry.event.is_run_finished()).into_iter().for_each(json_line);
+            }
         }
         if let Some(policy) = &args.forge.policy {
             let (folder, policy) = (args.folder.display(), policy.display());

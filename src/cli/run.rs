@@ -143,7 +143,7 @@ pub(super) async fn set_up(
     }
     let run = open(&job.out, display)?;
     // Between the look above and the lock another process may have begun a run here.
-    if !run.events().is_empty() {
+    if !run.entries().is_empty() {
         return Err(occupied(&job.out, &run.view()));
     }
     let keep = |path: &str, text: &str| run.keep(path, text).map_err(|e| run_failure(&e));
@@ -204,7 +204,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
         // Killed within its first line: nothing was begun.
         return refuse_strangers(out);
     }
-    let view = RunView::of(&events).fails(Exit::Usage)?;
+    let view = RunView::of(&events);
     Err(occupied(out, &view))
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -60,7 +61,7 @@ pub enum CheckerChoice {
 }
 
 /// How the first pass is drafted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Draft {
     /// One call for each station that a model works at.
@@ -188,7 +189,7 @@ pub struct Layer {
 }
 
 /// Which model answers, and how. What a node leaves out is as for all; what nothing says is the provider's own default.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelChoice {
     /// Its name.

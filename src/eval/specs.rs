@@ -76,8 +76,8 @@ fn told(root: &Path) -> Result<Option<Told>, SpecsError> {
         what,
         remedy: "restore the journal, or copy Spec.tla and Spec.cfg into a folder of their own",
     };
-    let events = journal::read(&file).map_err(|e| trouble(e.to_string()))?;
-    let view = RunView::of(&events).map_err(|e| trouble(e.to_string()))?;
+    let entries = journal::read(&file).map_err(|e| trouble(e.to_string()))?;
+    let view = RunView::of(&entries);
     Ok(Some(Told {
         outcome: view.finished.as_ref().map(|finished| finished.outcome),
         revisions: view.revisions.len(),

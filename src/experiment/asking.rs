@@ -11,7 +11,9 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::{OnceCell, Semaphore};
 
 use super::ledger::{Ledger, LedgerError};
-use crate::llm::{Answer, CallFailure, Caller, FailureKind, LlmError, Note, Recorded, Request, RequestKey, Used};
+use crate::llm::{
+    Answer, CallFailure, Caller, FailedCall, FailureKind, LlmError, Note, Recorded, Request, RequestKey, Used,
+};
 use crate::process::Cancel;
 
 /// Why there is no answer.
@@ -208,7 +210,7 @@ impl Asker {
         let began = Instant::now();
         let answer = {
             let mut each = |note: Note| {
-                if let Note::Failed { message, .. } = &note {
+                if let Note::Failed(FailedCall { message, .. }) = &note {
                     (self.tell)(&format!("the call failed: {message}"));
                 }
                 failed.push(note);
@@ -216,7 +218,7 @@ impl Asker {
             self.caller.call(&request, &used, &self.cancel, &mut each).await
         };
         for note in failed {
-            if let Note::Failed { usage, cost_usd, estimated, .. } = note {
+            if let Note::Failed(FailedCall { usage, cost_usd, estimated, .. }) = note {
                 self.count(usage.map_or(0, |usage| usage.total()), cost_usd);
                 self.count(estimated.map_or(0, |e| e.usage.total()), estimated.and_then(|e| e.cost_usd));
             }

@@ -7,14 +7,13 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use super::event::wrong_version_of;
 use super::log::JournalError;
 use super::store::Sha;
 use crate::files;
 
-/// The format of the lines that are written. Format 1 had no checksums.
-pub(super) const FORMAT: u32 = 2;
-/// The beginning of a line that must have a checksum.
-const BEGINNING: &[u8] = b"{\"v\":2,";
+/// How a line of a journal begins, in every format.
+pub(super) const BEGINNING: &[u8] = b"{\"v\":";
 const FIELD: &[u8] = b",\"sum\":\"";
 const DIGITS: usize = 16;
 
@@ -22,7 +21,7 @@ const DIGITS: usize = 16;
 #[derive(Debug, Clone, Default)]
 pub struct Chain {
     digest: Option<Sha>,
-    /// Whether a line with a checksum was among them.
+    /// A line with a checksum was among them.
     checked: bool,
 }
 
@@ -38,25 +37,23 @@ impl Chain {
         self.checked = true;
     }
 
-    /// Checks the next line. A line of format 1 has no checksum; it is covered by the next line that has one.
+    /// Checks the next line. Before the first line of a journal there may be others, as in the log of another program that
+    /// is read as a journal: they have no checksums.
+    ///
+    /// # Errors
+    /// In words: there is no checksum, or another than the one that follows from this line and those above it.
     pub fn check(&mut self, line: &[u8]) -> Result<(), &'static str> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
-        match parts(line) {
-            Some((body, digits)) => {
-                self.follow(&[body, b"}"].concat());
-                self.checked = true;
-                if self.digits().as_bytes() == digits {
-                    Ok(())
-                } else {
-                    Err("its checksum does not fit: this line was altered, or one above it that has no checksum")
-                }
+        let Some((body, digits)) = parts(line) else {
+            if self.checked || line.starts_with(BEGINNING) {
+                return Err("its checksum is missing");
             }
-            None if self.checked || line.starts_with(BEGINNING) => Err("its checksum is missing"),
-            None => {
-                self.follow(line);
-                Ok(())
-            }
-        }
+            self.follow(line);
+            return Ok(());
+        };
+        self.follow(&[body, b"}"].concat());
+        self.checked = true;
+        if self.digits().as_bytes() == digits { Ok(()) } else { Err("its checksum does not fit: it was altered") }
     }
 
     fn follow(&mut self, line: &[u8]) {
@@ -102,6 +99,9 @@ pub fn check_lines_of(mut input: impl BufRead, path: &Path) -> Result<(), Journa
             }
             break;
         }
+        if let Some(what) = wrong_version_of(&line) {
+            return Err(JournalError::Version { path: path.to_owned(), line: number, what });
+        }
         chain.check(&line).map_err(damaged)?;
     }
     Ok(())
@@ -110,21 +110,18 @@ pub fn check_lines_of(mut input: impl BufRead, path: &Path) -> Result<(), Journa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{Journal, Kind, Past, Record, read};
+    use crate::journal::test_event::{Thing, record};
+    use crate::journal::{Entry, Journal, Record};
+
+    fn read(path: &Path) -> Result<Vec<Entry<Thing>>, JournalError> {
+        crate::journal::read(path)
+    }
 
     fn written(dir: &Path) -> Vec<u8> {
         let path = dir.join("journal.jsonl");
         let clock = std::sync::Arc::new(|| "2026-01-01T00:00:00Z".to_owned());
         let (mut journal, _) = Journal::open(&path, clock).unwrap();
-        let record = |n: u32| Record {
-            lifeline: "run".into(),
-            kind: Kind::Act,
-            name: "thing",
-            rev: 0,
-            attempt: n,
-            past: Past::Lifeline,
-            data: serde_json::json!({"text": "a \u{e4} \n"}),
-        };
+        let record = |n| Record { event: Thing::Thing { n, text: "a \u{e4} \n".to_owned() }, ..record(n) };
         journal.append(vec![record(1)]).unwrap();
         journal.append(vec![record(2), record(3)]).unwrap();
         std::fs::read(path).unwrap()
@@ -155,19 +152,23 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_of_format_1_is_read_and_covered_from_its_next_line_on() {
+    fn a_line_of_another_version_names_the_release_that_reads_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.jsonl");
-        let old = "{\"v\":1,\"seq\":1,\"at\":\"t\",\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"thing\",\"rev\":0,\
-                   \"attempt\":0,\"data\":{\"n\":1}}\n";
-        std::fs::write(&path, old).unwrap();
-        assert_eq!(read(&path).unwrap().len(), 1);
-        written(dir.path());
-        let whole = std::fs::read_to_string(&path).unwrap();
-        assert!(whole.starts_with(old) && read(&path).unwrap().len() == 4);
-        std::fs::write(&path, whole.replacen("\"n\":1", "\"n\":2", 1)).unwrap();
-        assert!(read(&path).unwrap_err().to_string().contains("one above it that has no checksum"));
-        std::fs::write(&path, whole + &old.replacen("\"seq\":1", "\"seq\":5", 1)).unwrap();
-        assert!(read(&path).unwrap_err().to_string().contains("checksum is missing"));
+        let bytes = written(dir.path());
+        let this = String::from_utf8(bytes).unwrap();
+        for (v, release) in [(1, "tlaforge 0.1 reads"), (2, "tlaforge 0.1 reads"), (4, "a newer tlaforge wrote")] {
+            // The fields of another version may be others.
+            for text in
+                [this.replace("{\"v\":3,", &format!("{{\"v\":{v},")), format!("{{\"v\":{v},\"seq\":1,\"data\":1}}\n")]
+            {
+                std::fs::write(&path, &text).unwrap();
+                for error in [read(&path).unwrap_err(), check_lines(&path).unwrap_err()] {
+                    let said = error.to_string();
+                    assert!(said.contains(&format!("version {v}, which {release}")), "{said}");
+                    assert!(said.contains("reads version 3"), "{said}");
+                }
+            }
+        }
     }
 }

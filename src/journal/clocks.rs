@@ -2,42 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
-use super::event::{Event, Past, Record, is_apart};
-
-type Counts = BTreeMap<String, u64>;
+use super::event::{Entry, Past, Record, VectorClock, is_apart};
 
 /// The clock of each lifeline's latest event.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Clocks(BTreeMap<String, Counts>);
+pub(super) struct Clocks(BTreeMap<String, VectorClock>);
 
 impl Clocks {
-    /// As a journal left them. An event from before there were clocks has seen all that stands before it: such a journal
-    /// was written by one thing after another.
+    /// The clocks after these events.
     ///
     /// # Errors
-    /// The place of an event, from 0, whose clock cannot be read.
-    pub(super) fn of(events: &[Event]) -> Result<Self, usize> {
+    /// The place of an event, from 0, whose clock does not count its own lifeline.
+    pub(super) fn of<E>(entries: &[Entry<E>]) -> Result<Self, usize> {
         let mut last: BTreeMap<&str, usize> = BTreeMap::new();
-        for (i, event) in events.iter().enumerate() {
-            match last.get_mut(event.lifeline.as_str()) {
+        for (i, entry) in entries.iter().enumerate() {
+            match last.get_mut(entry.lifeline.as_str()) {
                 Some(at) => *at = i,
-                None => _ = last.insert(&event.lifeline, i),
+                None => _ = last.insert(&entry.lifeline, i),
             }
         }
         let clock = |(name, at): (&str, usize)| {
-            let counts = match &events[at].vc {
-                Some(vc) => read(vc).filter(|counts| counts.contains_key(name)).ok_or(at)?,
-                None => counted(&events[..=at]),
-            };
-            Ok((name.to_owned(), counts))
+            let counts = &entries[at].vc;
+            if counts.contains_key(name) { Ok((name.to_owned(), counts.clone())) } else { Err(at) }
         };
         Ok(Self(last.into_iter().map(clock).collect::<Result<_, usize>>()?))
     }
 
     /// The clock of the next event.
-    pub(super) fn tick(&mut self, record: &Record) -> Value {
+    pub(super) fn tick<E>(&mut self, record: &Record<E>) -> VectorClock {
         let mut counts = self.0.remove(&record.lifeline).unwrap_or_default();
         let seen = |lifeline: &str| match &record.past {
             Past::Lifeline => false,
@@ -51,20 +43,7 @@ impl Clocks {
             }
         }
         *counts.entry(record.lifeline.clone()).or_default() += 1;
-        let clock = json!(counts);
-        self.0.insert(record.lifeline.clone(), counts);
-        clock
+        self.0.insert(record.lifeline.clone(), counts.clone());
+        counts
     }
-}
-
-fn read(vc: &Value) -> Option<Counts> {
-    vc.as_object()?.iter().map(|(name, count)| Some((name.clone(), count.as_u64()?))).collect()
-}
-
-fn counted(events: &[Event]) -> Counts {
-    let mut counts = Counts::new();
-    for event in events {
-        *counts.entry(event.lifeline.clone()).or_default() += 1;
-    }
-    counts
 }

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::checksum::{Chain, FORMAT, is_whole_but_for_its_end};
+use super::checksum::{Chain, is_whole_but_for_its_end};
 use super::clocks::Clocks;
-use super::event::{Clock, Event, Record};
+use super::event::{Clock, Entry, Event, FORMAT, Record, Unreadable};
 use crate::files;
 
 /// Journals from this size on are read on all cores.
@@ -37,6 +37,16 @@ pub enum JournalError {
         /// What is wrong with it.
         what: String,
     },
+    /// Another version of tlaforge wrote it.
+    #[error("{path}, line {line}: {what}; nothing was changed")]
+    Version {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Its version, and which release reads it.
+        what: String,
+    },
 }
 
 /// What opening had to mend: a line or a group of lines that was not wholly written.
@@ -58,29 +68,32 @@ pub enum Crash {
 }
 
 /// Called with each event once it is durable.
-pub type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+pub type Observer<E> = Box<dyn Fn(&Entry<E>) + Send + Sync>;
 
 /// An open journal, the only writer of its file.
-pub struct Journal {
+pub struct Journal<E> {
     path: PathBuf,
     file: File,
-    events: Vec<Event>,
+    entries: Vec<Entry<E>>,
     clock: Clock,
     clocks: Clocks,
     chain: Chain,
     crash: Option<Crash>,
     /// Called with each durable event.
-    observer: Option<Observer>,
+    observer: Option<Observer<E>>,
     damaged_tail: bool,
 }
 
-impl std::fmt::Debug for Journal {
+impl<E> std::fmt::Debug for Journal<E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Journal").field("path", &self.path).field("events", &self.events.len()).finish_non_exhaustive()
+        f.debug_struct("Journal")
+            .field("path", &self.path)
+            .field("entries", &self.entries.len())
+            .finish_non_exhaustive()
     }
 }
 
-impl Journal {
+impl<E: Event> Journal<E> {
     /// Opens or creates the journal at `path` and cuts off a torn last line. The caller holds the run's lock.
     pub fn open(path: &Path, clock: Clock) -> Result<(Self, Recovery), JournalError> {
         let io = |what| move |source| JournalError::Io { what, path: path.to_owned(), source };
@@ -90,11 +103,11 @@ impl Journal {
             File::open(parent).and_then(|d| d.sync_all()).map_err(io("sync the folder of"))?;
         }
         let bytes = files::read_file(&mut file, files::LOG).map_err(io("read"))?;
-        let (events, whole, chain) = parse(path, &bytes)?;
-        let clocks = Clocks::of(&events).map_err(|at| JournalError::Damaged {
+        let (entries, whole, chain) = parse(path, &bytes)?;
+        let clocks = Clocks::of(&entries).map_err(|at| JournalError::Damaged {
             path: path.to_owned(),
             line: at + 1,
-            what: "its vector clock cannot be read".to_owned(),
+            what: "its vector clock does not count its own lifeline".to_owned(),
         })?;
         let recovery = Recovery { torn_bytes: bytes.len() - whole };
         if recovery.torn_bytes > 0 {
@@ -105,7 +118,7 @@ impl Journal {
         let journal = Self {
             path: path.to_owned(),
             file,
-            events,
+            entries,
             clock,
             clocks,
             chain,
@@ -122,27 +135,27 @@ impl Journal {
     }
 
     /// Sets who sees each event once it is durable.
-    pub fn observe(&mut self, observer: Observer) {
+    pub fn observe(&mut self, observer: Observer<E>) {
         self.observer = Some(observer);
     }
 
     /// All durable events.
-    pub fn events(&self) -> &[Event] {
-        &self.events
+    pub fn entries(&self) -> &[Entry<E>] {
+        &self.entries
     }
 
     /// The number that the next event gets.
     pub fn next_seq(&self) -> u64 {
-        self.events.len() as u64 + 1
+        self.entries.len() as u64 + 1
     }
 
     /// A group that begins where the journal ends, and nothing in it yet.
-    pub fn draft(&self) -> Draft {
-        Draft { first: self.next_seq(), at: (self.clock)(), clocks: self.clocks.clone(), events: Vec::new() }
+    pub fn draft(&self) -> Draft<E> {
+        Draft { first: self.next_seq(), at: (self.clock)(), clocks: self.clocks.clone(), entries: Vec::new() }
     }
 
     /// Appends records as one group: one write, one flush to the disk. Returns the new events.
-    pub fn append(&mut self, records: Vec<Record>) -> Result<&[Event], JournalError> {
+    pub fn append(&mut self, records: Vec<Record<E>>) -> Result<&[Entry<E>], JournalError> {
         let mut draft = self.draft();
         draft.extend(records);
         self.commit(draft)
@@ -152,34 +165,34 @@ impl Journal {
     ///
     /// # Panics
     /// Where something was appended since the draft began: its events have the wrong numbers.
-    pub fn commit(&mut self, draft: Draft) -> Result<&[Event], JournalError> {
+    pub fn commit(&mut self, draft: Draft<E>) -> Result<&[Entry<E>], JournalError> {
         assert_eq!(draft.first, self.next_seq(), "a draft follows the event that it was drafted behind");
-        let from = self.events.len();
-        let Draft { clocks, events: mut fresh, .. } = draft;
+        let from = self.entries.len();
+        let Draft { clocks, entries: mut fresh, .. } = draft;
         let count = fresh.len();
         let mut bytes = Vec::new();
         let mut chain = self.chain.clone();
-        for (i, event) in fresh.iter_mut().enumerate() {
-            event.more = u32::try_from(count - 1 - i).unwrap_or(u32::MAX);
-            let mut line = serde_json::to_vec(event).expect("an event has string keys only");
+        for (i, entry) in fresh.iter_mut().enumerate() {
+            entry.more = u32::try_from(count - 1 - i).unwrap_or(u32::MAX);
+            let mut line = serde_json::to_vec(entry).expect("an event has string keys only");
             chain.seal(&mut line);
-            self.crash_before(event, &bytes, &line);
+            self.crash_before(entry.seq, &bytes, &line);
             bytes.extend_from_slice(&line);
             bytes.push(b'\n');
         }
         self.write(&bytes)?;
-        for event in &fresh {
-            if self.crash == Some(Crash::After(event.seq)) {
+        for entry in &fresh {
+            if self.crash == Some(Crash::After(entry.seq)) {
                 die();
             }
         }
         self.clocks = clocks;
         self.chain = chain;
-        self.events.extend(fresh);
+        self.entries.extend(fresh);
         if let Some(observer) = &self.observer {
-            self.events[from..].iter().for_each(observer);
+            self.entries[from..].iter().for_each(observer);
         }
-        Ok(&self.events[from..])
+        Ok(&self.entries[from..])
     }
 
     /// A failed write leaves the file as it was, so that a full disk loses nothing and can be retried after a restart.
@@ -199,10 +212,10 @@ impl Journal {
         Ok(())
     }
 
-    fn crash_before(&mut self, event: &Event, earlier: &[u8], line: &[u8]) {
+    fn crash_before(&mut self, next: u64, earlier: &[u8], line: &[u8]) {
         let torn: &[u8] = match self.crash {
-            Some(Crash::Before(seq)) if seq == event.seq => &[],
-            Some(Crash::Torn(seq)) if seq == event.seq => &line[..line.len() / 2],
+            Some(Crash::Before(seq)) if seq == next => &[],
+            Some(Crash::Torn(seq)) if seq == next => &line[..line.len() / 2],
             _ => return,
         };
         let _ = self.file.write_all(earlier);
@@ -214,43 +227,42 @@ impl Journal {
 
 /// Events of a group that is not written yet: numbered, timed and with their clocks.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct Draft<E> {
     first: u64,
     at: String,
     clocks: Clocks,
-    events: Vec<Event>,
+    entries: Vec<Entry<E>>,
 }
 
-impl Draft {
-    /// One that would have followed these events of a journal; `None` where a clock of theirs cannot be read.
-    pub fn behind(events: &[Event]) -> Option<Self> {
-        let at = events.last().map(|event| event.at.clone()).unwrap_or_default();
-        Some(Self { first: events.len() as u64 + 1, at, clocks: Clocks::of(events).ok()?, events: Vec::new() })
+impl<E> Draft<E> {
+    /// A draft that would have followed these entries of a journal; `None` if a clock of theirs is wrong.
+    pub fn after(entries: &[Entry<E>]) -> Option<Self> {
+        let at = entries.last().map(|entry| entry.at.clone()).unwrap_or_default();
+        Some(Self { first: entries.len() as u64 + 1, at, clocks: Clocks::of(entries).ok()?, entries: Vec::new() })
     }
 
     /// Adds records behind those before.
-    pub fn extend(&mut self, records: Vec<Record>) {
+    pub fn extend(&mut self, records: Vec<Record<E>>) {
         for record in records {
-            let vc = Some(self.clocks.tick(&record));
-            self.events.push(Event {
+            let vc = self.clocks.tick(&record);
+            self.entries.push(Entry {
                 v: FORMAT,
-                seq: self.first + self.events.len() as u64,
+                seq: self.first + self.entries.len() as u64,
                 at: self.at.clone(),
                 lifeline: record.lifeline,
                 kind: record.kind,
-                name: record.name.to_owned(),
                 rev: record.rev,
                 attempt: record.attempt,
                 more: 0,
                 vc,
-                data: record.data,
+                event: record.event,
             });
         }
     }
 
-    /// The events so far; how many of the group follow each is said when it is written.
-    pub fn events(&self) -> &[Event] {
-        &self.events
+    /// The events so far; `more` is set when they are written.
+    pub fn entries(&self) -> &[Entry<E>] {
+        &self.entries
     }
 }
 
@@ -262,44 +274,45 @@ fn die() -> ! {
 
 /// Reads the events of a journal without opening it for writing. What was torn at its end is left out: a line, or the events
 /// of a group that was not written to its end.
-pub fn read(path: &Path) -> Result<Vec<Event>, JournalError> {
+pub fn read<E: Event>(path: &Path) -> Result<Vec<Entry<E>>, JournalError> {
     Ok(read_with_rest(path)?.0)
 }
 
 /// The same, and how many whole lines of a group stand behind them that was not written to its end.
-pub fn read_with_rest(path: &Path) -> Result<(Vec<Event>, usize), JournalError> {
+pub fn read_with_rest<E: Event>(path: &Path) -> Result<(Vec<Entry<E>>, usize), JournalError> {
     let bytes = files::read(path, files::LOG).map_err(|source| JournalError::Io {
         what: "read",
         path: path.to_owned(),
         source,
     })?;
-    let (events, end, _) = parse(path, &bytes)?;
+    let (entries, end, _) = parse(path, &bytes)?;
     let rest = bytes[end..].split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count();
-    Ok((events, rest))
+    Ok((entries, rest))
 }
 
 /// The events, how many bytes they take, and the digest of their lines; what follows is torn.
-fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Event>, usize, Chain), JournalError> {
+fn parse<E: Event>(path: &Path, bytes: &[u8]) -> Result<(Vec<Entry<E>>, usize, Chain), JournalError> {
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
     let lines: Vec<&[u8]> = bytes[..whole].split_inclusive(|&b| b == b'\n').collect();
-    let mut events = if whole < SHARED_BYTES { parse_lines(path, &lines, 0)? } else { parse_shared(path, &lines)? };
+    let mut entries: Vec<Entry<E>> =
+        if whole < SHARED_BYTES { parse_lines(path, &lines, 0)? } else { parse_shared(path, &lines)? };
     let mut following = 0;
-    for event in &events {
-        if following > 0 && event.more + 1 != following {
+    for entry in &entries {
+        if following > 0 && entry.more + 1 != following {
             return Err(JournalError::Damaged {
                 path: path.to_owned(),
-                line: usize::try_from(event.seq).unwrap_or_default(),
-                what: format!("{} more events of its group follow, where there are {}", event.more, following - 1),
+                line: usize::try_from(entry.seq).unwrap_or_default(),
+                what: format!("{} more events of its group follow, where there are {}", entry.more, following - 1),
             });
         }
-        following = event.more;
+        following = entry.more;
     }
-    while events.last().is_some_and(|e| e.more > 0) {
-        events.pop();
+    while entries.last().is_some_and(|e| e.more > 0) {
+        entries.pop();
     }
-    let group_ends = lines[..events.len()].iter().map(|line| line.len()).sum();
-    let chain = check(path, &lines, events.len(), &bytes[whole..])?;
-    Ok((events, group_ends, chain))
+    let group_ends = lines[..entries.len()].iter().map(|line| line.len()).sum();
+    let chain = check(path, &lines, entries.len(), &bytes[whole..])?;
+    Ok((entries, group_ends, chain))
 }
 
 /// Checks the checksums of all lines. Returns the digest of the first `kept` of them.
@@ -319,7 +332,7 @@ fn check(path: &Path, lines: &[&[u8]], kept: usize, tail: &[u8]) -> Result<Chain
 }
 
 /// Reading the lines of a long journal is what resuming a run costs, and no line needs another.
-fn parse_shared(path: &Path, lines: &[&[u8]]) -> Result<Vec<Event>, JournalError> {
+fn parse_shared<E: Event>(path: &Path, lines: &[&[u8]]) -> Result<Vec<Entry<E>>, JournalError> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let share = lines.len().div_ceil(cores).max(1);
     std::thread::scope(|scope| {
@@ -328,59 +341,56 @@ fn parse_shared(path: &Path, lines: &[&[u8]]) -> Result<Vec<Event>, JournalError
             .enumerate()
             .map(|(i, lines)| scope.spawn(move || parse_lines(path, lines, i * share)))
             .collect();
-        let mut events = Vec::with_capacity(lines.len());
+        let mut entries = Vec::with_capacity(lines.len());
         for share in shares {
-            events.extend(share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            entries.extend(share.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
-        Ok(events)
+        Ok(entries)
     })
 }
 
-/// The events of lines of which `before` others stand in front.
-fn parse_lines(path: &Path, lines: &[&[u8]], before: usize) -> Result<Vec<Event>, JournalError> {
-    let mut events: Vec<Event> = Vec::with_capacity(lines.len());
+/// The entries of lines of which `before` others stand in front.
+fn parse_lines<E: Event>(path: &Path, lines: &[&[u8]], before: usize) -> Result<Vec<Entry<E>>, JournalError> {
+    let mut entries: Vec<Entry<E>> = Vec::with_capacity(lines.len());
     for (number, line) in (before + 1..).zip(lines) {
         let damaged = |what: String| JournalError::Damaged { path: path.to_owned(), line: number, what };
-        let event: Event = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
-        if !(1..=FORMAT).contains(&event.v) {
-            let what = format!("format version {} is not among 1 to {FORMAT}: a newer tlaforge wrote it", event.v);
-            return Err(damaged(what));
+        let entry = Entry::read(line).map_err(|why| match why {
+            Unreadable::Version(what) => JournalError::Version { path: path.to_owned(), line: number, what },
+            Unreadable::Damaged(what) => damaged(what),
+        })?;
+        if entry.seq != number as u64 {
+            return Err(damaged(format!("its number is {}, and {number} is expected", entry.seq)));
         }
-        if event.seq != number as u64 {
-            return Err(damaged(format!("event {} stands where {number} belongs", event.seq)));
-        }
-        events.push(event);
+        entries.push(entry);
     }
-    Ok(events)
+    Ok(entries)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::journal::{Kind, Past};
     use serde_json::json;
+
+    use super::*;
+    use crate::journal::Past;
+    use crate::journal::test_event::{Thing, record};
+
+    fn read(path: &Path) -> Result<Vec<Entry<Thing>>, JournalError> {
+        super::read(path)
+    }
+
+    fn open(path: &Path) -> Result<(Journal<Thing>, Recovery), JournalError> {
+        Journal::open(path, clock())
+    }
 
     fn clock() -> Clock {
         std::sync::Arc::new(|| "2026-01-01T00:00:00Z".to_owned())
-    }
-
-    fn record(n: u32) -> Record {
-        Record {
-            lifeline: "run".into(),
-            kind: Kind::Act,
-            name: "thing",
-            rev: 0,
-            attempt: n,
-            past: Past::Lifeline,
-            data: json!({"n": n}),
-        }
     }
 
     #[test]
     fn a_torn_last_line_is_cut_at_every_possible_byte() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.jsonl");
-        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        let (mut journal, _) = open(&path).unwrap();
         journal.append(vec![record(1), record(2)]).unwrap();
         journal.append(vec![record(3)]).unwrap();
         drop(journal);
@@ -388,13 +398,13 @@ mod tests {
         let ends: Vec<usize> = full.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i + 1).collect();
         for cut in 0..=full.len() {
             std::fs::write(&path, &full[..cut]).unwrap();
-            let (mut journal, recovery) = Journal::open(&path, clock()).unwrap();
+            let (mut journal, recovery) = open(&path).unwrap();
             // The first two events are one group: half of it is nothing.
             let kept = match ends.iter().filter(|e| **e <= cut).count() {
                 1 => 0,
                 whole => whole,
             };
-            assert_eq!(journal.events().len(), kept);
+            assert_eq!(journal.entries().len(), kept);
             assert_eq!(recovery.torn_bytes, cut - ends[..kept].last().copied().unwrap_or(0));
             assert_eq!(journal.append(vec![record(9)]).unwrap()[0].seq, kept as u64 + 1);
             assert_eq!(read(&path).unwrap().len(), kept + 1);
@@ -405,7 +415,7 @@ mod tests {
     fn damage_before_the_end_stops_with_its_line_number() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.jsonl");
-        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        let (mut journal, _) = open(&path).unwrap();
         journal.append(vec![record(1), record(2), record(3)]).unwrap();
         drop(journal);
         let full = std::fs::read_to_string(&path).unwrap();
@@ -414,10 +424,12 @@ mod tests {
             (format!("{}\n{{broken\n{}\n", lines[0], lines[2]), 2),
             (format!("{}\n{}\n", lines[0], lines[2]), 2),
             (format!("{}\n\n", lines[0]), 2),
-            (lines[0].replace("\"v\":2", "\"v\":7") + "\n", 1),
+            (lines[0].replace("\"kind\":\"act\"", "\"kind\":\"ach\"") + "\n", 1),
+            (lines[0].replace("\"name\":\"thing\"", "\"name\":\"think\"") + "\n", 1),
+            (lines[0].replace("\"n\":1", "\"n\":\"1\"") + "\n", 1),
         ] {
             std::fs::write(&path, &text).unwrap();
-            let Err(JournalError::Damaged { line: at, .. }) = Journal::open(&path, clock()) else { panic!("{text}") };
+            let Err(JournalError::Damaged { line: at, .. }) = open(&path) else { panic!("{text}") };
             assert_eq!(at, line);
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "nothing is changed");
         }
@@ -427,14 +439,14 @@ mod tests {
     fn a_long_journal_is_read_as_a_short_one_is() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.jsonl");
-        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        let (mut journal, _) = open(&path).unwrap();
         let long = "x".repeat(SHARED_BYTES / 100);
         for n in 0..201 {
-            let data = json!({"text": long});
-            let records = vec![Record { data, ..record(n) }, record(n)];
+            let event = Thing::Thing { n, text: long.clone() };
+            let records = vec![Record { event, ..record(n) }, record(n)];
             journal.append(records).unwrap();
         }
-        let written = journal.events().to_vec();
+        let written = journal.entries().to_vec();
         drop(journal);
         assert!(path.metadata().unwrap().len() > SHARED_BYTES as u64);
         assert_eq!(read(&path).unwrap(), written);
@@ -453,13 +465,13 @@ mod tests {
     fn a_full_disk_is_an_error_and_loses_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.jsonl");
-        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        let (mut journal, _) = open(&path).unwrap();
         journal.append(vec![record(1)]).unwrap();
         // /dev/full accepts no byte: the nearest thing to a full disk that needs no file system of its own.
         journal.file = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         journal.path = "/dev/full".into();
         assert!(matches!(journal.append(vec![record(2)]), Err(JournalError::Io { .. })));
-        assert_eq!(journal.events().len(), 1);
+        assert_eq!(journal.entries().len(), 1);
         assert_eq!(read(&path).unwrap().len(), 1);
     }
 
@@ -468,16 +480,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.jsonl");
         let of = |lifeline: &str, past| Record { lifeline: lifeline.into(), past, ..record(0) };
-        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        let (mut journal, _) = open(&path).unwrap();
         journal.append(vec![of("run", Past::Journal)]).unwrap();
         journal.append(vec![of("a", Past::Journal), of("a", Past::Lifeline)]).unwrap();
         // Two that work side by side know nothing of each other, until one looks at the whole.
         journal.append(vec![of("b", Past::Lifeline)]).unwrap();
         journal.append(vec![of("a", Past::Lifeline)]).unwrap();
         drop(journal);
-        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
+        let (mut journal, _) = open(&path).unwrap();
         journal.append(vec![of("b", Past::Journal), of("run", Past::Lifeline)]).unwrap();
-        let clocks = |events: &[Event]| events.iter().map(|e| e.vc.clone().unwrap()).collect::<Vec<_>>();
+        let clocks =
+            |entries: &[Entry<Thing>]| entries.iter().map(|e| serde_json::to_value(&e.vc).unwrap()).collect::<Vec<_>>();
         let expected = [
             json!({"run": 1}),
             json!({"a": 1, "run": 1}),
@@ -487,29 +500,11 @@ mod tests {
             json!({"a": 3, "b": 2, "run": 1}),
             json!({"run": 2}),
         ];
-        assert_eq!(clocks(journal.events()), expected);
+        assert_eq!(clocks(journal.entries()), expected);
         let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, text.replace("\"b\":2,", "\"b\":\"x\",")).unwrap();
-        assert!(matches!(Journal::open(&path, clock()), Err(JournalError::Damaged { line: 6, .. })));
-    }
-
-    #[test]
-    fn in_a_journal_from_before_there_were_clocks_each_event_has_seen_all_before_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("journal.jsonl");
-        let of = |lifeline: &str, past| Record { lifeline: lifeline.into(), past, ..record(0) };
-        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
-        journal.append(vec![of("a", Past::Lifeline), of("b", Past::Lifeline), of("a", Past::Lifeline)]).unwrap();
-        drop(journal);
-        let mut events = read(&path).unwrap();
-        let line = |event: &mut Event| {
-            (event.v, event.vc) = (1, None);
-            serde_json::to_string(event).unwrap() + "\n"
-        };
-        std::fs::write(&path, events.iter_mut().map(line).collect::<String>()).unwrap();
-        let (mut journal, _) = Journal::open(&path, clock()).unwrap();
-        let fresh = journal.append(vec![of("b", Past::Lifeline), of("a", Past::Lifeline)]).unwrap();
-        assert_eq!(fresh[0].vc, Some(json!({"a": 1, "b": 2})));
-        assert_eq!(fresh[1].vc, Some(json!({"a": 3, "b": 1})));
+        for other in ["\"b\":\"x\",", "\"c\":2,"] {
+            std::fs::write(&path, text.replace("\"b\":2,", other)).unwrap();
+            assert!(matches!(open(&path), Err(JournalError::Damaged { line: 6, .. })));
+        }
     }
 }

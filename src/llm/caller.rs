@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Timing, Usage};
@@ -73,7 +74,7 @@ pub struct Budget {
 }
 
 /// Tokens that nobody counted.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The tokens.
     pub usage: Usage,
@@ -120,47 +121,54 @@ impl Models {
     }
 }
 
-/// What happens during a call, for the journal and for who watches.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "what", rename_all = "snake_case")]
+/// A try that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedCall {
+    /// The kind of failure.
+    pub kind: FailureKind,
+    /// The failure in words.
+    pub message: String,
+    /// The HTTP status.
+    pub status: Option<u16>,
+    /// The server's name of the request.
+    pub request_id: Option<String>,
+    /// Tokens used all the same.
+    pub usage: Option<Usage>,
+    /// US dollars of these, if the price is known.
+    pub cost_usd: Option<f64>,
+    /// What the server did not count, if there is a budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimated: Option<Estimate>,
+    /// The model that was asked.
+    pub model: Option<String>,
+    /// The number of the try, from 1.
+    pub attempt: u32,
+    /// Seconds until the next try; `None` if there is none.
+    pub wait_seconds: Option<f64>,
+    /// Seconds that the server asks to wait, whether they are waited for or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_seconds: Option<f64>,
+    /// Files outside the workspace that the model tried to read.
+    #[serde(skip)]
+    pub refused_reads: Vec<String>,
+}
+
+/// Another model is asked from here on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelSwitch {
+    /// The model that was asked; `None` for the provider's default.
+    pub from: Option<String>,
+    /// The model that is asked now.
+    pub to: String,
+}
+
+/// Something that happened during a call.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Note {
     /// A try failed.
-    Failed {
-        /// The kind of failure.
-        kind: FailureKind,
-        /// In words.
-        message: String,
-        /// The HTTP status.
-        status: Option<u16>,
-        /// The server's name of the request.
-        request_id: Option<String>,
-        /// Tokens used all the same.
-        usage: Option<Usage>,
-        /// What they cost, where it is known.
-        cost_usd: Option<f64>,
-        /// What nobody counted, where a budget is to be kept.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        estimated: Option<Estimate>,
-        /// The model that was asked.
-        model: Option<String>,
-        /// The try, from 1.
-        attempt: u32,
-        /// Seconds until it is tried again; `None` where it is not.
-        wait_seconds: Option<f64>,
-        /// Seconds that the server asks to wait, whether they are waited for or not.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        asked_seconds: Option<f64>,
-        /// What the model tried to read outside the workspace.
-        #[serde(skip)]
-        refused_reads: Vec<String>,
-    },
+    Failed(FailedCall),
     /// Another model is asked from here on.
-    Switched {
-        /// Who was asked.
-        from: Option<String>,
-        /// Who is asked now.
-        to: String,
-    },
+    Switched(ModelSwitch),
     /// A part of the request that the server refused is left out from here on.
     LeftOut(LeftOut),
 }
@@ -336,7 +344,7 @@ impl Caller {
             if let (None, Some(asked)) = (wait, failure.wait) {
                 failure.message = format!("{}; it asks to wait {} s", failure.message, asked.as_secs_f64().ceil());
             }
-            note(Note::Failed {
+            note(Note::Failed(FailedCall {
                 kind: failure.kind,
                 message: failure.message.clone(),
                 status: failure.status,
@@ -349,7 +357,7 @@ impl Caller {
                 wait_seconds: wait.map(|w| w.as_secs_f64()),
                 asked_seconds: failure.wait.map(|asked| asked.as_secs_f64()),
                 refused_reads: failure.refused_reads.clone(),
-            });
+            }));
             used.tokens = used.tokens.saturating_add(failure.usage.map_or(0, |u| u.total()));
             used.cost_usd += cost_usd.unwrap_or(0.0);
             if let Some(estimated) = estimated {
@@ -361,7 +369,7 @@ impl Caller {
             }
             let Some(wait) = wait else { return Err(failure.into()) };
             if let Some(to) = switch {
-                note(Note::Switched { from: request.choice.model.clone(), to: to.clone() });
+                note(Note::Switched(ModelSwitch { from: request.choice.model.clone(), to: to.clone() }));
                 request.choice.model = Some(to.clone());
                 (attempt, crowded) = (1, 0);
                 continue;

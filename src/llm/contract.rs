@@ -5,6 +5,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::journal::Sha;
 use crate::process::Cancel;
 
 /// Which request of a run this is, independent of folder names and times, so that a recording can be replayed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct RequestKey {
     /// The node that asks.
     pub node: String,
@@ -40,7 +41,7 @@ impl fmt::Display for RequestKey {
 }
 
 /// A file that the model may read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Offered {
     /// Its path below the workspace, with `/`.
     pub path: String,
@@ -102,7 +103,7 @@ pub struct Timing {
 }
 
 /// A file that the model did read, by the provider's own record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRead {
     /// Its path below the workspace.
     pub path: String,
@@ -118,7 +119,7 @@ fn yes() -> bool {
 }
 
 /// Tokens used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Input tokens that were not cached.
     pub input: u64,

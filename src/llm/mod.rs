@@ -28,7 +28,7 @@ mod secret;
 mod terms;
 
 pub use anthropic::{Anthropic, DEFAULT_MODEL};
-pub use caller::{Budget, Caller, Estimate, Models, Note, Pace, Place, RetryPolicy, Used};
+pub use caller::{Budget, Caller, Estimate, FailedCall, ModelSwitch, Models, Note, Pace, Place, RetryPolicy, Used};
 pub use claude::{CLAUDE_SURROUNDINGS, ClaudeCode, ClaudeLimits};
 pub use claude_login::{ClaudeCredential, ClaudeLogin};
 pub use claude_program::{ClaudeStatus, ClaudeVersion};

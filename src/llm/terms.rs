@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::caller::{Budget, Used};
 use super::contract::Usage;
@@ -15,7 +16,7 @@ pub(super) const EXPECTED_OUTPUT: u64 = 4_000;
 pub(super) const BYTES_PER_TOKEN: u64 = 4;
 
 /// A part of a request that its server refused, and that is left out from then on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// The part.
     pub part: String,

@@ -62,6 +62,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::log::Mapping;
@@ -110,7 +111,7 @@ impl Severity {
 }
 
 /// How an answer that would violate a rule is met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Intervention {
     /// Further samples of the same request; the one that owes least is taken.

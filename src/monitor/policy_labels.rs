@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use toml::de::DeValue;
 
-use super::log::near;
+use super::near::near;
 use super::policy::{PolicyError, PolicyRule, line, type_name};
 use super::propositions::{Proposition, PropositionError, Propositions};
 use crate::temporal::Formulas;

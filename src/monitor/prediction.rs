@@ -1,10 +1,12 @@
 //! Prediction: how probable it is that the verdicts on a rule come to a pattern within the next steps. Definition 6 of the
 //! TRAC paper; the table `[prediction]` of a policy.
 
+use schemars::JsonSchema;
+
 use crate::temporal::{Formula, Formulas, Labels, Reading, Record, Schema, Standing, Value, check_trace};
 
 /// How the probability is estimated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum How {
     /// The model says several times what would come next, and the rules are asked of that.

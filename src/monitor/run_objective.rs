@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::objective_config::{ConfigError, Format, RewardSettings};
@@ -106,13 +107,14 @@ pub enum Range {
 }
 
 /// What a document says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunObjective {
     /// The goal: a formula of the future over the revisions that a run closes.
     pub goal: String,
     /// What its names mean.
     #[serde(default, with = "predicates")]
+    #[schemars(with = "BTreeMap<String, String>")]
     pub predicates: Vec<Predicate>,
     /// What steps are worth.
     #[serde(default)]
@@ -376,7 +378,7 @@ fn is_measurable(robustness: &Robustness, known: &[Known]) -> Result<(), GoalErr
 }
 
 /// A predicate at one revision.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Held {
     /// Whether it counts as satisfied.
     pub holds: bool,
@@ -391,7 +393,7 @@ impl Held {
 }
 
 /// What one revision came to on its line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GoalStep {
     /// The predicates that decided the step.
     pub predicates: BTreeMap<String, Held>,
@@ -416,7 +418,7 @@ pub struct GoalStep {
 }
 
 /// The automaton after one revision alone, as if it were the first: what it is worth by itself, whatever came before it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Alone {
     /// As [`GoalStep::distance`].
     pub distance: Option<u32>,

@@ -1,5 +1,6 @@
 //! What becomes of a mutant, and what all of them add up to.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tla::{Cfg, Checker, Trace, ViolationKind};
@@ -7,7 +8,7 @@ use crate::tla::{Cfg, Checker, Trace, ViolationKind};
 use super::Operator;
 
 /// The class of a mutant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// A property of the specification, or its freedom from deadlock, is violated.

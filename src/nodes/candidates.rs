@@ -4,19 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::json;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::desk::{Desk, current, defect, diagnostics_text, to_json, tool_trouble};
+use super::desk::{Desk, current, diagnostics_text, tool_trouble};
 use super::intervene::taken_of;
 use super::{formalize, generate_invariants, model_check, validate};
-use crate::journal::{Event as Entry, Kind, Sha};
+use crate::journal::{Kind, Sha};
 use crate::llm::LlmError;
 use crate::pipeline::{
-    Acceptance, Attempt, Candidate, CheckRecord, Chosen, Errands, Event, Facts, Feedback, Halt, Product, QuickCheck,
-    RunError, RunView, Stage, Standing, Station, StationError, StopReason, best, file, leaders, lifeline_of,
+    Acceptance, Attempt, Candidate, CandidateFinished, CandidateReceived, CandidateStarted, Chosen, Entry, Errands,
+    Event, Facts, Feedback, GivenUp, Halt, LeadersNamed, Product, QuickCheck, RunError, RunEvent, RunView, Stage,
+    Standing, Station, StationError, StopReason, best, file, leaders, lifeline_of,
 };
 use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
@@ -29,7 +28,9 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(10);
 /// whatever is set since.
 pub(super) fn are_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
     let nothing = view.artifact(file::SOURCE).is_none() && view.artifact(formalize::ANSWER).is_none();
-    let received = || attempt.recall("answer_received", |data| data["purpose"] == "draft").is_some();
+    let is_draft =
+        |event: &RunEvent| event.try_as_answer_received_ref().is_some_and(|answer| answer.purpose == "draft");
+    let received = || attempt.has(is_draft);
     nothing && (view.candidates.contains_key(&view.rev) || (view.settings.candidates > 1 && !received()))
 }
 
@@ -71,31 +72,32 @@ pub(super) async fn perform<'run>(
     attempt: &Attempt<'run>,
     errands: &Errands<'run>,
 ) -> Result<Product, StationError> {
-    if let Some(event) = attempt.recall("candidate_chosen", |_| true) {
-        let chosen = Chosen::deserialize(&event.data).map_err(|e| defect(&e))?;
-        let winner = received(attempt, chosen.chosen, None)?;
-        let winner = winner.ok_or_else(|| unknown(chosen.chosen))?;
+    if let Some(chosen) = attempt.recall(RunEvent::try_as_candidate_chosen_ref) {
+        let winner = received(attempt, chosen.chosen, None).ok_or_else(|| unknown(chosen.chosen))?;
         return Ok(product(&winner));
     }
     let begun = view.candidates.get(&view.rev).cloned().unwrap_or_default();
     let of = if begun.of == 0 { view.settings.candidates } else { begun.of };
     let mut drafts = begun.begun();
-    if attempt.recall("leaders_named", |_| true).is_none() {
+    let named = attempt.recall(RunEvent::try_as_leaders_named_ref);
+    if named.is_none() {
         drafts.extend(1..=of);
     }
     let drafts: Vec<u32> = drafts.into_iter().collect();
     let contest = Contest { desk, view, attempt, errands, of };
-    let mut all = match attempt.recall("leaders_named", |_| true) {
-        // Who had not come by then does not come any more.
-        Some(event) => contest.those_named(event)?,
+    let mut all = match named {
+        // Candidates that had not finished by then do not count.
+        Some(named) => {
+            named.received.iter().filter_map(|number| received(attempt, *number, Some(Stage::Formalization))).collect()
+        }
         None => contest.gather(&drafts, Stage::Formalization, &[]).await?,
     };
     let leaders = leaders(&all);
     if leaders.len() > 1 {
-        if attempt.recall("leaders_named", |_| true).is_none() {
-            let received: Vec<u32> = all.iter().map(|one| one.candidate).collect();
-            let data = json!({"leaders": leaders, "received": received});
-            attempt.record(Kind::Choice, "leaders_named", data)?;
+        if named.is_none() {
+            let received = all.iter().map(|one| one.candidate).collect();
+            let named = LeadersNamed { leaders: leaders.clone(), received };
+            attempt.record(Kind::Choice, RunEvent::LeadersNamed(named))?;
         }
         for further in contest.gather(&leaders, Stage::Properties, &all.clone()).await? {
             all.retain(|one| one.candidate != further.candidate);
@@ -114,7 +116,8 @@ pub(super) async fn perform<'run>(
         why: why(winner, &all),
     };
     let taken = taken_of(attempt, winner.candidate, &winner.answer)?;
-    let group = std::iter::once(attempt.event(Kind::Choice, "candidate_chosen", to_json(&chosen))).chain(taken);
+    let chosen = attempt.event(Kind::Choice, RunEvent::CandidateChosen(chosen));
+    let group = std::iter::once(chosen).chain(taken);
     attempt.run.append(group.collect())?;
     Ok(product(winner))
 }
@@ -142,11 +145,12 @@ fn unknown(candidate: u32) -> StationError {
 }
 
 /// What a candidate came to, in the words of an earlier start of this attempt; at this stage, or at its last.
-fn received(attempt: &Attempt<'_>, candidate: u32, stage: Option<Stage>) -> Result<Option<Candidate>, StationError> {
+fn received(attempt: &Attempt<'_>, candidate: u32, stage: Option<Stage>) -> Option<Candidate> {
     let own = attempt.apart(candidate, None);
-    let of = |data: &serde_json::Value| stage.is_none_or(|stage| data["stage"] == to_json(&stage));
-    let event = own.recall("candidate_finished", of);
-    Ok(event.map(|event| Candidate::deserialize(&event.data)).transpose().map_err(|e| defect(&e))?)
+    own.recall(|event| {
+        let one = &event.try_as_candidate_finished_ref()?.candidate;
+        stage.is_none_or(|stage| one.stage == stage).then(|| one.clone())
+    })
 }
 
 /// What the winner drafted, as the work of `formalize`.
@@ -164,12 +168,6 @@ fn product(winner: &Candidate) -> Product {
 }
 
 impl Contest<'_, '_> {
-    fn those_named(&self, event: &Entry) -> Result<Vec<Candidate>, StationError> {
-        let named: Vec<u32> = Vec::deserialize(&event.data["received"]).map_err(|e| defect(&e))?;
-        let each = named.into_iter().map(|number| received(self.attempt, number, Some(Stage::Formalization)));
-        Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-    }
-
     /// Sends candidates on their way, and receives what they come to: all of them, or those that come as long as the
     /// first good one took, and as long again.
     async fn gather(
@@ -187,7 +185,7 @@ impl Contest<'_, '_> {
         let mut open: BTreeSet<u32> = candidates.iter().copied().collect();
         let mut come = Vec::new();
         for number in candidates {
-            match received(self.attempt, *number, Some(stage))? {
+            match received(self.attempt, *number, Some(stage)) {
                 Some(one) => _ = tell.send(Word::Finished(Box::new(one))),
                 None => {
                     let drafted = drafted.iter().find(|one| one.candidate == *number).cloned();
@@ -236,10 +234,13 @@ impl Contest<'_, '_> {
 
     /// `formalize` receives what a candidate came to.
     fn receive(&self, one: &Candidate, stage: Stage) -> Result<(), StationError> {
-        let of = |data: &serde_json::Value| data["candidate"] == one.candidate && data["stage"] == to_json(&stage);
-        if self.attempt.recall("candidate_received", of).is_none() {
-            let data = json!({"candidate": one.candidate, "stage": stage, "points": one.points()});
-            let record = self.attempt.event(Kind::Recv, "candidate_received", data);
+        let received = CandidateReceived { candidate: one.candidate, stage, points: one.points() };
+        let is_this = |event: &RunEvent| {
+            let known = event.try_as_candidate_received_ref();
+            known.is_some_and(|known| (known.candidate, known.stage) == (one.candidate, stage))
+        };
+        if !self.attempt.has(is_this) {
+            let record = self.attempt.event(Kind::Recv, RunEvent::CandidateReceived(received));
             self.attempt.run.append(vec![record.received_from(lifeline_of(one.candidate))])?;
         }
         Ok(())
@@ -261,9 +262,12 @@ impl Contest<'_, '_> {
         }
         let here = self.attempt.run.view();
         if here.candidates.get(&here.rev).is_none_or(|all| !all.open.contains(&number)) {
-            let name = if stage == Stage::Formalization { "candidate_started" } else { "leader_told" };
-            let kind = if stage == Stage::Formalization { Kind::Act } else { Kind::Recv };
-            let begins = own.event(kind, name, json!({"candidate": number, "of": self.of}));
+            let started = CandidateStarted { candidate: number, of: self.of };
+            let (kind, event) = match stage {
+                Stage::Formalization => (Kind::Act, RunEvent::CandidateStarted(started)),
+                Stage::Properties => (Kind::Recv, RunEvent::LeaderTold(started)),
+            };
+            let begins = own.event(kind, event);
             own.run.append(vec![begins.received_from(self.attempt.lifeline)])?;
         }
         let way = Way { desk: self.desk, view: self.view.clone(), is_late, tell };
@@ -286,7 +290,7 @@ impl<'run> Way<'run> {
         let number = attempt.candidate;
         let tell = self.tell.clone();
         let left = self.desk.caller.left();
-        if self.is_late && attempt.recall("answer_received", |_| true).is_none() {
+        if self.is_late && !attempt.has(RunEvent::is_answer_received) {
             let _ = tell.send(Word::Late(number));
             let over = attempt.over.take();
             if let Some(mut over) = over
@@ -300,11 +304,10 @@ impl<'run> Way<'run> {
                 None => self.draft(&attempt).await?,
                 Some(drafted) => self.properties(&attempt, drafted).await?,
             };
-            let answered = attempt.run.last_of(attempt.lifeline, "answer_received");
-            one.seconds = answered.and_then(|event| event.data["seconds"].as_f64()).unwrap_or(0.0);
-            let mut data = to_json(&one);
-            data["says"] = one.says();
-            attempt.record(Kind::Send, "candidate_finished", data)?;
+            let seconds = |entry: &Entry| Some(entry.event.try_as_answer_received_ref()?.seconds);
+            one.seconds = attempt.run.find_last(attempt.lifeline, seconds).unwrap_or(0.0);
+            let finished = CandidateFinished { says: one.claims(), candidate: one.clone() };
+            attempt.record(Kind::Send, RunEvent::CandidateFinished(Box::new(finished)))?;
             Ok(one)
         };
         let done = match left {
@@ -316,12 +319,12 @@ impl<'run> Way<'run> {
             Err(StationError::Run(error)) => return Err(error),
             Err(StationError::Halt(halt)) => {
                 // What it has answered stays, whatever became of the tools behind it.
-                let answered = attempt.run.last_of(attempt.lifeline, "answer_received");
-                let mut data = json!({"candidate": number, "why": halt.message});
-                if let Some(event) = answered.filter(|event| event.rev == attempt.rev) {
-                    data["answer"] = event.data["artifact"].clone();
-                }
-                attempt.record(Kind::Act, "candidate_given_up", data)?;
+                let answer =
+                    |entry: &Entry| Some((entry.rev, entry.event.try_as_answer_received_ref()?.artifact.clone()));
+                let answered = attempt.run.find_last(attempt.lifeline, answer);
+                let answer = answered.filter(|(rev, _)| *rev == attempt.rev).map(|(_, answer)| answer);
+                let given_up = GivenUp { candidate: number, why: halt.message.clone(), answer };
+                attempt.record(Kind::Act, RunEvent::CandidateGivenUp(given_up))?;
                 Word::Halted(number, halt)
             }
         };
@@ -371,8 +374,8 @@ impl<'run> Way<'run> {
     /// The accepted module, with small values for its constants and without properties: whether it can be evaluated, moves
     /// and does not get stuck. Where no values are known, why not.
     async fn quick_check(&self, attempt: &Attempt<'_>) -> Result<Result<QuickCheck, String>, StationError> {
-        if let Some(event) = attempt.recall("quickly_checked", |_| true) {
-            return Ok(Ok(QuickCheck::deserialize(&event.data).map_err(|e| defect(&e))?));
+        if let Some(quick) = attempt.recall(RunEvent::try_as_quickly_checked_ref) {
+            return Ok(Ok(quick.clone()));
         }
         let text = current(&self.view, attempt, file::VALIDATED)?.unwrap_or_default();
         let Ok(module) = self.desk.shelf.module(&text) else { return Ok(Err("it cannot be read again".to_owned())) };
@@ -392,7 +395,7 @@ impl<'run> Way<'run> {
         let request = CheckRequest { spec, cfg_text, cfg };
         let checked = self.desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
         let quick = summed_up(&checked.outcome, constants, attempt.keep(&checked.output)?);
-        attempt.record(Kind::Act, "quickly_checked", to_json(&quick))?;
+        attempt.record(Kind::Act, RunEvent::QuicklyChecked(quick.clone()))?;
         Ok(Ok(quick))
     }
 
@@ -426,9 +429,8 @@ impl<'run> Way<'run> {
         self.view = self.view.as_if(merged);
         let checked = model_check::perform(self.desk, &self.view, attempt).await?;
         let output = checked.artifacts.get(file::OUTPUT).cloned();
-        let record = attempt.run.last_of(attempt.lifeline, "check_finished");
-        let record = record.ok_or_else(|| unknown(number))?;
-        let record = CheckRecord::deserialize(&record.data).map_err(|e| defect(&e))?;
+        let check = |entry: &Entry| entry.event.try_as_check_finished_ref().map(|check| (**check).clone());
+        let record = attempt.run.find_last(attempt.lifeline, check).ok_or_else(|| unknown(number))?;
         let outcome = record.outcome.clone();
         one.quick = output.map(|output| summed_up(&outcome, outcome.bounds.constants.clone(), output));
         self.view.checks.insert(self.view.rev, record);

@@ -5,18 +5,20 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::intervene::taken;
 use super::recording::recording_of;
 use super::shelf::Shelf;
 use crate::files;
-use crate::journal::{Event, Kind, Sha, write_atomically};
+use crate::journal::{Kind, Sha, write_atomically};
 use crate::llm::{
     Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Place, Request, RequestKey, Usage, Used,
 };
-use crate::pipeline::{Attempt, Feedback, Halt, RunError, RunView, Station, StationError, StopReason, file};
+use crate::pipeline::{
+    AnswerFacts, AnswerLabels, AnswerNormalised, AnswerReceived, Attempt, CallFailed, Feedback, Halt, ModelSwitched,
+    PartLeftOut, ReadRefused, RequestSent, RunError, RunEvent, RunView, Station, StationError, StopReason, file,
+};
 use crate::process::Cancel;
 use crate::prompt::{Document, PromptError, PromptLibrary, Readable, changes, index, index_path};
 use crate::tla::{Diagnostic, UNCUT, outcome_text};
@@ -99,26 +101,23 @@ pub(super) struct Reply {
     pub replayed: bool,
 }
 
-/// An answer, and the event that made it durable.
+/// An answer, and the data of the event that made it durable.
 pub(super) struct Sample {
     /// The answer.
     pub reply: Reply,
-    /// `answer_received`, or `answer_taken`.
-    pub event: Event,
-    /// What a model has found true of it, where rules speak of that.
-    pub labels: Option<Value>,
+    /// The event.
+    pub received: AnswerReceived,
+    /// The labels that a model gave it, if rules ask for some.
+    pub labels: Option<AnswerLabels>,
 }
 
-/// Where an event says of an answer what rules can speak of.
-pub(super) const TOLD: &str = "told";
-/// Where it stands while nobody knows whether the answer is taken: rules do not see it there.
-pub(super) const HELD: &str = "held";
-
-#[derive(Deserialize)]
-struct Received {
-    artifact: Sha,
-    provider: String,
-    reads: Vec<FileRead>,
+/// When rules see an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// As it comes: it is taken.
+    AtOnce,
+    /// If it is taken, which is decided later.
+    IfTaken,
 }
 
 /// The one tool of a model.
@@ -131,22 +130,35 @@ impl Desk {
     /// Asks, unless the answer is already in the journal.
     pub(super) async fn ask(&self, view: &RunView, ask: Ask<'_>) -> Result<Reply, StationError> {
         let attempt = ask.attempt;
-        let is_this = |data: &Value| data["purpose"] == ask.purpose && data[HELD].is_null();
-        let is_offered = |data: &Value| data["purpose"] == ask.purpose;
-        let decided = attempt.recall("answer_taken", is_this).or_else(|| attempt.recall("answer_offered", is_offered));
-        if let Some(event) = decided.or_else(|| attempt.recall("answer_received", is_this)) {
-            return Ok(self.recalled(event, attempt)?.reply);
+        let decided = attempt.recall(|event| match event {
+            RunEvent::AnswerTaken(a) if a.purpose == ask.purpose => Some((&a.artifact, &a.provider, &a.reads)),
+            _ => None,
+        });
+        let offered = || {
+            attempt.recall(|event| match event {
+                RunEvent::AnswerOffered(a) if a.purpose == ask.purpose => Some((&a.artifact, &a.provider, &a.reads)),
+                _ => None,
+            })
+        };
+        let received = || {
+            attempt.recall(|event| match event {
+                RunEvent::AnswerReceived(a) if a.purpose == ask.purpose && a.held.is_none() => {
+                    Some((&a.artifact, &a.provider, &a.reads))
+                }
+                _ => None,
+            })
+        };
+        if let Some((artifact, provider, reads)) = decided.or_else(offered).or_else(received) {
+            return self.recalled(artifact, provider, reads, attempt);
         }
         let request = self.request(view, ask)?;
         match attempt.run.intervening() {
             // Whether it is taken is seen when the choice is made.
-            None if attempt.candidate > 0 => Ok(self.sample(request, attempt, HELD).await?.reply),
+            None if attempt.candidate > 0 => Ok(self.sample(request, attempt, Seen::IfTaken).await?.reply),
             None => {
-                let sample = self.sample(request, attempt, TOLD).await?;
+                let sample = self.sample(request, attempt, Seen::AtOnce).await?;
                 // It came while a policy with interventions held it back, and that policy was taken away.
-                if !sample.event.data[HELD].is_null() {
-                    attempt.run.append(vec![taken(&sample, attempt)])?;
-                }
+                attempt.run.append(taken(&sample, attempt).into_iter().collect())?;
                 Ok(sample.reply)
             }
             Some(intervening) => self.ask_under_policy(request, attempt, &intervening).await,
@@ -154,14 +166,17 @@ impl Desk {
     }
 
     /// An answer of the journal.
-    fn recalled(&self, event: &Event, attempt: &Attempt<'_>) -> Result<Sample, StationError> {
+    fn recalled(
+        &self,
+        artifact: &Sha,
+        provider: &str,
+        reads: &[FileRead],
+        attempt: &Attempt<'_>,
+    ) -> Result<Reply, StationError> {
         // Killed between the two, the answer is in the journal and not in the recording.
         self.write_record(attempt)?;
-        let received = Received::deserialize(&event.data).map_err(|e| defect(&e))?;
-        let text = attempt.run.store().text(&received.artifact).map_err(RunError::from)?;
-        let replayed = received.provider == REPLAY;
-        let reply = Reply { text, sha: received.artifact, reads: received.reads, replayed };
-        Ok(Sample { reply, event: event.clone(), labels: None })
+        let text = attempt.run.store().text(artifact).map_err(RunError::from)?;
+        Ok(Reply { text, sha: artifact.clone(), reads: reads.to_vec(), replayed: provider == REPLAY })
     }
 
     /// Lays the files out, and words the request.
@@ -202,28 +217,37 @@ impl Desk {
         self.caller.name() == REPLAY
     }
 
-    /// Has a request answered, unless the answer is already in the journal. It says what rules can speak of under
-    /// `tells`: [`TOLD`] where the answer is taken as it comes, [`HELD`] where that is still to be seen.
+    /// Has a request answered, unless the answer is already in the journal. `seen` says when rules see the answer.
     pub(super) async fn sample(
         &self,
         mut request: Request,
         attempt: &Attempt<'_>,
-        tells: &str,
+        seen: Seen,
     ) -> Result<Sample, StationError> {
         let RequestKey { purpose, candidate, .. } = request.key.clone();
-        let is_this = |data: &Value| data["purpose"] == purpose && data["candidate"] == candidate;
-        let known = attempt.recall("answer_received", is_this);
-        if let Some(event) = known.filter(|event| !is_label(&purpose) || is_answer_to(event, &request, attempt)) {
-            return self.recalled(event, attempt);
+        let known = attempt.recall(|event| match event {
+            RunEvent::AnswerReceived(a) if a.purpose == purpose && a.candidate == candidate => Some(a),
+            _ => None,
+        });
+        if let Some(known) = known.filter(|known| !is_label(&purpose) || is_answer_to(known, &request, attempt)) {
+            let reply = self.recalled(&known.artifact, &known.provider, &known.reads, attempt)?;
+            return Ok(Sample { reply, received: known.clone(), labels: None });
         }
-        let wording = to_json(&request.wording());
+        let wording = request.wording();
         let place = self.place(&request, attempt).await?;
         // A request that was sent before a crash and not answered goes on under its number.
-        let sent = attempt.recall("request_sent", |data| {
-            is_this(data) && data["wording"] == wording && data["provider"] == self.caller.name()
+        let sent = attempt.recall_entry(|entry| match &entry.event {
+            RunEvent::RequestSent(sent)
+                if (sent.purpose.as_str(), sent.candidate) == (purpose.as_str(), candidate)
+                    && sent.wording == wording
+                    && sent.provider == self.caller.name() =>
+            {
+                Some(entry.seq)
+            }
+            _ => None,
         });
         request.seq = match sent {
-            Some(event) => event.seq,
+            Some(seq) => seq,
             None => self.send(&request, attempt)?,
         };
         let started = std::time::Instant::now();
@@ -231,30 +255,47 @@ impl Desk {
         note_refused(attempt, &answer.refused_reads)?;
         let estimated = self.caller.estimate(&request, &answer);
         let sha = attempt.keep(&answer.text)?;
-        let event = attempt.record(
-            Kind::Recv,
-            "answer_received",
-            json!({
-                "purpose": purpose, "candidate": candidate, "request": request.seq, "artifact": sha,
-                "provider": self.caller.name(), "model": answer.model, "usage": answer.usage,
-                "cost_usd": answer.cost_usd, "estimated": estimated, "stale": answer.stale, "reads": answer.reads,
-                tells: told(&answer, &sha),
-                "seconds": started.elapsed().as_secs_f64(), "request_ids": answer.request_ids,
-            }),
-        )?;
+        let facts = facts_of(&answer, &sha);
+        let (told, held) = match seen {
+            Seen::AtOnce => (Some(facts), None),
+            Seen::IfTaken => (None, Some(facts)),
+        };
+        let received = AnswerReceived {
+            purpose,
+            candidate,
+            request: request.seq,
+            artifact: sha.clone(),
+            provider: self.caller.name().to_owned(),
+            model: answer.model,
+            usage: answer.usage,
+            cost_usd: answer.cost_usd,
+            estimated,
+            stale: answer.stale,
+            reads: answer.reads.clone(),
+            told,
+            held,
+            seconds: started.elapsed().as_secs_f64(),
+            request_ids: answer.request_ids,
+        };
+        attempt.record(Kind::Recv, RunEvent::AnswerReceived(received.clone()))?;
         self.write_record(attempt)?;
-        let replayed = self.replays();
-        Ok(Sample { reply: Reply { text: answer.text, sha, reads: answer.reads, replayed }, event, labels: None })
+        let reply = Reply { text: answer.text, sha, reads: answer.reads, replayed: self.replays() };
+        Ok(Sample { reply, received, labels: None })
     }
 
     /// A place for a call. Of a candidate, none is taken any more once what it is asked for has been decided.
     async fn place(&self, request: &Request, attempt: &Attempt<'_>) -> Result<Place<'_>, StationError> {
-        let is_this =
-            |data: &Value| data["purpose"] == request.key.purpose && data["kind"] == to_json(&FailureKind::Budget);
-        let ended = attempt.recall("call_failed", is_this);
-        let before = ended.and_then(|event| {
-            let parts = [&event.data["usage"], &event.data["estimated"]["usage"]];
-            parts.into_iter().filter_map(|usage| Usage::deserialize(usage).ok()).reduce(|a, b| a.plus(b))
+        let ended = attempt.recall(|event| match event {
+            RunEvent::CallFailed(CallFailed { purpose, failure, .. })
+                if *purpose == request.key.purpose && failure.kind == FailureKind::Budget =>
+            {
+                Some(failure)
+            }
+            _ => None,
+        });
+        let before = ended.and_then(|failure| {
+            let parts = [failure.usage, failure.estimated.map(|estimated| estimated.usage)];
+            parts.into_iter().flatten().reduce(|a: Usage, b| a.plus(b))
         });
         let used = || {
             let spent = attempt.run.spent();
@@ -278,18 +319,18 @@ impl Desk {
     async fn call(&self, place: Place<'_>, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
         let mut trouble = None;
         let mut note = |note: Note| {
-            if let Note::Failed { refused_reads, .. } = &note {
-                trouble = trouble.take().or(note_refused(attempt, refused_reads).err());
+            if let Note::Failed(failure) = &note {
+                trouble = trouble.take().or(note_refused(attempt, &failure.refused_reads).err());
             }
-            let (kind, name) = match note {
-                Note::Failed { .. } => (Kind::Recv, "call_failed"),
-                Note::Switched { .. } => (Kind::Choice, "model_switched"),
-                Note::LeftOut(_) => (Kind::Act, "left_out"),
+            let (purpose, request) = (request.key.purpose.clone(), request.seq);
+            let (kind, event) = match note {
+                Note::Failed(failure) => (Kind::Recv, RunEvent::CallFailed(CallFailed { purpose, request, failure })),
+                Note::Switched(models) => {
+                    (Kind::Choice, RunEvent::ModelSwitched(ModelSwitched { purpose, request, models }))
+                }
+                Note::LeftOut(left_out) => (Kind::Act, RunEvent::LeftOut(PartLeftOut { purpose, request, left_out })),
             };
-            let mut data = to_json(&note);
-            data["purpose"] = json!(request.key.purpose);
-            data["request"] = json!(request.seq);
-            trouble = trouble.take().or(attempt.record(kind, name, data).err());
+            trouble = trouble.take().or(attempt.record(kind, event).err());
         };
         let answer = self.caller.call_in(place, request, &self.cancel, &mut note).await;
         match trouble {
@@ -301,7 +342,7 @@ impl Desk {
     /// Brings the recording up to date with the journal.
     pub(super) fn write_record(&self, attempt: &Attempt<'_>) -> Result<(), StationError> {
         if let Some(path) = &self.record {
-            let recording = recording_of(&attempt.run.events(), attempt.run.store()).map_err(RunError::from)?;
+            let recording = recording_of(&attempt.run.entries(), attempt.run.store()).map_err(RunError::from)?;
             write_atomically(path, recording.render().as_bytes()).map_err(|source| RunError::Io {
                 what: "write the recording",
                 path: path.clone(),
@@ -313,17 +354,18 @@ impl Desk {
 
     fn send(&self, request: &Request, attempt: &Attempt<'_>) -> Result<u64, StationError> {
         let prompt = attempt.keep(&format!("{}\n\n{}", request.role, request.prompt))?;
-        let start: String = request.prompt.chars().take(80).collect();
-        let event = attempt.record(
-            Kind::Send,
-            "request_sent",
-            json!({
-                "purpose": request.key.purpose, "candidate": request.key.candidate, "key": request.key,
-                "provider": self.caller.name(), "choice": request.choice, "prompt": prompt, "prompt_start": start,
-                "wording": request.wording(), "offered": request.offered,
-            }),
-        )?;
-        Ok(event.seq)
+        let sent = RequestSent {
+            purpose: request.key.purpose.clone(),
+            candidate: request.key.candidate,
+            key: request.key.clone(),
+            provider: self.caller.name().to_owned(),
+            choice: request.choice.clone(),
+            prompt,
+            prompt_start: request.prompt.chars().take(80).collect(),
+            wording: request.wording(),
+            offered: request.offered.clone(),
+        };
+        Ok(attempt.record(Kind::Send, RunEvent::RequestSent(sent))?.seq)
     }
 
     /// Lays the files of a request out in the workspace, and nothing else.
@@ -387,9 +429,13 @@ fn is_label(purpose: &str) -> bool {
     purpose.starts_with("label ") || purpose.starts_with("relabel ")
 }
 
-fn is_answer_to(answer: &Event, request: &Request, attempt: &Attempt<'_>) -> bool {
-    let (number, wording) = (&answer.data["request"], to_json(&request.wording()));
-    attempt.recall("request_sent", |data| data["wording"] == wording).is_some_and(|sent| *number == sent.seq)
+fn is_answer_to(answer: &AnswerReceived, request: &Request, attempt: &Attempt<'_>) -> bool {
+    let wording = request.wording();
+    let sent = attempt.recall_entry(|entry| match &entry.event {
+        RunEvent::RequestSent(sent) if sent.wording == wording => Some(entry.seq),
+        _ => None,
+    });
+    sent == Some(answer.request)
 }
 
 /// Why a candidate was not asked: the choice had been made, or the run stopped.
@@ -399,12 +445,11 @@ fn not_asked(chosen: bool) -> Halt {
     Halt { reason: StopReason::Provider, message: why.to_owned() }
 }
 
-/// What rules can speak of: the text (by the name of its artifact), the tools that were used, and why the model stopped.
-/// A model's one tool is `Read`, and whatever brought a file before it has read it.
-fn told(answer: &Answer, text: &Sha) -> Value {
+/// What rules can read of an answer. A model's one tool is `Read`, and whatever brought a file before it has read it.
+fn facts_of(answer: &Answer, text: &Sha) -> AnswerFacts {
     let read = !answer.reads.is_empty() || !answer.refused_reads.is_empty();
-    let tools: &[&str] = if read { &[READ] } else { &[] };
-    json!({"text": text, "tools": tools, "stop_reason": answer.stop_reason})
+    let tools = if read { vec![READ.to_owned()] } else { Vec::new() };
+    AnswerFacts { text: text.clone(), tools, stop_reason: answer.stop_reason.clone(), labels: None }
 }
 
 /// Lays a file out in the workspace.
@@ -433,16 +478,17 @@ pub(super) fn withdraw(attempt: &Attempt<'_>, path: &str) -> Result<(), StationE
 /// Journals what the model tried to read outside the workspace.
 fn note_refused(attempt: &Attempt<'_>, paths: &[String]) -> Result<(), RunError> {
     for path in paths {
-        attempt.record(Kind::Act, "read_refused", json!({"path": path, "why": "outside the workspace"}))?;
+        let refused = ReadRefused { path: path.clone(), why: "outside the workspace".to_owned() };
+        attempt.record(Kind::Act, RunEvent::ReadRefused(refused))?;
     }
     Ok(())
 }
 
 /// What was read of an answer; what had to be set aside for that is journaled.
 pub(super) fn as_read<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, StationError> {
-    let is_there = attempt.recall("answer_normalised", |_| true).is_some();
-    if !read.normalised.is_empty() && !is_there {
-        attempt.record(Kind::Act, "answer_normalised", json!({"what": read.normalised}))?;
+    if !read.normalised.is_empty() && !attempt.has(RunEvent::is_answer_normalised) {
+        let normalised = AnswerNormalised { what: read.normalised };
+        attempt.record(Kind::Act, RunEvent::AnswerNormalised(normalised))?;
     }
     Ok(read.value)
 }
@@ -533,19 +579,6 @@ pub(super) fn diagnostics_text(diagnostics: &[Diagnostic]) -> String {
 /// A schema that the program carries.
 pub(super) fn schema_of(text: &str) -> Value {
     serde_json::from_str(text).expect("it is compiled in, and a test reads it")
-}
-
-pub(super) fn to_json(value: &impl Serialize) -> Value {
-    serde_json::to_value(value).expect("plain data with string keys")
-}
-
-/// Data that this program wrote and cannot read is a defect, reported as a failure of the journal.
-pub(super) fn defect(error: &serde_json::Error) -> RunError {
-    RunError::Io {
-        what: "understand an event of",
-        path: "journal.jsonl".into(),
-        source: std::io::Error::other(error.to_string()),
-    }
 }
 
 pub(super) fn prompt_trouble(error: &PromptError) -> Halt {

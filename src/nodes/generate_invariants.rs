@@ -66,9 +66,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         Some(inspection) => inspection,
         None => {
             let (inspection, merged) = put_together(desk, &source, &read).await?;
-            let names = merged.as_ref().map(|m| [("added", &m.added[..]), ("replaced", &m.replaced[..])]);
-            let names = names.as_ref().map_or(&[][..], |names| names);
-            record_inspection(attempt, "merge, translate and parse", &inspection, names)?;
+            record_inspection(attempt, "merge, translate and parse", &inspection, merged.as_ref())?;
             inspection
         }
     };

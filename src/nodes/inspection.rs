@@ -1,12 +1,9 @@
 //! Translator and parser, and what they say of a module.
 
-use serde::Deserialize;
-use serde_json::json;
-
-use super::desk::{Desk, defect};
-use crate::journal::{Kind, Sha};
-use crate::pipeline::{Attempt, RunError, StationError};
-use crate::tla::{Diagnostic, Stage, forbidden_blocks};
+use super::desk::Desk;
+use crate::journal::Kind;
+use crate::pipeline::{Attempt, RunError, RunEvent, StationError, ToolFinished};
+use crate::tla::{Diagnostic, Merged, Stage, forbidden_blocks};
 use crate::toolchain::{ParseOutcome, SpecText, ToolError, Translation};
 
 impl Desk {
@@ -56,36 +53,32 @@ pub struct Inspection {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-#[derive(Deserialize)]
-struct Inspected {
-    module: Option<Sha>,
-    diagnostics: Vec<Diagnostic>,
-}
-
-/// Journals an inspection, with `more` about it; the module itself goes into the store.
+/// Journals an inspection, with what a merge did before it; the module itself goes into the store.
 pub(super) fn record_inspection(
     attempt: &Attempt<'_>,
     tool: &str,
     inspection: &Inspection,
-    more: &[(&str, &[String])],
+    merged: Option<&Merged>,
 ) -> Result<(), StationError> {
     let module = inspection.module.as_ref().map(|text| attempt.keep(text)).transpose()?;
-    let mut data = json!({
-        "tool": tool, "accepted": module.is_some(), "module": module, "diagnostics": inspection.diagnostics,
-    });
-    for (what, names) in more {
-        data[*what] = json!(names);
-    }
-    attempt.record(Kind::Act, "tool_finished", data)?;
+    let finished = ToolFinished {
+        tool: tool.to_owned(),
+        accepted: module.is_some(),
+        module,
+        diagnostics: inspection.diagnostics.clone(),
+        added: merged.map(|merged| merged.added.clone()),
+        replaced: merged.map(|merged| merged.replaced.clone()),
+    };
+    attempt.record(Kind::Act, RunEvent::ToolFinished(finished))?;
     Ok(())
 }
 
 /// The inspection of this attempt from before a crash.
 pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspection>, StationError> {
-    let Some(event) = attempt.recall("tool_finished", |_| true) else { return Ok(None) };
-    let inspected = Inspected::deserialize(&event.data).map_err(|e| defect(&e))?;
-    let module = inspected.module.map(|sha| attempt.run.store().text(&sha)).transpose().map_err(RunError::from)?;
-    Ok(Some(Inspection { module, diagnostics: inspected.diagnostics }))
+    let Some(inspected) = attempt.recall(RunEvent::try_as_tool_finished_ref) else { return Ok(None) };
+    let module = inspected.module.as_ref().map(|sha| attempt.run.store().text(sha));
+    let module = module.transpose().map_err(RunError::from)?;
+    Ok(Some(Inspection { module, diagnostics: inspected.diagnostics.clone() }))
 }
 
 /// Each diagnostic with the line it speaks of: the reader may have the text without its translation.

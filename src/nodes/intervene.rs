@@ -5,11 +5,14 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, HELD, Reply, Sample, TOLD, prompt_trouble};
-use crate::journal::{Event, Kind, Record, Sha};
+use super::desk::{Desk, Reply, Sample, Seen, prompt_trouble};
+use crate::journal::{Kind, Sha};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
-use crate::pipeline::{Attempt, Forecast, Foreseen, Halt, Sampled, StationError, StopReason, lifeline_of, taken_data};
+use crate::pipeline::{
+    AnswerReceived, AnswerTaken, Attempt, Forecast, Foreseen, Halt, Intervened, Record, RunEvent, Sampled,
+    StationError, StopReason, lifeline_of,
+};
 
 /// A sample, and what taking it would come to.
 struct Tried {
@@ -42,7 +45,7 @@ impl Desk {
     ) -> Result<Reply, StationError> {
         let first = self.try_out(request.clone(), intervening, attempt).await?;
         let Some((rule, which)) = first.met() else {
-            attempt.run.append(vec![settled(&first.sample, attempt)])?;
+            attempt.run.append(settled(&first.sample, attempt).into_iter().collect())?;
             return Ok(first.sample.reply);
         };
         let (rule, before) = (rule.clone(), first.forecast.violated.clone());
@@ -60,12 +63,12 @@ impl Desk {
             }
         }
         let told = Told { rule: &rule, which, before: &before, purpose: &request.key.purpose };
-        let all: Vec<Value> = tried.iter().skip(1).map(|tried| tried.sample.event.data.clone()).collect();
+        let further: Vec<AnswerReceived> = tried.iter().skip(1).map(|tried| tried.sample.received.clone()).collect();
         let samples: Vec<Sampled> = tried.iter().map(|tried| tried.told.clone()).collect();
         let best = tried.swap_remove(Sampled::best(&samples).unwrap_or_else(|| unreachable!("the first one is there")));
         // The answer comes first: it was foreseen as the next event.
-        let group = vec![settled(&best.sample, attempt), told.event(&best, &samples, &all, attempt)];
-        attempt.run.append(group)?;
+        let intervened = told.event(&best, samples, &further, attempt);
+        attempt.run.append(settled(&best.sample, attempt).into_iter().chain([intervened]).collect())?;
         Ok(best.sample.reply)
     }
 
@@ -77,7 +80,7 @@ impl Desk {
         intervening: &Intervening,
         attempt: &Attempt<'_>,
     ) -> Result<Tried, StationError> {
-        let mut sample = self.sample(request.clone(), attempt, HELD).await?;
+        let mut sample = self.sample(request.clone(), attempt, Seen::IfTaken).await?;
         self.label(&request, &mut sample, attempt).await?;
         let mut forecast = attempt.run.forecast(as_if_taken(&sample, attempt))?;
         let asks = |rule: &Foreseen| rule.intervention.is_some();
@@ -123,50 +126,55 @@ impl Desk {
     }
 }
 
-/// That an answer is taken: what the rules see of it.
-pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Record {
-    let data = taken_data(&sample.event.data, sample.labels.as_ref());
-    let mut record = attempt.event(Kind::Act, "answer_taken", data);
-    attempt.taker.clone_into(&mut record.lifeline);
-    record
+/// That an answer is taken; `None` if it was taken as it came.
+pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
+    let taken = AnswerTaken::of(&sample.received, sample.labels.clone())?;
+    Some(taken_record(taken, attempt))
+}
+
+/// That the taker of the attempt's answers takes one.
+pub(super) fn taken_record(taken: AnswerTaken, attempt: &Attempt<'_>) -> Record {
+    let record = attempt.event(Kind::Act, RunEvent::AnswerTaken(taken));
+    Record { lifeline: attempt.taker.to_owned(), ..record }
 }
 
 /// What would come with an answer if it were taken now.
 pub(super) fn as_if_taken(sample: &Sample, attempt: &Attempt<'_>) -> Vec<Record> {
-    attempt.taken_before.iter().cloned().chain([taken(sample, attempt)]).collect()
+    attempt.taken_before.iter().cloned().chain(taken(sample, attempt)).collect()
 }
 
-/// The same, or of a candidate, that it is what would be taken: the rules see it when the candidate was chosen.
-fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Record {
-    let mut record = taken(sample, attempt);
-    if attempt.candidate > 0 {
-        record.name = "answer_offered";
-        attempt.lifeline.clone_into(&mut record.lifeline);
-        let told = record.data[TOLD].take();
-        record.data[HELD] = told;
-        if let Some(data) = record.data.as_object_mut() {
-            data.remove(TOLD);
-        }
+/// That an answer is taken. A candidate's is offered: rules see it when the candidate was chosen.
+fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
+    if attempt.candidate == 0 {
+        return taken(sample, attempt);
     }
-    record
+    let taken = AnswerTaken::of(&sample.received, sample.labels.clone())?;
+    Some(attempt.event(Kind::Act, RunEvent::AnswerOffered(taken.into())))
 }
 
-/// That a candidate's answer is taken, now that it was chosen; nothing where it was no answer of its own.
+/// That a candidate's answer is taken, now that it was chosen; nothing if it was no answer of its own.
 pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Result<Option<Record>, StationError> {
-    let is_it = |event: &Event| event.data["artifact"] == *answer.as_str() && !event.data[HELD].is_null();
-    let found = ["answer_offered", "answer_received"]
-        .iter()
-        .find_map(|name| attempt.run.last_where(lifeline_of(candidate), name, is_it));
-    let Some(Event { data, .. }) = found else { return Ok(None) };
+    let lifeline = lifeline_of(candidate);
+    let offered = attempt.run.find_last(lifeline, |entry| match &entry.event {
+        RunEvent::AnswerOffered(offered) if offered.artifact == *answer => Some(AnswerTaken::from(offered.clone())),
+        _ => None,
+    });
+    let received = || {
+        attempt.run.find_last(lifeline, |entry| match &entry.event {
+            RunEvent::AnswerReceived(received) if received.artifact == *answer => AnswerTaken::of(received, None),
+            _ => None,
+        })
+    };
+    let Some(taken) = offered.or_else(received) else { return Ok(None) };
     let asked = attempt.run.labels();
-    if !asked.is_empty() && data[HELD]["asked"] != *asked.sha().as_str() {
+    if !asked.is_empty() && taken.told.labels.as_ref().is_none_or(|labels| labels.asked != asked.sha()) {
         let message = format!(
             "an answer of candidate {candidate} was not labelled with what the policy's rules speak of; go on under the \
              policy under which it was drafted, or forge again under this one"
         );
         return Err(Halt { reason: StopReason::Settings, message }.into());
     }
-    Ok(Some(attempt.event(Kind::Act, "answer_taken", taken_data(&data, None))))
+    Ok(Some(attempt.event(Kind::Act, RunEvent::AnswerTaken(taken))))
 }
 
 /// What an intervention was for.
@@ -179,32 +187,22 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// What it cost, and what it prevented. `further` are the events of the further answers.
-    fn event(&self, best: &Tried, samples: &[Sampled], further: &[Value], attempt: &Attempt<'_>) -> Record {
-        let before: Vec<&str> = self.before.iter().map(|violated| violated.rule.as_str()).collect();
-        let prevented: Vec<&str> = before.iter().copied().filter(|rule| !best.violates(rule)).collect();
-        let cost_usd: Option<f64> = further.iter().map(cost).sum();
-        attempt.event(
-            Kind::Choice,
-            "intervened",
-            json!({
-                "rule": self.rule.rule, "which": self.which, "purpose": self.purpose, "calls": further.len(),
-                "candidate": best.sample.event.data["candidate"], "prevented": prevented, "violated": best.told.violated,
-                "owed": self.rule.owed, "cost_usd": cost_usd, "tokens": further.iter().map(tokens).sum::<u64>(),
-                "samples": samples,
-            }),
-        )
+    /// What it cost, and what it prevented. `further` are the further answers.
+    fn event(&self, best: &Tried, samples: Vec<Sampled>, further: &[AnswerReceived], attempt: &Attempt<'_>) -> Record {
+        let before = self.before.iter().map(|violated| violated.rule.clone());
+        let intervened = Intervened {
+            rule: self.rule.rule.clone(),
+            which: self.which,
+            purpose: self.purpose.to_owned(),
+            calls: u32::try_from(further.len()).unwrap_or(u32::MAX),
+            candidate: best.sample.received.candidate,
+            prevented: before.filter(|rule| !best.violates(rule)).collect(),
+            violated: best.told.violated.clone(),
+            owed: self.rule.owed.clone(),
+            cost_usd: further.iter().map(AnswerReceived::cost).sum(),
+            tokens: further.iter().map(AnswerReceived::tokens).sum(),
+            samples,
+        };
+        attempt.event(Kind::Choice, RunEvent::Intervened(intervened))
     }
-}
-
-/// US dollars of an answer, with the estimate of what was not counted; `None` if neither is known.
-pub(super) fn cost(data: &Value) -> Option<f64> {
-    let (counted, estimated) = (data["cost_usd"].as_f64(), data["estimated"]["cost_usd"].as_f64());
-    counted.or(estimated).map(|_| counted.unwrap_or(0.0) + estimated.unwrap_or(0.0))
-}
-
-/// Tokens of an answer, with the estimate of what was not counted.
-pub(super) fn tokens(data: &Value) -> u64 {
-    let counts = [&data["usage"], &data["estimated"]["usage"]].into_iter().filter_map(Value::as_object).flatten();
-    counts.filter_map(|(_, n)| n.as_u64()).fold(0, u64::saturating_add)
 }

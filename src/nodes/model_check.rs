@@ -3,19 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use serde::Deserialize;
-
-use super::desk::{Desk, current, defect, to_json, tool_trouble};
+use super::desk::{Desk, current, tool_trouble};
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{
-    Attempt, CheckRecord, Event, Facts, Halt, Product, RunView, Station, StationError, StopReason, file,
+    Attempt, CheckRecord, Event, Facts, Halt, Product, RunEvent, RunView, Station, StationError, StopReason, file,
 };
 use crate::tla::{Cfg, Checked, Reached, WitnessOutcome, asserting};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
-    let output = match attempt.recall("check_finished", |_| true) {
-        Some(event) => Sha::deserialize(&event.data["output"]).map_err(|e| defect(&e))?,
+    let output = match attempt.recall(RunEvent::try_as_check_finished_ref) {
+        Some(check) => check.output.clone(),
         None => check(desk, view, attempt).await?,
     };
     Ok(Product {
@@ -82,12 +80,11 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         outcome: checked.outcome,
         module: module_sha.clone(),
         cfg: cfg_sha.clone(),
+        output: output.clone(),
         checked: checked_names,
         asserting,
     };
-    let mut data = to_json(&record);
-    data["output"] = to_json(&output);
-    attempt.record(Kind::Act, "check_finished", data)?;
+    attempt.record(Kind::Act, RunEvent::CheckFinished(Box::new(record)))?;
     desk.write_record(attempt)?;
     Ok(output)
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, HELD, Sample, offer, prompt_trouble, withdraw};
-use super::intervene::{as_if_taken, cost, tokens};
+use super::desk::{Desk, Sample, Seen, offer, prompt_trouble, withdraw};
+use super::intervene::{as_if_taken, taken_record};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
 use crate::monitor::{How, Prediction};
-use crate::pipeline::{Attempt, StationError};
+use crate::pipeline::{AnswerFacts, AnswerReceived, AnswerTaken, Attempt, Predicted, RunEvent, StationError};
 use crate::prompt::json_object;
 use crate::temporal::Standing;
 
@@ -33,47 +33,61 @@ impl Desk {
             return Ok(BTreeMap::new());
         }
         let candidate = request.key.candidate;
-        let is_this = |data: &Value| data["purpose"] == request.key.purpose && data["candidate"] == candidate;
         let mut estimates: BTreeMap<String, f64> = BTreeMap::new();
         let samples = if prediction.how == How::Ask { 1 } else { prediction.samples };
         let mut said = Vec::new();
         for number in 0..samples {
             let asked = self.ahead(request, sample, prediction, (number, &undecided), attempt)?;
-            let answer = self.sample(asked, attempt, HELD).await?;
+            let answer = self.sample(asked, attempt, Seen::IfTaken).await?;
             let share = |holds: bool| if holds { 1.0 / f64::from(samples) } else { 0.0 };
             match prediction.how {
                 How::Ask => estimates.extend(probabilities(&answer.reply.text, &undecided)),
                 How::Sampling => {
                     let mut records = as_if_taken(sample, attempt);
                     for text in answers(&answer.reply.text, prediction.steps) {
-                        let told = json!({"text": attempt.keep(&text)?, "tools": [], "stop_reason": null});
-                        let mut next = attempt.event(Kind::Act, "answer_taken", json!({"told": told}));
-                        attempt.taker.clone_into(&mut next.lifeline);
-                        records.push(next);
+                        let text = attempt.keep(&text)?;
+                        let told =
+                            AnswerFacts { text: text.clone(), tools: Vec::new(), stop_reason: None, labels: None };
+                        let taken = AnswerTaken {
+                            // For what it would be asked is not known.
+                            purpose: String::new(),
+                            candidate: 0,
+                            artifact: text,
+                            provider: self.caller.name().to_owned(),
+                            reads: Vec::new(),
+                            told,
+                        };
+                        records.push(taken_record(taken, attempt));
                     }
                     for (rule, verdicts) in attempt.run.foresee(records, attempt.taken_before.len())? {
                         *estimates.entry(rule).or_default() += share(prediction.matches(&verdicts));
                     }
                 }
             }
-            said.push(answer.event.data);
+            said.push(answer.received);
         }
         // Whoever is asked again must not find there what others have answered.
         for path in [REQUEST, ANSWER] {
             withdraw(attempt, path)?;
         }
-        if attempt.recall("predicted", is_this).is_none() {
-            let cost_usd: Option<f64> = said.iter().map(cost).sum();
-            attempt.record(
-                Kind::Act,
-                "predicted",
-                json!({
-                    "purpose": request.key.purpose, "candidate": candidate, "how": prediction.how,
-                    "pattern": prediction.pattern, "steps": prediction.steps, "threshold": prediction.threshold,
-                    "estimates": estimates, "calls": said.len(), "cost_usd": cost_usd,
-                    "tokens": said.iter().map(tokens).sum::<u64>(),
-                }),
-            )?;
+        let is_this = |event: &RunEvent| {
+            let predicted = event.try_as_predicted_ref();
+            predicted.is_some_and(|p| p.purpose == request.key.purpose && p.candidate == candidate)
+        };
+        if !attempt.has(is_this) {
+            let predicted = Predicted {
+                purpose: request.key.purpose.clone(),
+                candidate,
+                how: prediction.how,
+                pattern: prediction.pattern.clone(),
+                steps: prediction.steps,
+                threshold: prediction.threshold,
+                estimates: estimates.clone(),
+                calls: u32::try_from(said.len()).unwrap_or(u32::MAX),
+                cost_usd: said.iter().map(AnswerReceived::cost).sum(),
+                tokens: said.iter().map(AnswerReceived::tokens).sum(),
+            };
+            attempt.record(Kind::Act, RunEvent::Predicted(predicted))?;
         }
         estimates.retain(|_, estimate| *estimate >= prediction.threshold - f64::EPSILON);
         Ok(estimates)

@@ -1,64 +1,36 @@
 //! A run's answers as a recording, read from its journal.
 
-use serde::Deserialize;
-use serde_json::Value;
-
-use crate::journal::{ArtifactStore, Event, Sha, StoreError, is_apart};
-use crate::llm::{FileRead, Recorded, Recording, RequestKey, Timing, Usage};
-use crate::pipeline::{MAX_CANDIDATES, Stage, Station, lifeline_of};
-
-#[derive(Deserialize)]
-struct Sent {
-    key: RequestKey,
-    wording: Sha,
-    prompt_start: String,
-}
-
-#[derive(Deserialize)]
-struct Received {
-    request: u64,
-    artifact: Sha,
-    provider: String,
-    reads: Vec<FileRead>,
-    model: Option<String>,
-    #[serde(default)]
-    told: Told,
-    #[serde(default)]
-    held: Told,
-    usage: Option<Usage>,
-    cost_usd: Option<f64>,
-}
-
-#[derive(Default, Deserialize)]
-struct Told {
-    stop_reason: Option<String>,
-}
+use crate::journal::{ArtifactStore, StoreError, is_apart};
+use crate::llm::{Recorded, Recording, RequestKey, Timing};
+use crate::mutation::Outcome;
+use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, RunEvent, Stage, Station, lifeline_of};
 
 /// The answers of the line of revisions that led to where the run stands. Each revision of it is one pass, as in a run
 /// without branches: a branch counts its passes from 0, and would overwrite what it came from.
-pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording, StoreError> {
+pub fn recording_of(entries: &[Entry], store: &ArtifactStore) -> Result<Recording, StoreError> {
     let mut recording = Recording::default();
-    let line = line(events);
-    for event in events.iter().filter(|e| e.name == "answer_received") {
-        let Some(pass) = line.iter().position(|rev| *rev == event.rev) else { continue };
-        let Ok(received) = Received::deserialize(&event.data) else { continue };
-        let sent = events.iter().find(|e| e.seq == received.request);
-        let Some(sent) = sent.and_then(|e| Sent::deserialize(&e.data).ok()) else { continue };
+    let line = line(entries);
+    let received = entries.iter().filter_map(|entry| Some((entry, entry.event.try_as_answer_received_ref()?)));
+    for (entry, answer) in received {
+        let Some(pass) = line.iter().position(|rev| *rev == entry.rev) else { continue };
+        let sent = entries.iter().find(|e| e.seq == answer.request);
+        let Some(sent) = sent.and_then(|entry| entry.event.try_as_request_sent_ref()) else { continue };
+        let stop_reason = |facts: &Option<AnswerFacts>| facts.as_ref().and_then(|facts| facts.stop_reason.clone());
         let recorded = Recorded {
             v: 1,
             key: RequestKey { place: u32::try_from(pass).unwrap_or(sent.key.place), ..sent.key.clone() },
-            wording: sent.wording,
-            prompt_start: sent.prompt_start,
-            reads: received.reads,
-            usage: received.usage,
-            cost_usd: received.cost_usd,
-            model: received.model,
-            stop_reason: received.told.stop_reason.or(received.held.stop_reason),
-            provider: received.provider,
-            late: is_late(event, &sent.key.node, events),
-            check_timed_out: timed_out(event, &sent.key.node, events),
+            wording: sent.wording.clone(),
+            prompt_start: sent.prompt_start.clone(),
+            reads: answer.reads.clone(),
+            usage: answer.usage,
+            cost_usd: answer.cost_usd,
+            model: answer.model.clone(),
+            stop_reason: stop_reason(&answer.told).or_else(|| stop_reason(&answer.held)),
+            provider: answer.provider.clone(),
+            late: is_late(entry, &sent.key.node, entries),
+            check_timed_out: timed_out(entry, &sent.key.node, entries),
             timing: Vec::new(),
-            answer: store.text(&received.artifact)?,
+            answer: store.text(&answer.artifact)?,
         };
         match recording.answers.iter_mut().find(|a| a.key == recorded.key) {
             Some(earlier) => *earlier = recorded,
@@ -66,51 +38,49 @@ pub fn recording_of(events: &[Event], store: &ArtifactStore) -> Result<Recording
         }
     }
     if let Some(first) = recording.answers.first_mut() {
-        first.timing = events.iter().filter_map(|event| timing_of(event, &line)).collect();
+        first.timing = entries.iter().filter_map(|entry| timing_of(entry, &line)).collect();
     }
     Ok(recording)
 }
 
 /// What the clock decided in an attempt of a node that asks no model.
-fn timing_of(event: &Event, line: &[u32]) -> Option<Timing> {
-    let place = line.iter().position(|rev| *rev == event.rev)?;
-    let (decided, names) = match (event.name.as_str(), event.lifeline.as_str()) {
-        ("check_finished", "model_check") => (
-            &event.data["outcome"],
-            names(&event.data["outcome"]["witnesses"], |witness| witness["out_of_time"] == true),
-        ),
-        ("mutants_judged", _) => (&event.data, names(&event.data["mutants"], |mutant| mutant["outcome"] == "timeout")),
+fn timing_of(entry: &Entry, line: &[u32]) -> Option<Timing> {
+    let place = line.iter().position(|rev| *rev == entry.rev)?;
+    let (out_of_time, timed_out, unjudged) = match &entry.event {
+        RunEvent::CheckFinished(check) if entry.lifeline == Station::ModelCheck.name() => {
+            let late = check.outcome.witnesses.iter().filter(|witness| witness.out_of_time);
+            (check.outcome.verdict.is_out_of_time(), late.map(|witness| witness.name.clone()).collect(), Vec::new())
+        }
+        RunEvent::MutantsJudged(mutants) => {
+            let judged = &mutants.judged;
+            let late = judged.of(Outcome::Timeout).map(|mutant| mutant.name.clone());
+            (judged.out_of_time, late.collect(), judged.unjudged.clone())
+        }
         _ => return None,
     };
     Some(Timing {
-        node: event.lifeline.clone(),
+        node: entry.lifeline.clone(),
         place: u32::try_from(place).ok()?,
-        attempt: event.attempt,
-        out_of_time: decided["out_of_time"] == true,
-        timed_out: names,
-        unjudged: Vec::deserialize(&event.data["unjudged"]).unwrap_or_default(),
+        attempt: entry.attempt,
+        out_of_time,
+        timed_out,
+        unjudged,
     })
-}
-
-fn names(all: &Value, is_wanted: impl Fn(&&Value) -> bool) -> Vec<String> {
-    let wanted = all.as_array().into_iter().flatten().filter(is_wanted);
-    wanted.filter_map(|one| one["name"].as_str().map(str::to_owned)).collect()
 }
 
 /// Whether the choice that a candidate's answer was drafted for was made without it: it came later, or what followed
 /// from it did.
-fn is_late(answer: &Event, node: &str, events: &[Event]) -> bool {
+fn is_late(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
     let stage = stage_of(node);
-    let here = || events.iter().filter(|event| event.rev == answer.rev);
+    let here = || entries.iter().filter(|entry| entry.rev == answer.rev);
     let was_received = || {
-        here().any(|event| {
-            let number = event.data["candidate"].as_u64().and_then(|n| u32::try_from(n).ok());
-            event.name == "candidate_received"
-                && number.is_some_and(|n| (1..=MAX_CANDIDATES).contains(&n) && lifeline_of(n) == answer.lifeline)
-                && Stage::deserialize(&event.data["stage"]).ok() == Some(stage)
+        here().filter_map(|entry| entry.event.try_as_candidate_received_ref()).any(|received| {
+            (1..=MAX_CANDIDATES).contains(&received.candidate)
+                && lifeline_of(received.candidate) == answer.lifeline
+                && received.stage == stage
         })
     };
-    is_apart(&answer.lifeline) && here().any(|event| event.name == "candidate_chosen") && !was_received()
+    is_apart(&answer.lifeline) && here().any(|entry| entry.event.is_candidate_chosen()) && !was_received()
 }
 
 fn stage_of(node: &str) -> Stage {
@@ -121,28 +91,29 @@ fn stage_of(node: &str) -> Stage {
 }
 
 /// Whether the quick check of a candidate's answer ended for want of time.
-fn timed_out(answer: &Event, node: &str, events: &[Event]) -> bool {
-    let mut here = events.iter().filter(|event| event.rev == answer.rev && event.lifeline == answer.lifeline);
-    is_apart(&answer.lifeline)
-        && match stage_of(node) {
-            Stage::Formalization => here.any(|e| e.name == "quickly_checked" && e.data["out_of_time"] == true),
-            Stage::Properties => here.any(|e| e.name == "check_finished" && e.data["outcome"]["out_of_time"] == true),
-        }
+fn timed_out(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
+    let here = entries.iter().filter(|entry| entry.rev == answer.rev && entry.lifeline == answer.lifeline);
+    let stage = stage_of(node);
+    let is_out_of_time = |event: &RunEvent| match event {
+        RunEvent::QuicklyChecked(quick) => stage == Stage::Formalization && quick.out_of_time,
+        RunEvent::CheckFinished(check) => stage == Stage::Properties && check.outcome.verdict.is_out_of_time(),
+        _ => false,
+    };
+    is_apart(&answer.lifeline) && here.map(|entry| &entry.event).any(is_out_of_time)
 }
 
 /// The revisions that led to the last one, itself included. A revision is made from the one before it, or from the one
 /// that its branch names.
-fn line(events: &[Event]) -> Vec<u32> {
+fn line(entries: &[Entry]) -> Vec<u32> {
     let mut line: Vec<u32> = Vec::new();
     let mut known: Vec<Vec<u32>> = Vec::new();
-    for event in events {
-        if event.name == "branch_started" {
-            let from = event.data["from"].as_u64().and_then(|n| u32::try_from(n).ok());
-            let parent = known.iter().find(|line| line.last().copied() == from);
+    for entry in entries {
+        if let RunEvent::BranchStarted(branch) = &entry.event {
+            let parent = known.iter().find(|line| line.last() == Some(&branch.from));
             line = parent.cloned().unwrap_or_default();
         }
-        if line.last() != Some(&event.rev) {
-            line.push(event.rev);
+        if line.last() != Some(&entry.rev) {
+            line.push(entry.rev);
             known.push(line.clone());
         }
     }

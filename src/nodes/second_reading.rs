@@ -8,7 +8,9 @@ use serde_json::json;
 use super::desk::{Ask, Desk, as_read, current, numbered, schema_of};
 use super::facts::enlarged;
 use crate::journal::Kind;
-use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::pipeline::{
+    Attempt, Event, Facts, Feedback, Product, RunEvent, RunView, Station, StationError, Unreadable, file,
+};
 use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
 use crate::tla::{UNCUT, probe_lines, trace_table};
 
@@ -74,7 +76,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let opinion = match read(&reply.text) {
         Ok(opinion) => as_read(attempt, opinion)?,
         Err(problem) if !view.state.unreadable => {
-            attempt.record(Kind::Act, "unreadable", json!({"why": problem.what}))?;
+            attempt.record(Kind::Act, RunEvent::Unreadable(Unreadable { why: problem.what }))?;
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
         }
         // Whoever cannot be understood twice has not agreed.

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
-use serde::Deserialize;
 
-use super::desk::{Desk, current, defect, to_json, tool_trouble};
+use super::desk::{Desk, current, tool_trouble};
 use crate::journal::Kind;
 use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_of_one, mutants, requirements_touched,
 };
-use crate::pipeline::{Attempt, Event, Facts, Judged, JudgedMutant, Product, RunView, StationError, file, unfit_check};
+use crate::pipeline::{
+    Attempt, Event, Facts, Judged, JudgedMutant, Product, RunEvent, RunView, StationError, file, unfit_check,
+};
 use crate::tla::{Cfg, Module, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError};
 
@@ -28,14 +29,14 @@ const FILE: &str = "Spec.tla";
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
     // Properties on trial are measured by the mutants that were judged before them.
     let before = view.strengthening.as_ref().filter(|_| view.state.on_trial).map(|s| &s.now);
-    let judged = match attempt.recall("mutants_judged", |_| true) {
-        Some(event) => Judged::deserialize(&event.data).map_err(|e| defect(&e))?,
+    let judged = match attempt.recall(RunEvent::try_as_mutants_judged_ref) {
+        Some(known) => known.judged.clone(),
         None => {
             let judged = match unfit_check(view.fresh_check()) {
                 Some(why) => Judged::unfit(why),
                 None => judge(desk, view, attempt, before).await?,
             };
-            attempt.record(Kind::Act, "mutants_judged", with_counts(&judged))?;
+            attempt.record(Kind::Act, RunEvent::MutantsJudged(judged.clone().into()))?;
             desk.write_record(attempt)?;
             judged
         }
@@ -48,16 +49,6 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         feedback: Vec::new(),
         facts: Facts::Nothing,
     })
-}
-
-/// As it is journaled: with what a reader would have to count.
-fn with_counts(judged: &Judged) -> serde_json::Value {
-    let mut data = to_json(judged);
-    data["tally"] = to_json(&judged.tally());
-    for outcome in Outcome::ALL {
-        data["counts"][outcome.words().replace(' ', "_")] = to_json(&judged.of(outcome).count());
-    }
-    data
 }
 
 /// A mutant that is to be judged, or what is known of it.

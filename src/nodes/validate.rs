@@ -13,7 +13,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         Some(inspection) => inspection,
         None => {
             let inspection = desk.inspect(&source).await.map_err(|e| tool_trouble(&e))?;
-            record_inspection(attempt, "translate and parse", &inspection, &[])?;
+            record_inspection(attempt, "translate and parse", &inspection, None)?;
             inspection
         }
     };

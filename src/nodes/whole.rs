@@ -1,13 +1,11 @@
 //! Drafting as a whole: one answer in the first pass of a run, of which each station takes its part. Whatever is not in
 //! it, or was drafted for something that it does not hold, is asked for at its own station.
 
-use serde_json::json;
-
 use super::desk::{Reply, current};
 use super::intervene::taken_of;
 use crate::config::Draft;
 use crate::journal::Kind;
-use crate::pipeline::{Attempt, RunError, RunView, Station, StationError, file};
+use crate::pipeline::{Attempt, PartMissing, PartTaken, RunError, RunEvent, RunView, Station, StationError, file};
 use crate::prompt::{module, parts};
 
 /// The artifact that later stations find their parts in.
@@ -17,7 +15,9 @@ pub(super) const PURPOSE: &str = "whole";
 
 /// Whether the first question of the run is for the whole. A branch has another revision than the first.
 pub(super) fn is_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
-    let received = |purpose: &str| attempt.recall("answer_received", |data| data["purpose"] == purpose).is_some();
+    let received = |purpose: &str| {
+        attempt.has(|event| event.try_as_answer_received_ref().is_some_and(|answer| answer.purpose == purpose))
+    };
     // What was received is used, whatever is set since.
     view.rev == 0 && (received(PURPOSE) || (view.settings.draft == Draft::Whole && !received("draft")))
 }
@@ -28,8 +28,9 @@ pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> 
     let Some(sha) = chosen.and_then(|one| one.properties.clone()).filter(|_| view.artifact(own).is_none()) else {
         return Ok(None);
     };
-    if attempt.recall("part_taken", |_| true).is_none() {
-        let part = attempt.event(Kind::Act, "part_taken", json!({"of": sha, "artifact": sha}));
+    if !attempt.has(RunEvent::is_part_taken) {
+        let part = PartTaken { of: Some(sha.clone()), artifact: sha.clone() };
+        let part = attempt.event(Kind::Act, RunEvent::PartTaken(part));
         let taken = match view.chosen() {
             Some(one) => taken_of(attempt, one.candidate, &sha)?,
             None => None,
@@ -62,16 +63,18 @@ pub(super) fn part(
         Station::GenerateInvariants => (parts.properties, "it holds no section of properties"),
         _ => (None, "it is not asked for this"),
     };
-    let of = view.artifact(ANSWER);
+    let of = view.artifact(ANSWER).cloned();
     let Some(text) = part else {
-        if attempt.recall("part_missing", |_| true).is_none() {
-            attempt.record(Kind::Act, "part_missing", json!({"of": of, "why": why}))?;
+        if !attempt.has(RunEvent::is_part_missing) {
+            let missing = PartMissing { of, why: why.to_owned() };
+            attempt.record(Kind::Act, RunEvent::PartMissing(missing))?;
         }
         return Ok(None);
     };
     let sha = attempt.keep(&text)?;
-    if attempt.recall("part_taken", |_| true).is_none() {
-        attempt.record(Kind::Act, "part_taken", json!({"of": of, "artifact": sha}))?;
+    if !attempt.has(RunEvent::is_part_taken) {
+        let taken = PartTaken { of, artifact: sha.clone() };
+        attempt.record(Kind::Act, RunEvent::PartTaken(taken))?;
     }
     Ok(Some(Reply { text, sha, reads: Vec::new(), replayed: false }))
 }

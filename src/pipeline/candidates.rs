@@ -3,17 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-
+use super::claims::CandidateClaims;
 use super::driver::closed;
+use super::events::{CandidateStarted, Record, RunEvent};
+use super::lifelines::CANDIDATE_LIFELINES;
 use super::machine::transition;
 use super::objective::ObjectiveStep;
 use super::records::{Product, Standing};
-use super::run::{record, to_value};
+use super::run::record;
 use super::view::RunView;
-use crate::journal::{Event, Kind, Record, Sha};
-use crate::monitor::log::CANDIDATE_LIFELINES;
+use crate::journal::{Kind, Sha};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How many formalizations may be drafted side by side.
 pub const MAX_CANDIDATES: u32 = 8;
@@ -31,7 +32,7 @@ pub fn lifeline_of(candidate: u32) -> &'static str {
 }
 
 /// How far a candidate has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Drafted, translated, parsed and quickly checked.
@@ -41,7 +42,7 @@ pub enum Stage {
 }
 
 /// What a quick check said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuickCheck {
     /// `holds`, `violated`, `invalid` or `inconclusive`.
     pub verdict: String,
@@ -64,7 +65,7 @@ pub struct QuickCheck {
 }
 
 /// What a candidate came to (`candidate_finished`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Candidate {
     /// Its number, from 1.
     pub candidate: u32,
@@ -152,17 +153,21 @@ impl Candidate {
         }
     }
 
-    /// What it tells the others, for formulas.
-    pub fn says(&self) -> serde_json::Value {
-        json!({
-            "points": self.points(), "source": self.source, "module": self.module, "cfg": self.cfg,
-            "accepted": self.module.is_some(), "verdict": self.quick.as_ref().map(|quick| &quick.verdict),
-        })
+    /// Its claims, for formulas.
+    pub fn claims(&self) -> CandidateClaims {
+        CandidateClaims {
+            points: self.points(),
+            source: self.source.clone(),
+            module: self.module.clone(),
+            cfg: self.cfg.clone(),
+            accepted: self.module.is_some(),
+            verdict: self.quick.as_ref().map(|quick| quick.verdict.clone()),
+        }
     }
 }
 
 /// What the choice rested on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenBy {
     /// What the tools said of each.
@@ -172,7 +177,7 @@ pub enum ChosenBy {
 }
 
 /// Which candidate goes on (`candidate_chosen`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Chosen {
     /// Its number.
     pub chosen: u32,
@@ -235,6 +240,29 @@ pub struct Candidates {
 }
 
 impl Candidates {
+    /// A candidate begins, or is given properties.
+    pub(super) fn begin(&mut self, CandidateStarted { candidate, of }: CandidateStarted) {
+        self.of = self.of.max(of);
+        self.given_up.remove(&candidate);
+        self.open.insert(candidate);
+    }
+
+    /// A candidate has come to the end of a stage.
+    pub(super) fn finish(&mut self, one: Candidate) {
+        let number = one.candidate;
+        self.all.retain(|other| other.candidate != number);
+        self.all.push(one);
+        self.all.sort_by_key(|one| one.candidate);
+        self.open.remove(&number);
+        self.given_up.remove(&number);
+    }
+
+    /// A candidate ends without a result.
+    pub(super) fn give_up(&mut self, one: GivenUp) {
+        self.open.remove(&one.candidate);
+        self.given_up.insert(one.candidate, one);
+    }
+
     /// All that have begun.
     pub fn begun(&self) -> BTreeSet<u32> {
         let finished = self.all.iter().map(|one| one.candidate);
@@ -261,15 +289,8 @@ impl Candidates {
     }
 }
 
-#[derive(Deserialize)]
-struct Started {
-    candidate: u32,
-    #[serde(default)]
-    of: u32,
-}
-
 /// That a candidate came to nothing more (`candidate_given_up`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GivenUp {
     /// Its number.
     pub candidate: u32,
@@ -281,35 +302,6 @@ pub struct GivenUp {
 }
 
 impl RunView {
-    /// Takes in an event of a candidate, or of the choice among them.
-    pub(super) fn take_candidate(&mut self, event: &Event) -> Result<(), serde_json::Error> {
-        let here = self.candidates.entry(event.rev).or_default();
-        match event.name.as_str() {
-            "candidate_started" | "leader_told" => {
-                let Started { candidate, of } = Started::deserialize(&event.data)?;
-                here.of = here.of.max(of);
-                here.given_up.remove(&candidate);
-                here.open.insert(candidate);
-            }
-            "candidate_finished" => {
-                let one = Candidate::deserialize(&event.data)?;
-                let number = one.candidate;
-                here.all.retain(|other| other.candidate != one.candidate);
-                here.all.push(one);
-                here.all.sort_by_key(|one| one.candidate);
-                here.open.remove(&number);
-                here.given_up.remove(&number);
-            }
-            "candidate_chosen" => here.chosen = Some(Chosen::deserialize(&event.data)?),
-            _ => {
-                let one = GivenUp::deserialize(&event.data)?;
-                here.open.remove(&one.candidate);
-                here.given_up.insert(one.candidate, one);
-            }
-        }
-        Ok(())
-    }
-
     /// The candidate that went on in the revision in work.
     pub fn chosen(&self) -> Option<&Candidate> {
         let here = self.candidates.get(&self.rev)?;
@@ -339,8 +331,8 @@ impl RunView {
                 Some(_) => "an answer came, and the run ended before anybody looked at it",
                 None => "its answer was not waited for any longer",
             };
-            let one = to_value(&GivenUp { candidate, why: why.to_owned(), answer });
-            record(lifeline, Kind::Act, "candidate_given_up", self.rev, 0, one)
+            let event = RunEvent::CandidateGivenUp(GivenUp { candidate, why: why.to_owned(), answer });
+            record(lifeline, Kind::Act, self.rev, 0, event)
         };
         open.into_iter().map(record).collect()
     }
@@ -454,6 +446,6 @@ mod tests {
             assert_eq!(lifeline_of(number), format!("formalize_{number}"));
             assert!(crate::journal::is_apart(lifeline_of(number)));
         }
-        assert!(!crate::monitor::log::STATION_LIFELINES.iter().any(|name| crate::journal::is_apart(name)));
+        assert!(!crate::pipeline::STATION_LIFELINES.iter().any(|name| crate::journal::is_apart(name)));
     }
 }

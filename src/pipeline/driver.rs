@@ -5,9 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use serde_json::json;
-
+use super::claims::{claims_of, restorations};
 use super::errands::{Errands, UnderWay, errands};
+use super::events::{AttemptFinished, Evaluation, GuardEvaluated, Record, Routed, RunEvent};
 use super::folder;
 use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
 use super::knowledge::Judgement;
@@ -15,13 +15,12 @@ use super::machine::{Effect, Outcome, Position, StopReason, Transition, transiti
 use super::objective::ends_with_its_best;
 use super::records::{Changed, Facts, Finished, Product, Revision, Spent};
 use super::routes::{On, Row};
-use super::run::{Attempt, Run, RunError, record, restorations, to_value};
-use super::said::said;
+use super::run::{Attempt, Run, RunError, record};
 use super::station::Station;
 use super::strengthen::MUTANTS;
 use super::view::RunView;
 use super::watch::RuleEnd;
-use crate::journal::{Kind, Record};
+use crate::journal::Kind;
 use crate::tla::with_checker;
 
 /// What is to be done next.
@@ -141,8 +140,10 @@ async fn settle(run: &Run, under_way: &mut UnderWay<'_>) -> Result<(), RunError>
     let view = run.view();
     folder::put_away(run, &view)?;
     let answer = |lifeline: &str| {
-        let event = run.last_of(lifeline, "answer_received").filter(|event| event.rev == view.rev)?;
-        serde_json::from_value(event.data["artifact"].clone()).ok()
+        run.find_last(lifeline, |entry| match &entry.event {
+            RunEvent::AnswerReceived(answer) => Some((entry.rev == view.rev).then(|| answer.artifact.clone())),
+            _ => None,
+        })?
     };
     let given_up = view.given_up(answer);
     if !given_up.is_empty() {
@@ -155,7 +156,7 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
     let (outcome, reason, why) = (Outcome::Stopped, Some(halt.reason), halt.message.clone());
     let finished = Finished { outcome, reason, why, best: None, rules: Vec::new() };
     let rev = run.view().rev;
-    run.append(vec![record("run", Kind::Act, "run_finished", rev, 0, to_value(&finished)).after_all()]).map(|_| ())
+    run.append(vec![record("run", Kind::Act, rev, 0, RunEvent::RunFinished(finished)).after_all()]).map(|_| ())
 }
 
 /// Journals what was made and what follows from it.
@@ -188,10 +189,9 @@ impl Finishing<'_> {
         product: Product,
         ends: impl Fn(&[Record]) -> Result<Vec<RuleEnd>, E>,
     ) -> Result<Vec<Record>, E> {
-        let is_end = |record: &Record| record.name == "run_finished";
         let (row, mut group) = self.followed(product.clone(), None);
-        // Nobody asks how the rules stand where the run goes on.
-        if !group.iter().any(is_end) {
+        // Rules are evaluated only if the run ends.
+        if !group.iter().any(|record| record.event.is_run_finished()) {
             return Ok(group);
         }
         let mut rules = ends(&group)?;
@@ -202,8 +202,10 @@ impl Finishing<'_> {
             let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
             rules = ends(&group)?.into_iter().map(|rule| RuleEnd { forbade: forbade(&rule), ..rule }).collect();
         }
-        if let Some(end) = group.iter_mut().find(|record| is_end(record)).filter(|_| !rules.is_empty()) {
-            end.data["rules"] = to_value(&rules);
+        for record in &mut group {
+            if let RunEvent::RunFinished(finished) = &mut record.event {
+                finished.rules = std::mem::take(&mut rules);
+            }
         }
         Ok(group)
     }
@@ -217,15 +219,12 @@ impl Finishing<'_> {
         let product = &product;
         let t = transition(&before.settings.rules, &before.state, &product.event);
         let lifeline = job.lifeline();
-        let here = |kind, name, data| record(lifeline, kind, name, before.rev, attempt, data);
+        let here = |kind, event| record(lifeline, kind, before.rev, attempt, event);
 
-        let mut finished = to_value(product);
-        if let Some(says) = said(job, product, &after) {
-            finished["says"] = says;
-        }
-        let mut group = vec![here(Kind::Send, "attempt_finished", finished)];
+        let finished = AttemptFinished { product: product.clone(), says: claims_of(job, product, &after) };
+        let mut group = vec![here(Kind::Send, RunEvent::AttemptFinished(Box::new(finished)))];
         let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
-        group.extend(evaluated.map(|data| here(Kind::Choice, "guard_evaluated", data)));
+        group.extend(evaluated.map(|guard| here(Kind::Choice, RunEvent::GuardEvaluated(Box::new(guard)))));
         let to = destination(&t);
         let why = match (forbidden, lost.filter(|_| t.row == Row::ObjectiveLost)) {
             (Some(rules), _) => {
@@ -236,11 +235,8 @@ impl Finishing<'_> {
         };
         let why = with_checker(why, after.fresh_check());
         let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
-        group.push(here(
-            Kind::Choice,
-            "routed",
-            json!({"from": lifeline, "to": to, "row": t.row, "event": product.event, "on": on, "why": why}),
-        ));
+        let routed = Routed { from: lifeline.to_owned(), to, row: t.row, event: product.event, on, why: why.clone() };
+        group.push(here(Kind::Choice, RunEvent::Routed(Box::new(routed))));
         if t.effects.contains(&Effect::Restore) {
             let mut moved = after.clone();
             moved.end_trial(&t, None);
@@ -256,14 +252,14 @@ impl Finishing<'_> {
             let mut with_this = after.clone();
             with_this.take_closed(meta.clone());
             meta.objective = with_this.objective_step(meta.revision);
-            group.push(here(Kind::Act, "revision_closed", to_value(&meta)));
+            group.push(here(Kind::Act, RunEvent::RevisionClosed(Box::new(meta))));
             if let Some(outcome) = finish {
                 let best = match outcome {
                     outcome if ends_with_its_best(outcome) => with_this.best(None).map(|(rev, _)| rev),
                     _ => Some(before.rev),
                 };
                 let finished = Finished { outcome, reason: None, why, best, rules: Vec::new() };
-                group.push(record("run", Kind::Act, "run_finished", before.rev, 0, to_value(&finished)).after_all());
+                group.push(record("run", Kind::Act, before.rev, 0, RunEvent::RunFinished(finished)).after_all());
             }
         }
         (t.row, group)
@@ -290,24 +286,30 @@ fn judgement(run: &Run, view: &RunView, product: &Product) -> Result<Option<Judg
 }
 
 /// The guards that a review's product was judged by, with the first clause that fails and the values it saw.
-fn guards(judgement: &Judgement, product: &Product) -> Vec<serde_json::Value> {
+fn guards(judgement: &Judgement, product: &Product) -> Vec<GuardEvaluated> {
     let (facts, claimed) = match &product.facts {
         Facts::Reviewed { approval, flaw, .. } => (approval, flaw.as_deref()),
         Facts::ReviewUnreadable { approval, .. } => (approval, None),
         _ => return Vec::new(),
     };
     let clause = product.event.refused_by();
-    let mut all = vec![json!({
-        "guard": "approval", "holds": clause.is_none(), "clause": clause,
-        "formula": clause.map(ApprovalClause::formula), "values": clause.map(|c| judgement.approval_values(c)),
-        "why": clause.map(|c| judgement.refusal(c, facts).in_words()), "facts": facts,
+    let mut all = vec![GuardEvaluated::Approval(Evaluation {
+        holds: clause.is_none(),
+        clause,
+        formula: clause.map(|clause| clause.formula().to_owned()),
+        values: clause.map(|clause| judgement.approval_values(clause)),
+        why: clause.map(|clause| judgement.refusal(clause, facts).in_words()),
+        facts: (**facts).clone(),
     })];
     if let Some(facts) = claimed {
         let clause = product.event.flaw_refused_by();
-        all.push(json!({
-            "guard": "flaw", "holds": clause.is_none(), "clause": clause,
-            "formula": clause.map(FlawClause::formula), "values": clause.map(|c| judgement.flaw_values(c)),
-            "why": clause.map(|c| judgement.flaw_refusal(c, facts).in_words()), "facts": facts,
+        all.push(GuardEvaluated::Flaw(Evaluation {
+            holds: clause.is_none(),
+            clause,
+            formula: clause.map(|clause| clause.formula().to_owned()),
+            values: clause.map(|clause| judgement.flaw_values(clause)),
+            why: clause.map(|clause| judgement.flaw_refusal(clause, facts).in_words()),
+            facts: facts.clone(),
         }));
     }
     all
@@ -423,12 +425,8 @@ pub(super) fn closed(before: &RunView, after: &RunView) -> Revision {
 /// Takes up a run that was stopped or killed: journals who goes on, with which settings where they changed.
 pub fn resume(run: &Run, changed: &Changed) -> Result<(), RunError> {
     let view = run.view();
-    let mut group = vec![record("run", Kind::Act, "run_resumed", view.rev, 0, to_value(changed)).after_all()];
-    // An earlier version did not let the stations say what they had done.
-    if !run.told() && !view.current.is_empty() {
-        group.extend(restorations(&view));
-    }
-    run.append(group).map(|_| ())
+    let resumed = RunEvent::RunResumed(Box::new(changed.clone()));
+    run.append(vec![record("run", Kind::Act, view.rev, 0, resumed).after_all()]).map(|_| ())
 }
 
 impl RunView {

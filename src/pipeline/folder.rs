@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize as _;
-
 use super::candidates::Candidates;
+use super::events::Entry;
 use super::records::{Revision, file};
 use super::run::{FileState, Run, RunError, to_value};
 use super::view::RunView;
 use crate::files;
-use crate::journal::{Event, Sha};
+use crate::journal::Sha;
 
 /// Files at the top that a person edited and that were therefore left as they are.
 pub type Kept = Vec<PathBuf>;
@@ -47,17 +46,14 @@ pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
 
 /// Artifacts of a finished run that are missing, or no longer what the journal says: answers, and the texts of its
 /// revisions. A person may edit the files in `history/` and at the top, for a branch: they are no evidence.
-pub fn changed_files(root: &Path, view: &RunView, events: &[Event]) -> Vec<String> {
+pub fn changed_files(root: &Path, view: &RunView, entries: &[Entry]) -> Vec<String> {
     if view.finished.is_none() {
         return Vec::new();
     }
-    let answers = events.iter().filter(|event| event.name == "answer_received");
-    let answers: Vec<Sha> = answers.filter_map(|event| Sha::deserialize(&event.data["artifact"]).ok()).collect();
-    let mut expected: BTreeMap<PathBuf, &Sha> = BTreeMap::new();
-    expected.extend(answers.iter().map(|sha| (Path::new("artifacts").join(sha.as_str()), sha)));
-    for sha in view.revisions.iter().flat_map(|revision| revision.hashes.values()) {
-        expected.insert(Path::new("artifacts").join(sha.as_str()), sha);
-    }
+    let answers = entries.iter().filter_map(|entry| entry.event.try_as_answer_received_ref());
+    let texts = view.revisions.iter().flat_map(|revision| revision.hashes.values());
+    let named = answers.map(|answer| &answer.artifact).chain(texts);
+    let expected: BTreeMap<PathBuf, &Sha> = named.map(|sha| (Path::new("artifacts").join(sha.as_str()), sha)).collect();
     let what = |(path, sha): (PathBuf, &Sha)| match files::read(&root.join(&path), files::LARGE) {
         Ok(bytes) if Sha::of(&bytes) == *sha => None,
         Ok(_) => Some(format!("{} is not what the journal says: it was changed", path.display())),

@@ -5,12 +5,13 @@
 //! can tell, because it depends on the names that it accepts, are counts of what it leaves open (`says.uncovered`); the
 //! facts are the lists behind those counts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::station::Station;
 
 /// A line of the configuration that makes a check weaker, or a use of randomness in the module.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CfgEntry {
     /// As it must be named to be accepted, e.g. `CONSTRAINT Small` or `CHECK_DEADLOCK FALSE`.
     pub line: String,
@@ -19,7 +20,7 @@ pub struct CfgEntry {
 }
 
 /// What is known of one witness.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WitnessState {
     /// Its name.
     pub name: String,
@@ -31,7 +32,7 @@ pub struct WitnessState {
 }
 
 /// Everything that an approval rests on (design, section 3, "The approval guard").
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalFacts {
     /// Steps that the informal specification marks as changed, in a run that repairs no flaw.
     #[serde(default)]
@@ -55,7 +56,7 @@ pub struct ApprovalFacts {
 }
 
 /// The clauses of the approval guard, in the order in which they are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalClause {
     /// An informal specification exists.
@@ -305,7 +306,7 @@ impl ApprovalClause {
 }
 
 /// Everything that a claim of a flaw rests on (design, section 3, "The flaw guard").
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FlawFacts {
     /// The review gives the flaw's details.
     pub described: bool,
@@ -338,7 +339,7 @@ pub struct FlawFacts {
 }
 
 /// The clauses of the flaw guard, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlawClause {
     /// The review describes the flaw.

@@ -1,11 +1,12 @@
 //! The names that a specification must use, so that what is said about it can be said about others.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tla::{Diagnostic, Module, Stage};
 
 /// Constants and variables that the specification must declare.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interface {
     /// CONSTANTS.
     #[serde(default)]
@@ -16,7 +17,7 @@ pub struct Interface {
 }
 
 /// A name, with what it stands for or without.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Name {
     /// The name alone.

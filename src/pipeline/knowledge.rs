@@ -1,16 +1,18 @@
 //! What each lifeline of a run can know: the journal as a message sequence chart, and the guards evaluated on the causal
 //! past that its vector clocks tell.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value as Json};
 
+use super::claims::Claims;
+use super::events::Entry;
 use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
+use super::lifelines::STATION_LIFELINES;
+use super::run::to_value;
 use super::station::Station;
-use crate::journal::{Event, Kind};
+use crate::journal::Kind;
 use crate::monitor::causal_json::literal_json;
-use crate::monitor::log::STATION_LIFELINES;
 use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Record, Term, Value};
 
@@ -42,10 +44,6 @@ static CLAUSES: LazyLock<Clauses> = LazyLock::new(|| {
 #[derive(Debug, Clone)]
 pub(super) struct Knowledge {
     monitor: Monitor,
-    /// How many events each lifeline has had, for journals from before there were clocks.
-    counts: BTreeMap<String, u64>,
-    /// Whether any lifeline has said something.
-    told: bool,
 }
 
 /// What the guards' clauses come to at an event of `review` that says this.
@@ -91,18 +89,18 @@ impl Judgement {
 
     /// The values that a clause of the approval guard saw, by the names that its formula gives them; `null` where
     /// undefined.
-    pub fn approval_values(&self, clause: ApprovalClause) -> Json {
+    pub fn approval_values(&self, clause: ApprovalClause) -> Map<String, Json> {
         self.values(approval_at(clause))
     }
 
     /// The same of a clause of the flaw guard.
-    pub fn flaw_values(&self, clause: FlawClause) -> Json {
+    pub fn flaw_values(&self, clause: FlawClause) -> Map<String, Json> {
         self.values(flaw_at(clause))
     }
 
-    fn values(&self, clause: Option<usize>) -> Json {
+    fn values(&self, clause: Option<usize>) -> Map<String, Json> {
         let all = atoms(clause).into_iter().flat_map(fields);
-        Json::Object(all.map(|(lifeline, field)| self.look(lifeline, field)).collect())
+        all.map(|(lifeline, field)| self.look(lifeline, field)).collect()
     }
 
     /// What the comparisons of a clause saw that do not hold, a field each.
@@ -210,53 +208,44 @@ fn short(value: &Json) -> String {
 impl Knowledge {
     /// Before the first event.
     pub(super) fn new() -> Self {
-        Self { monitor: Monitor::new(&CLAUSES.guards), counts: BTreeMap::new(), told: false }
+        Self { monitor: Monitor::new(&CLAUSES.guards) }
     }
 
     /// Takes the next event of the journal.
     ///
     /// # Errors
     /// A clock that does not follow from the events before it.
-    pub(super) fn follow(&mut self, event: &Event) -> Result<(), CausalError> {
-        if !STATION_LIFELINES.contains(&event.lifeline.as_str()) {
+    pub(super) fn follow(&mut self, entry: &Entry) -> Result<(), CausalError> {
+        if !STATION_LIFELINES.contains(&entry.lifeline.as_str()) {
             // No clause speaks of it.
             return Ok(());
         }
-        *self.counts.entry(event.lifeline.clone()).or_default() += 1;
-        let clock = self.clock(event);
-        let mut step = causal::Event::new(&event.lifeline, step_of(event.kind));
-        step.name = Some(event.name.as_str().into());
-        step.updates = updates(event.data.get("says"));
-        self.monitor.on_clocked(&step, &clock, &Nothing)?;
-        self.told |= !step.updates.is_empty();
-        Ok(())
+        let mut step = causal::Event::new(&entry.lifeline, step_of(entry.kind));
+        step.name = Some(entry.event.name().into());
+        step.updates = updates(entry.event.claims().map(to_value).as_ref());
+        self.step(&step, |name| entry.vc.get(name).copied())
     }
 
-    /// Whether any lifeline has said something: in a journal of an earlier version none has.
-    pub(super) fn told(&self) -> bool {
-        self.told
+    fn step(&mut self, step: &causal::Event, count: impl Fn(&str) -> Option<u64>) -> Result<(), CausalError> {
+        let clock = VectorClock(STATION_LIFELINES.iter().map(|name| count(name).unwrap_or(0)).collect());
+        self.monitor.on_clocked(step, &clock, &Nothing).map(|_| ())
     }
 
-    fn clock(&self, event: &Event) -> VectorClock {
-        let told = |name: &str| match &event.vc {
-            Some(vc) => vc[name].as_u64().unwrap_or(0),
-            // Such a journal was written by one thing after another.
-            None => self.counts.get(name).copied().unwrap_or(0),
-        };
-        VectorClock(STATION_LIFELINES.iter().map(|name| told(name)).collect())
+    /// What the guards come to if `review` claims this now.
+    pub(super) fn judge(&self, claims: &Claims) -> Result<Judgement, CausalError> {
+        self.judge_json(to_value(claims))
     }
 
-    /// What the guards come to if `review` says this now.
-    pub(super) fn judge(&self, says: &Json) -> Result<Judgement, CausalError> {
+    fn judge_json(&self, says: Json) -> Result<Judgement, CausalError> {
         let review = Station::Review.name();
         let mut monitor = self.monitor.clone();
         let mut clock = monitor.clock(review)?;
         let own = monitor.guards().lifeline(review);
         clock.tick(own.unwrap_or_default());
         let mut event = causal::Event::new(review, step_of(Kind::Send));
-        event.updates = updates(Some(says));
+        event.updates = updates(Some(&says));
         let holds = monitor.on_clocked(&event, &clock, &Nothing)?.all();
-        Ok(Judgement { holds, monitor, says: says.clone() })
+        Ok(Judgement { holds, monitor, says })
     }
 }
 
@@ -296,6 +285,8 @@ fn updates(says: Option<&Json>) -> Vec<(Arc<str>, Literal)> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::json;
 
     use super::*;
@@ -332,20 +323,11 @@ mod tests {
         said
     }
 
-    fn event(lifeline: &str, clock: &BTreeMap<&str, u64>, says: &Json) -> Event {
-        Event {
-            v: 1,
-            seq: 0,
-            at: String::new(),
-            lifeline: lifeline.to_owned(),
-            kind: Kind::Send,
-            name: "attempt_finished".to_owned(),
-            rev: 0,
-            attempt: 1,
-            more: 0,
-            vc: Some(json!(clock)),
-            data: json!({"says": says}),
-        }
+    /// Follows an event of a lifeline that claims this.
+    fn follow(knowledge: &mut Knowledge, lifeline: &str, clock: &BTreeMap<&str, u64>, says: &Json) {
+        let mut step = causal::Event::new(lifeline, step_of(Kind::Send));
+        step.updates = updates(Some(says));
+        knowledge.step(&step, |name| clock.get(name).copied()).unwrap();
     }
 
     fn judged(said: &BTreeMap<&'static str, Json>) -> Judgement {
@@ -353,11 +335,11 @@ mod tests {
         let mut clock = BTreeMap::new();
         for (lifeline, says) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
             clock.insert(*lifeline, 1);
-            knowledge.follow(&event(lifeline, &clock, says)).unwrap();
+            follow(&mut knowledge, lifeline, &clock, says);
         }
         clock.insert("review", 1);
-        knowledge.follow(&event("review", &clock, &Json::Null)).unwrap();
-        knowledge.judge(&said["review"]).unwrap()
+        follow(&mut knowledge, "review", &clock, &Json::Null);
+        knowledge.judge_json(said["review"].clone()).unwrap()
     }
 
     /// One way to break each clause and none that comes before it: a lifeline, a field, a value.
@@ -399,7 +381,7 @@ mod tests {
                 let values = judgement.approval_values(*clause);
                 let name =
                     if *lifeline == "review" { format!("says.{field}") } else { format!("@{lifeline}.says.{field}") };
-                assert_eq!(values[&name], value.parse::<Json>().unwrap(), "{values}");
+                assert_eq!(values[&name], value.parse::<Json>().unwrap(), "{values:?}");
             }
         }
     }
@@ -487,16 +469,16 @@ mod tests {
             let mut clock = BTreeMap::new();
             for (lifeline, says) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
                 clock.insert(*lifeline, 1);
-                knowledge.follow(&event(lifeline, &clock, says)).unwrap();
+                follow(&mut knowledge, lifeline, &clock, says);
             }
             // The draft overtakes the check on its way, or is overtaken by it.
             let mut theirs = clock.clone();
             theirs.insert("formalize", 2);
-            knowledge.follow(&event("formalize", &theirs, &json!({"made_from": 1, "source": "s2"}))).unwrap();
+            follow(&mut knowledge, "formalize", &theirs, &json!({"made_from": 1, "source": "s2"}));
             let mut ours = if seen { theirs } else { clock };
             ours.insert("review", 1);
-            knowledge.follow(&event("review", &ours, &Json::Null)).unwrap();
-            knowledge.judge(&said["review"]).unwrap().approval()
+            follow(&mut knowledge, "review", &ours, &Json::Null);
+            knowledge.judge_json(said["review"].clone()).unwrap().approval()
         };
         assert_eq!(newer(true), Some(ApprovalClause::ModuleAccepted));
         assert_eq!(newer(false), None);

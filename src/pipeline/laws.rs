@@ -2,9 +2,9 @@
 //! and an audit of a journal asks them again.
 
 use super::guard::{ApprovalClause, FlawClause};
+use super::lifelines::CANDIDATE_LIFELINES;
 use super::routes::Row;
 use super::station::Station;
-use crate::monitor::log::CANDIDATE_LIFELINES;
 
 /// A formula of causal past logic that a lifeline's decision rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,8 +199,8 @@ fn first(row: Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::log::JOURNAL_LIFELINES;
     use crate::monitor::{Policy, Scope};
+    use crate::pipeline::is_lifeline;
     use crate::temporal::Formulas;
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         assert!(policy.rules.len() > 60);
         for rule in &policy.rules {
             let Scope::Causal { owner, .. } = &rule.scope else { panic!("{} is not causal", rule.id) };
-            assert!(JOURNAL_LIFELINES.contains(&owner.as_str()), "{owner}");
+            assert!(is_lifeline(owner), "{owner}");
         }
         for law in laws() {
             assert!(!law.words.is_empty() && !law.owners.is_empty(), "{law:?}");

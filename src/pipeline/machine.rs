@@ -1,6 +1,7 @@
 //! The routing table of a run as a pure, total function (design, section 3). Every reachable state of it is enumerated
 //! in `tests/routing.rs`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::guard::{ApprovalClause, FlawClause};
@@ -8,7 +9,7 @@ use super::routes::{On, Row, choose};
 use super::station::{ReviewVerdict, Station};
 
 /// Limits and options that routing depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rules {
     /// How many revisions may follow the first on one branch.
     pub max_revisions: u32,
@@ -35,7 +36,7 @@ fn is_zero(n: &u32) -> bool {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Approved, and everything that approval rests on is on disk.
@@ -77,7 +78,7 @@ impl Outcome {
 }
 
 /// Why a run was ended from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// Money or tokens.
@@ -95,7 +96,7 @@ pub enum StopReason {
 }
 
 /// Where a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
     /// A station works.
@@ -111,7 +112,7 @@ pub enum Position {
 }
 
 /// Where a stopped run goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resumable {
     /// At this station.
@@ -123,7 +124,7 @@ pub enum Resumable {
 }
 
 /// The whole state of the orchestrator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct State {
     /// Where it is.
     pub position: Position,
@@ -207,7 +208,7 @@ impl State {
 }
 
 /// What a parse said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Acceptance {
     /// Accepted.
@@ -217,7 +218,7 @@ pub enum Acceptance {
 }
 
 /// What routing needs of a review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewFacts {
     /// The verdict.
     pub verdict: ReviewVerdict,
@@ -238,7 +239,7 @@ pub struct ReviewFacts {
 }
 
 /// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// `informal_spec` or `formalize` answered readably.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::records::{Revision, Spent};
@@ -325,7 +326,7 @@ pub fn known_metrics() -> [Known; METRICS.len()] {
 }
 
 /// One value.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Quantity {
     /// Yes or no.
@@ -348,7 +349,7 @@ impl std::fmt::Display for Quantity {
 }
 
 /// The metrics of a closed revision by name; those that are undefined are absent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Metrics(pub BTreeMap<String, Quantity>);
 

@@ -5,24 +5,27 @@
 mod admission;
 mod again;
 mod candidates;
+mod claims;
 mod covering;
 mod driver;
 mod errands;
+mod events;
 mod folder;
 mod guard;
 mod interface;
 mod knowledge;
 mod laws;
+mod lifelines;
 mod machine;
 mod metrics;
 mod objective;
 mod records;
 mod routes;
 mod run;
-mod said;
 mod station;
 mod strengthen;
 mod view;
+mod vocabulary;
 mod watch;
 
 pub use admission::{AdmissionError, Admitted, Idle, admit};
@@ -31,13 +34,21 @@ pub use candidates::{
     Candidate, Candidates, Chosen, ChosenBy, GivenUp, LEADERS, MAX_CANDIDATES, QuickCheck, Stage, best, leaders,
     lifeline_of,
 };
+pub use claims::{CandidateClaims, CheckClaims, Claims};
 pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
 pub use errands::{Errand, Errands};
+pub use events::{
+    AnswerFacts, AnswerLabels, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerTaken, AttemptFinished,
+    CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, Entry, Evaluation, GuardEvaluated, Labelled,
+    LeadersNamed, ModelSwitched, MutantsJudged, PartLeftOut, PartMissing, PartTaken, ReadRefused, Record, RequestSent,
+    Restored, Routed, RunEvent, ToolFinished, Unreadable,
+};
 pub use folder::{Kept, changed_files, reconcile};
 pub use guard::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
 pub use interface::{Interface, Name};
 pub use knowledge::Judgement;
 pub use laws::{Law, default_policy, laws};
+pub use lifelines::{CANDIDATE_LIFELINES, STATION_LIFELINES, is_lifeline, lifelines};
 pub use machine::{
     Acceptance, Carried, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Rules, State, StopReason,
     Transition, transition,
@@ -52,7 +63,11 @@ pub use routes::Row;
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};
-pub use view::{FoldError, Made, RunView};
+pub use view::{Made, RunView};
+pub use vocabulary::{
+    carriers, event_names, field_paths, has_field, is_field, is_list, journal_schema, makers, vocabulary_text,
+};
 pub use watch::{
-    Forecast, Foreseen, Intervened, Owes, Predicted, RuleEnd, Sampled, Violation, WatchError, kept_texts, taken_data,
+    Forecast, Foreseen, Intervened, Owes, Predicted, RuleEnd, Sampled, Violation, WatchError, journal_mapping,
+    kept_texts,
 };

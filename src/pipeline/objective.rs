@@ -2,6 +2,7 @@
 //! still be reached. All of it is computed from the metrics in the journal, so that a run that is resumed, branched or
 //! replayed comes to the same.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Event as Step, Outcome};
@@ -11,7 +12,7 @@ use super::view::RunView;
 use crate::monitor::{GoalStep, Onward, RunObjective};
 
 /// What a closed revision came to under the objective (`objective` in `revision_closed`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObjectiveStep {
     /// What was measured of it.
     #[serde(default)]

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::events::Entry;
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::interface::Interface;
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
@@ -12,7 +14,8 @@ use super::station::{Review, Station};
 use super::strengthen::Strengthened;
 use super::watch::RuleEnd;
 use crate::config::Draft;
-use crate::journal::{Event, Sha};
+use crate::journal::Sha;
+use crate::llm::{Estimate, Usage};
 use crate::monitor::RunObjective;
 use crate::prompt::{Requirement, Skipped};
 use crate::tla::{ASSERTION, CheckOutcome, Diagnostic, Verdict};
@@ -38,7 +41,7 @@ pub mod file {
 }
 
 /// A file kept in the artifact store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stored {
     /// Its path in the workspace.
     pub path: String,
@@ -49,7 +52,7 @@ pub struct Stored {
 }
 
 /// What a run was started with.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// Limits and options of routing.
     pub rules: Rules,
@@ -91,7 +94,7 @@ fn is_one(n: &u32) -> bool {
 }
 
 /// A prompt template as a run used it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptInUse {
     /// Its text.
     pub sha: Sha,
@@ -100,7 +103,7 @@ pub struct PromptInUse {
 }
 
 /// Something that a station has to mend.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Feedback {
     /// The station.
     pub station: Station,
@@ -121,7 +124,7 @@ impl Feedback {
 }
 
 /// What a check saw and said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckRecord {
     /// The outcome.
     pub outcome: CheckOutcome,
@@ -129,6 +132,8 @@ pub struct CheckRecord {
     pub module: Sha,
     /// The configuration that was checked.
     pub cfg: Sha,
+    /// What the checker printed.
+    pub output: Sha,
     /// All that the verdict rests on, by name.
     pub checked: BTreeMap<String, String>,
     /// Definitions under which an assertion stands that can fail: labels, actions.
@@ -166,7 +171,7 @@ pub struct ConfirmedFlaw {
 }
 
 /// How a revision compares with others.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Standing {
     /// Module and configuration were accepted.
     pub parses: bool,
@@ -193,7 +198,7 @@ impl Standing {
 }
 
 /// Lines of the documents, trimmed, by the place that a review gives for them: `docs/swap.md, line 12`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Quotes(pub BTreeMap<String, String>);
 
@@ -219,7 +224,7 @@ impl Quotes {
 }
 
 /// What a station found out, for those who come after it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Facts {
     /// Nothing that is not in the artifacts.
@@ -272,7 +277,7 @@ pub enum Facts {
 }
 
 /// What a station made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Product {
     /// What happened, for the machine.
     pub event: Step,
@@ -285,7 +290,7 @@ pub struct Product {
 }
 
 /// Tokens and money.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
     /// Answers received.
     pub answers: u32,
@@ -318,6 +323,23 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Of a call that used these tokens at this price; what nobody counted is estimated. A call without a known price is
+    /// unpriced, unless it `failed` before the model began, which costs nothing.
+    pub fn of_call(usage: Option<Usage>, cost_usd: Option<f64>, estimated: Option<Estimate>, failed: bool) -> Self {
+        let unpriced = cost_usd.is_none() && !(failed && usage.is_none());
+        Self {
+            answers: u32::from(!failed),
+            failed: u32::from(failed),
+            tokens: usage.map_or(0, |usage| usage.total()),
+            cached: usage.map_or(0, |usage| usage.cache_read),
+            cost_usd: cost_usd.unwrap_or(0.0),
+            unpriced: u32::from(unpriced),
+            estimated_tokens: estimated.map_or(0, |estimated| estimated.usage.total()),
+            estimated_usd: estimated.and_then(|estimated| estimated.cost_usd).unwrap_or(0.0),
+            ..Self::default()
+        }
+    }
+
     /// Both together.
     #[must_use]
     pub fn plus(&self, more: &Spent) -> Spent {
@@ -343,7 +365,7 @@ impl Spent {
 }
 
 /// A closed revision, as in its `meta.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Revision {
     /// Its number, unique in the run.
     pub revision: u32,
@@ -389,7 +411,7 @@ pub struct Revision {
 }
 
 /// A requirement and what covers it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoveredRequirement {
     /// The requirement.
     #[serde(flatten)]
@@ -420,7 +442,7 @@ impl CoveredRequirement {
 }
 
 /// The end of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finished {
     /// How.
     pub outcome: Outcome,
@@ -445,11 +467,11 @@ pub struct InFlight {
     /// The attempt.
     pub attempt: u32,
     /// Its events, in order.
-    pub events: Vec<Event>,
+    pub events: Vec<Entry>,
 }
 
 /// What a branch begins with (`branch_started`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Branch {
     /// The revision it is made from.
     pub from: u32,
@@ -471,7 +493,7 @@ pub struct Branch {
 }
 
 /// Settings that flags of a `resume` changed; absent where they stayed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Changed {
     /// Limits and options of routing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

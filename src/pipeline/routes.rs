@@ -4,18 +4,19 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::guard::name_of;
+use super::lifelines::STATION_LIFELINES;
 use super::machine::{Acceptance, Event, Position, Rules, State};
 use super::station::{ReviewVerdict, Station};
 use super::strengthen::MUTANTS;
-use crate::monitor::log::STATION_LIFELINES;
 use crate::temporal::{Formula, Formulas, Node, Record, Value};
 
 /// The row of the routing table that a transition took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Row {
     /// Any: budget, deadline or cancel.
@@ -320,7 +321,7 @@ impl On<'_> {
     }
 
     /// The fields that have a value, without their prefix, for the journal.
-    pub(super) fn json(&self) -> Json {
+    pub(super) fn json(&self) -> Map<String, Json> {
         let known = Self::FIELDS.iter().filter_map(|name| {
             let value = match self.field(name)? {
                 Value::Null => Json::Null,
@@ -331,7 +332,7 @@ impl On<'_> {
             };
             Some((name.trim_start_matches("on.").to_owned(), value))
         });
-        Json::Object(known.collect::<Map<String, Json>>())
+        known.collect()
     }
 }
 

@@ -7,21 +7,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::admission::Admitted;
 use super::candidates::{MAX_CANDIDATES, Stage, lifeline_of};
+use super::claims::{restorations, reviewed};
+use super::events::{AttemptStarted, Entry, Record, RunEvent};
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::knowledge::{Judgement, Knowledge};
 use super::records::{Branch, Settings, Spent, Stored};
-use super::said::{restored, reviewed};
 use super::station::Station;
-use super::view::{FoldError, RunView};
+use super::view::RunView;
 use super::watch::{Forecast, Foreseen, RuleEnd, Watch, WatchError};
 use crate::journal::{
-    ArtifactStore, Clock, Crash, Event, Journal, JournalError, Kind, LockError, Observer, Past, Record, Recovery,
-    RunLock, Sha, StoreError,
+    self, ArtifactStore, Clock, Crash, Journal, JournalError, Kind, LockError, Past, Recovery, RunLock, Sha, StoreError,
 };
 use crate::monitor::{Intervening, Propositions};
 use crate::temporal::Standing;
@@ -40,9 +40,6 @@ pub enum RunError {
     /// The lock.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// An event.
-    #[error(transparent)]
-    Fold(#[from] FoldError),
     /// The policy that the run is under.
     #[error(transparent)]
     Watch(#[from] WatchError),
@@ -73,16 +70,16 @@ pub enum RunError {
 }
 
 struct Ledger {
-    journal: Journal,
+    journal: Journal<RunEvent>,
     view: RunView,
     knowledge: Knowledge,
     watch: Option<Watch>,
 }
 
 impl Ledger {
-    fn follow(view: &mut RunView, knowledge: &mut Knowledge, event: &Event) -> Result<(), RunError> {
-        view.apply(event)?;
-        knowledge.follow(event).map_err(|source| RunError::Clock { seq: event.seq, source })
+    fn follow(view: &mut RunView, knowledge: &mut Knowledge, entry: &Entry) -> Result<(), RunError> {
+        view.apply(entry);
+        knowledge.follow(entry).map_err(|source| RunError::Clock { seq: entry.seq, source })
     }
 }
 
@@ -115,7 +112,7 @@ pub struct Surroundings {
     /// The time.
     pub clock: Clock,
     /// Who watches.
-    pub observer: Option<Observer>,
+    pub observer: Option<journal::Observer<RunEvent>>,
     /// For crash tests.
     pub crash: Option<Crash>,
 }
@@ -138,8 +135,8 @@ impl Run {
         let lock = RunLock::take(&root, &(surroundings.clock)())?;
         let (mut journal, recovery) = Journal::open(&root.join("journal.jsonl"), surroundings.clock)?;
         let (mut view, mut knowledge) = (RunView::default(), Knowledge::new());
-        for event in journal.events() {
-            Ledger::follow(&mut view, &mut knowledge, event)?;
+        for entry in journal.entries() {
+            Ledger::follow(&mut view, &mut knowledge, entry)?;
         }
         if let Some(observer) = surroundings.observer {
             journal.observe(observer);
@@ -148,7 +145,7 @@ impl Run {
         let store = ArtifactStore::open(&root.join("artifacts"))?;
         let mut watch = view.settings.policy.as_ref().map(|policy| Watch::of(policy, &store)).transpose()?;
         if let Some(watch) = &mut watch {
-            watch.catch_up(journal.events())?;
+            watch.catch_up(journal.entries())?;
         }
         Ok(Self {
             root,
@@ -209,19 +206,14 @@ impl Run {
         }
     }
 
-    /// Whether its stations have said what guards rest on.
-    pub(super) fn told(&self) -> bool {
-        self.ledger().knowledge.told()
-    }
-
     /// The number that the next event gets.
     pub fn next_seq(&self) -> u64 {
         self.ledger().journal.next_seq()
     }
 
     /// All events so far.
-    pub fn events(&self) -> Vec<Event> {
-        self.ledger().journal.events().to_vec()
+    pub fn entries(&self) -> Vec<Entry> {
+        self.ledger().journal.entries().to_vec()
     }
 
     /// Tokens and money so far.
@@ -229,16 +221,10 @@ impl Run {
         self.ledger().view.spent_total()
     }
 
-    /// The last event of a lifeline with this name.
-    pub fn last_of(&self, lifeline: &str, name: &str) -> Option<Event> {
-        self.last_where(lifeline, name, |_| true)
-    }
-
-    /// The last one of which this is true.
-    pub fn last_where(&self, lifeline: &str, name: &str, is_it: impl Fn(&Event) -> bool) -> Option<Event> {
+    /// What `find` gives for the last event of a lifeline for which it gives something.
+    pub fn find_last<T>(&self, lifeline: &str, find: impl Fn(&Entry) -> Option<T>) -> Option<T> {
         let ledger = self.ledger();
-        let mut events = ledger.journal.events().iter().rev();
-        events.find(|e| e.lifeline == lifeline && e.name == name && is_it(e)).cloned()
+        ledger.journal.entries().iter().rev().filter(|entry| entry.lifeline == lifeline).find_map(find)
     }
 
     /// What the guards come to if `review` says now what these facts tell, on the causal past that the journal shows.
@@ -250,8 +236,8 @@ impl Run {
     ) -> Result<Judgement, RunError> {
         let ledger = self.ledger();
         let seq = ledger.journal.next_seq();
-        let says = reviewed(view, facts, claimed);
-        ledger.knowledge.judge(&says).map_err(|source| RunError::Clock { seq, source })
+        let claims = reviewed(view, facts, claimed);
+        ledger.knowledge.judge(&claims).map_err(|source| RunError::Clock { seq, source })
     }
 
     /// Puts the run under a policy whose text is kept: what its journal holds already counts, and is told with the next
@@ -259,7 +245,7 @@ impl Run {
     pub fn put_under(&self, policy: &Stored, rules: Admitted) -> Result<(), RunError> {
         let mut ledger = self.ledger();
         let mut watch = Watch::new(rules, policy.sha.clone(), &self.store);
-        watch.catch_up(ledger.journal.events())?;
+        watch.catch_up(ledger.journal.entries())?;
         ledger.watch = Some(watch);
         Ok(())
     }
@@ -310,7 +296,7 @@ impl Run {
 
     /// Appends a group of events, durably, and follows them. Where one breaks a rule of the run's policy, that follows
     /// in the same group.
-    pub fn append(&self, records: Vec<Record>) -> Result<Vec<Event>, RunError> {
+    pub fn append(&self, records: Vec<Record>) -> Result<Vec<Entry>, RunError> {
         let mut ledger = self.ledger();
         self.lock.check()?;
         let mut draft = ledger.journal.draft();
@@ -318,17 +304,18 @@ impl Run {
         if let Some(watch) = &mut ledger.watch {
             watch.extend(&mut draft).map_err(WatchError::from)?;
         }
-        let events = ledger.journal.commit(draft)?.to_vec();
-        for event in &events {
+        let entries = ledger.journal.commit(draft)?.to_vec();
+        for entry in &entries {
             let Ledger { view, knowledge, .. } = &mut *ledger;
-            Ledger::follow(view, knowledge, event)?;
+            Ledger::follow(view, knowledge, entry)?;
         }
-        Ok(events)
+        Ok(entries)
     }
 
     /// Writes `run_started`.
     pub fn start(&self, settings: &Settings) -> Result<(), RunError> {
-        self.append(vec![record("run", Kind::Act, "run_started", 0, 0, to_value(settings)).after_all()]).map(|_| ())
+        let started = RunEvent::RunStarted(Box::new(settings.clone()));
+        self.append(vec![record("run", Kind::Act, 0, 0, started).after_all()]).map(|_| ())
     }
 
     /// Keeps a text and describes it.
@@ -347,22 +334,15 @@ impl Run {
 pub fn begin_branch(run: &Run, branch: &Branch, kind: Kind) -> Result<(), RunError> {
     let mut view = run.view();
     let rev = view.next_revision();
-    let started = record("run", kind, "branch_started", rev, 0, to_value(branch)).after_all();
+    let started = record("run", kind, rev, 0, RunEvent::BranchStarted(Box::new(branch.clone()))).after_all();
     view.branch(branch.clone(), rev);
     let group = std::iter::once(started).chain(restorations(&view));
     run.append(group.collect()).map(|_| ())
 }
 
-/// The stations are told what stands again.
-pub(super) fn restorations(view: &RunView) -> impl Iterator<Item = Record> {
-    let told =
-        |(station, says)| record(station, Kind::Recv, "restored", view.rev, 0, json!({"says": says})).after_all();
-    restored(view).map(told)
-}
-
-/// An event to be, of which only its own lifeline's past is said; see [`Record::after_all`].
-pub(crate) fn record(lifeline: &str, kind: Kind, name: &'static str, rev: u32, attempt: u32, data: Value) -> Record {
-    Record { lifeline: lifeline.to_owned(), kind, name, rev, attempt, past: Past::Lifeline, data }
+/// A record that follows from the events of its own lifeline; see [`journal::Record::after_all`].
+pub(crate) fn record(lifeline: &str, kind: Kind, rev: u32, attempt: u32, event: RunEvent) -> Record {
+    Record { lifeline: lifeline.to_owned(), kind, rev, attempt, past: Past::Lifeline, event }
 }
 
 /// Our own types always serialise: string keys, no failing implementations.
@@ -390,7 +370,7 @@ pub struct Attempt<'a> {
     pub taken_before: Vec<Record>,
     /// Of a candidate: told when what it is asked for has been decided, and closed when the run stops.
     pub over: Option<watch::Receiver<bool>>,
-    recalled: Vec<Event>,
+    recalled: Vec<Entry>,
 }
 
 impl<'a> Attempt<'a> {
@@ -403,11 +383,12 @@ impl<'a> Attempt<'a> {
             return Ok(Self::own(run, lifeline, (rev, place, in_flight.attempt), recalled));
         }
         let attempt = view.attempts.get(&(rev, lifeline.to_owned())).copied().unwrap_or(0) + 1;
-        run.append(vec![record(lifeline, Kind::Act, "attempt_started", rev, attempt, json!({})).after_all()])?;
+        let started = RunEvent::AttemptStarted(AttemptStarted {});
+        run.append(vec![record(lifeline, Kind::Act, rev, attempt, started).after_all()])?;
         Ok(Self::own(run, lifeline, (rev, place, attempt), Vec::new()))
     }
 
-    fn own(run: &'a Run, lifeline: &'static str, at: (u32, u32, u32), recalled: Vec<Event>) -> Self {
+    fn own(run: &'a Run, lifeline: &'static str, at: (u32, u32, u32), recalled: Vec<Entry>) -> Self {
         let ((rev, place, attempt), taker) = (at, lifeline);
         Self { run, lifeline, rev, place, attempt, candidate: 0, taker, taken_before: Vec::new(), over: None, recalled }
     }
@@ -417,8 +398,8 @@ impl<'a> Attempt<'a> {
     pub fn apart(&self, candidate: u32, stage: Option<Stage>) -> Self {
         let Self { run, rev, place, attempt, .. } = *self;
         let lifeline = lifeline_of(candidate);
-        let own = || self.recalled.iter().filter(|event| event.lifeline == lifeline);
-        let drafted = own().position(|event| event.name == "candidate_finished").map_or(usize::MAX, |at| at + 1);
+        let own = || self.recalled.iter().filter(|entry| entry.lifeline == lifeline);
+        let drafted = own().position(|entry| entry.event.is_candidate_finished()).map_or(usize::MAX, |at| at + 1);
         let recalled = match stage {
             None => own().cloned().collect(),
             Some(Stage::Formalization) => own().take(drafted).cloned().collect(),
@@ -444,21 +425,30 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// A durable event of this attempt from before a crash.
-    pub fn recall(&self, name: &str, matches: impl Fn(&Value) -> bool) -> Option<&Event> {
-        let own = |e: &&Event| e.lifeline == self.lifeline && e.name == name && matches(&e.data);
-        self.recalled.iter().rev().find(own)
+    /// The last event of this attempt from before a crash for which `find` gives something.
+    pub fn recall<'s, T>(&'s self, find: impl Fn(&'s RunEvent) -> Option<T>) -> Option<T> {
+        self.recall_entry(|entry| find(&entry.event))
     }
 
-    /// An event of this attempt, to be.
-    pub fn event(&self, kind: Kind, name: &'static str, data: Value) -> Record {
-        record(self.lifeline, kind, name, self.rev, self.attempt, data)
+    /// The same, where the envelope counts as well.
+    pub fn recall_entry<'s, T>(&'s self, find: impl Fn(&'s Entry) -> Option<T>) -> Option<T> {
+        self.recalled.iter().rev().filter(|entry| entry.lifeline == self.lifeline).find_map(find)
     }
 
-    /// Records an event of this attempt.
-    pub fn record(&self, kind: Kind, name: &'static str, data: Value) -> Result<Event, RunError> {
-        let events = self.run.append(vec![record(self.lifeline, kind, name, self.rev, self.attempt, data)])?;
-        Ok(events.into_iter().next().expect("a record gives an event"))
+    /// Whether there is such an event of this attempt from before a crash.
+    pub fn has(&self, is_it: impl Fn(&RunEvent) -> bool) -> bool {
+        self.recall(|event| is_it(event).then_some(())).is_some()
+    }
+
+    /// A record of this attempt.
+    pub fn event(&self, kind: Kind, event: RunEvent) -> Record {
+        record(self.lifeline, kind, self.rev, self.attempt, event)
+    }
+
+    /// Appends an event of this attempt.
+    pub fn record(&self, kind: Kind, event: RunEvent) -> Result<Entry, RunError> {
+        let entries = self.run.append(vec![self.event(kind, event)])?;
+        Ok(entries.into_iter().next().expect("a record gives an event"))
     }
 
     /// Keeps a text in the artifact store.

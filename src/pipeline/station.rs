@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tla::requirement_id;
 
 /// A station of the pipeline, in its order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Station {
     /// Documents to a structured informal specification with numbered requirements.
@@ -60,7 +61,7 @@ impl fmt::Display for Station {
 }
 
 /// How much an issue matters. Only the first two send a run back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// The specification is wrong.
@@ -72,7 +73,7 @@ pub enum Severity {
 }
 
 /// The ten review categories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
     /// The documents describe behaviour that the specification lacks.
@@ -98,7 +99,7 @@ pub enum Category {
 }
 
 /// What an issue blames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Blame {
     /// The specification.
@@ -108,7 +109,7 @@ pub enum Blame {
 }
 
 /// One issue of a review.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Issue {
     /// How much it matters.
     pub severity: Severity,
@@ -149,7 +150,7 @@ impl Issue {
 }
 
 /// The verdict of a review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewVerdict {
     /// The specification is what the documents say.
@@ -161,7 +162,7 @@ pub enum ReviewVerdict {
 }
 
 /// A structured review (design, section 3). Unknown fields are refused, so that a misspelt list is never an empty one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Review {
     /// The verdict.
@@ -189,7 +190,7 @@ pub struct Review {
 }
 
 /// A flaw of the protocol as documented.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flaw {
     /// The requirement that breaks.
@@ -207,7 +208,7 @@ pub struct Flaw {
 }
 
 /// A line of the documents.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Citation {
     /// The document.
@@ -219,7 +220,7 @@ pub struct Citation {
 }
 
 /// One step of a flaw's trace, in the documents' words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlawStep {
     /// The step of the trace, from 1.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Effect, Event, Transition};
@@ -17,7 +18,7 @@ use crate::tla::{Baseline, CheckOutcome, Diagnostic, Verdict, unreached, verdict
 pub(super) const MUTANTS: &str = "mutants";
 
 /// What became of the mutants of a specification (`mutants_judged`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
     /// How many there are in all.
     pub made: usize,
@@ -39,7 +40,7 @@ pub struct Judged {
 }
 
 /// One of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedMutant {
     /// Its name: `Spec.tla:41:12 drop guard`.
     pub name: String,
@@ -63,7 +64,7 @@ pub struct JudgedMutant {
 }
 
 /// Killed and survived ones.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
     /// A property notices them.
     pub killed: usize,
@@ -116,7 +117,7 @@ impl Judged {
 }
 
 /// One round: what came of asking for stronger properties.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Round {
     /// Whether they stand now.
     pub kept: bool,
@@ -130,7 +131,7 @@ pub struct Round {
 }
 
 /// A property on trial that the specification itself violates: it is wrong, or the specification is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ViolatedByTrial {
     /// Its name.
     pub property: String,
@@ -148,7 +149,7 @@ fn is_zero(n: &usize) -> bool {
 }
 
 /// Mutants and rounds of a closed revision, for its `meta.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Strengthened {
     /// Why the mutants were not judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::candidates::Candidates;
+use super::events::{AnswerReceived, CallFailed, Entry, MutantsJudged, RunEvent};
 use super::machine::{Effect, Event as Step, Position, State, Transition, transition};
 use super::metrics::Metrics;
 use super::records::file;
@@ -14,9 +13,9 @@ use super::records::{
 };
 use super::routes::Row;
 use super::station::{Review, Station};
-use super::strengthen::{Judged, Strengthening};
+use super::strengthen::Strengthening;
 use super::watch::{Intervened, Predicted, Violation};
-use crate::journal::{Event, Sha, is_apart};
+use crate::journal::{Sha, is_apart};
 use crate::monitor::GoalStep;
 use crate::prompt::Requirement;
 use crate::tla::{Baseline, CheckOutcome, Diagnostic, Verdict};
@@ -163,26 +162,14 @@ impl Made {
     }
 }
 
-/// An event whose data is not what its name promises.
-#[derive(Debug, thiserror::Error)]
-#[error("event {seq} ({name}) cannot be understood: {source}; a newer tlaforge may have written it")]
-pub struct FoldError {
-    /// Its number.
-    pub seq: u64,
-    /// Its name.
-    pub name: String,
-    /// Why not.
-    pub source: serde_json::Error,
-}
-
 impl RunView {
     /// Folds a whole journal.
-    pub fn of(events: &[Event]) -> Result<Self, FoldError> {
+    pub fn of(entries: &[Entry]) -> Self {
         let mut view = Self::default();
-        for event in events {
-            view.apply(event)?;
+        for entry in entries {
+            view.apply(entry);
         }
-        Ok(view)
+        view
     }
 
     /// The last check of the revision in work.
@@ -232,125 +219,128 @@ impl RunView {
     }
 
     /// Folds one event.
-    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+    pub fn apply(&mut self, entry: &Entry) {
         self.events += 1;
-        self.fold(event).map_err(|source| FoldError { seq: event.seq, name: event.name.clone(), source })
-    }
-
-    fn fold(&mut self, event: &Event) -> Result<(), serde_json::Error> {
-        match event.name.as_str() {
-            "run_started" => self.settings = Settings::deserialize(&event.data)?,
-            "branch_started" => self.branch(Branch::deserialize(&event.data)?, event.rev),
-            "run_resumed" => {
-                self.set(Changed::deserialize(&event.data)?);
+        let lifeline = &entry.lifeline;
+        let mut of_attempt = true;
+        match &entry.event {
+            RunEvent::RunStarted(settings) => {
+                self.settings = (**settings).clone();
+                of_attempt = false;
+            }
+            RunEvent::BranchStarted(branch) => {
+                self.branch((**branch).clone(), entry.rev);
+                of_attempt = false;
+            }
+            RunEvent::RunResumed(changed) => {
+                self.set((**changed).clone());
                 self.finished = None;
                 self.step(Step::Resume);
+                of_attempt = false;
             }
-            "attempt_started" => {
-                self.attempts.insert((event.rev, event.lifeline.clone()), event.attempt);
-                let lifeline = event.lifeline.clone();
-                self.in_flight = Some(InFlight { lifeline, attempt: event.attempt, events: Vec::new() });
+            RunEvent::AttemptStarted(_) => {
+                self.attempts.insert((entry.rev, lifeline.clone()), entry.attempt);
+                self.in_flight =
+                    Some(InFlight { lifeline: lifeline.clone(), attempt: entry.attempt, events: Vec::new() });
+                of_attempt = false;
             }
-            "attempt_finished" => {
+            RunEvent::AttemptFinished(finished) => {
                 self.in_flight = None;
-                let product = Product::deserialize(&event.data)?;
+                let product = finished.product.clone();
                 let t = self.to_come(product.event);
                 let why = self.of_mutants(&t, &product);
                 self.absorb(product);
                 self.end_trial(&t, why);
                 self.move_on(&t);
+                of_attempt = false;
             }
-            "rule_violated" => self.violations.push(Violation::deserialize(&event.data)?),
-            "revision_closed" => self.take_closed(Revision::deserialize(&event.data)?),
-            "run_finished" => {
-                let finished = Finished::deserialize(&event.data)?;
+            RunEvent::RuleViolated(violation) => {
+                self.violations.push(violation.clone());
+                of_attempt = false;
+            }
+            RunEvent::RevisionClosed(revision) => {
+                self.take_closed((**revision).clone());
+                of_attempt = false;
+            }
+            RunEvent::RunFinished(finished) => {
                 if let Some(reason) = finished.reason {
                     self.step(Step::Stop(reason));
                 }
-                self.finished = Some(finished);
+                self.finished = Some(finished.clone());
+                of_attempt = false;
             }
-            name => {
-                if name == "answer_received" || name == "call_failed" {
-                    self.spend(event);
-                }
-                if name == "read_refused" {
-                    self.add_spent(&event.lifeline, &Spent { refused_reads: 1, ..Spent::default() });
-                }
-                if name == "check_finished" && !is_apart(&event.lifeline) {
-                    let record = CheckRecord::deserialize(&event.data)?;
-                    self.baseline.absorb(&self.with_requirements(&record.checked));
-                    let violated = match &record.outcome.verdict {
-                        Verdict::Violated { violated } => violated.property().map(str::to_owned),
-                        _ => None,
-                    };
-                    self.checks.insert(event.rev, record);
-                    if let Some(name) = violated
-                        && let Some(now) = self.as_violated(&name)
-                    {
-                        self.first_violated.entry(name).or_insert(now);
-                    }
-                }
-                if name == "intervened" {
-                    self.interventions.push((event.lifeline.clone(), Intervened::deserialize(&event.data)?));
-                }
-                if name == "predicted" {
-                    self.predictions.push((event.lifeline.clone(), Predicted::deserialize(&event.data)?));
-                }
-                if matches!(
-                    name,
-                    "candidate_started"
-                        | "leader_told"
-                        | "candidate_finished"
-                        | "candidate_chosen"
-                        | "candidate_given_up"
-                ) {
-                    self.take_candidate(event)?;
-                }
-                if name == "mutants_judged" {
-                    self.take_judged(Judged::deserialize(&event.data)?);
-                }
-                if let Some(attempt) = &mut self.in_flight {
-                    attempt.events.push(event.clone());
+            RunEvent::AnswerReceived(answer) => self.receive(lifeline, answer),
+            RunEvent::CallFailed(CallFailed { failure, .. }) => {
+                let spent = Spent::of_call(failure.usage, failure.cost_usd, failure.estimated, true);
+                self.add_spent(lifeline, &spent);
+            }
+            RunEvent::ReadRefused(_) => self.add_spent(lifeline, &Spent { refused_reads: 1, ..Spent::default() }),
+            RunEvent::CheckFinished(check) => {
+                if !is_apart(lifeline) {
+                    self.take_check(entry.rev, check);
                 }
             }
+            RunEvent::Intervened(intervened) => self.interventions.push((lifeline.clone(), intervened.clone())),
+            RunEvent::Predicted(predicted) => self.predictions.push((lifeline.clone(), predicted.clone())),
+            RunEvent::MutantsJudged(MutantsJudged { judged, .. }) => self.take_judged(judged.clone()),
+            RunEvent::CandidateStarted(started) | RunEvent::LeaderTold(started) => {
+                self.candidates_of(entry.rev).begin(*started);
+            }
+            RunEvent::CandidateFinished(finished) => {
+                self.candidates_of(entry.rev).finish(finished.candidate.clone());
+            }
+            RunEvent::CandidateGivenUp(given_up) => self.candidates_of(entry.rev).give_up(given_up.clone()),
+            RunEvent::CandidateChosen(chosen) => self.candidates_of(entry.rev).chosen = Some(chosen.clone()),
+            // Only the attempt in flight recalls these.
+            RunEvent::RequestSent(_)
+            | RunEvent::AnswerTaken(_)
+            | RunEvent::AnswerOffered(_)
+            | RunEvent::Labelled(_)
+            | RunEvent::AnswerNormalised(_)
+            | RunEvent::PartTaken(_)
+            | RunEvent::PartMissing(_)
+            | RunEvent::ModelSwitched(_)
+            | RunEvent::LeftOut(_)
+            | RunEvent::Unreadable(_)
+            | RunEvent::ToolFinished(_)
+            | RunEvent::QuicklyChecked(_)
+            | RunEvent::CandidateReceived(_)
+            | RunEvent::LeadersNamed(_)
+            | RunEvent::GuardEvaluated(_)
+            | RunEvent::Routed(_)
+            | RunEvent::Restored(_) => {}
         }
-        Ok(())
+        if let Some(attempt) = self.in_flight.as_mut().filter(|_| of_attempt) {
+            attempt.events.push(entry.clone());
+        }
     }
 
-    fn spend(&mut self, event: &Event) {
-        let data = &event.data;
-        let number = |usage: &serde_json::Value, name: &str| usage[name].as_u64().unwrap_or(0);
-        let all = |usage: &serde_json::Value| {
-            ["input", "output", "cache_read", "cache_write"]
-                .iter()
-                .fold(0, |sum: u64, name| sum.saturating_add(number(usage, name)))
-        };
-        let cost = data["cost_usd"].as_f64();
-        let failed = event.name == "call_failed";
-        // A call that failed before the model began cost nothing.
-        let unpriced = cost.is_none() && !(failed && data["usage"].is_null());
-        let spent = Spent {
-            answers: u32::from(!failed),
-            failed: u32::from(failed),
-            stale: u32::from(data["stale"].as_bool() == Some(true)),
-            tokens: all(&data["usage"]),
-            cached: number(&data["usage"], "cache_read"),
-            seconds: data["seconds"].as_f64().unwrap_or(0.0),
-            cost_usd: cost.unwrap_or(0.0),
-            unpriced: u32::from(unpriced),
-            estimated_tokens: all(&data["estimated"]["usage"]),
-            estimated_usd: data["estimated"]["cost_usd"].as_f64().unwrap_or(0.0),
-            refused_reads: 0,
-        };
-        self.add_spent(&event.lifeline, &spent);
-        if failed {
-            return;
-        }
-        if let Some(model) = event.data["model"].as_str()
-            && !self.models.iter().any(|m| m == model)
+    fn receive(&mut self, lifeline: &str, answer: &AnswerReceived) {
+        let spent = Spent::of_call(answer.usage, answer.cost_usd, answer.estimated, false);
+        self.add_spent(lifeline, &Spent { stale: u32::from(answer.stale), seconds: answer.seconds, ..spent });
+        if let Some(model) = &answer.model
+            && !self.models.contains(model)
         {
-            self.models.push(model.to_owned());
+            self.models.push(model.clone());
         }
+    }
+
+    fn take_check(&mut self, rev: u32, check: &CheckRecord) {
+        self.baseline.absorb(&self.with_requirements(&check.checked));
+        let violated = match &check.outcome.verdict {
+            Verdict::Violated { violated } => violated.property().map(str::to_owned),
+            _ => None,
+        };
+        self.checks.insert(rev, check.clone());
+        if let Some(name) = violated
+            && let Some(now) = self.as_violated(&name)
+        {
+            self.first_violated.entry(name).or_insert(now);
+        }
+    }
+
+    fn candidates_of(&mut self, rev: u32) -> &mut Candidates {
+        self.candidates.entry(rev).or_default()
     }
 
     fn add_spent(&mut self, lifeline: &str, more: &Spent) {

@@ -3,22 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::admission::{AdmissionError, Admitted, admitted};
+use super::events::{AnswerLabels, Draft, Entry, Record, RunEvent};
+use super::lifelines::lifelines;
 use super::records::Stored;
-use super::run::{record, to_value};
-use crate::journal::{ArtifactStore, Draft, Event, Kind, Record, Sha};
-use crate::monitor::log::KeptTexts;
+use super::run::record;
+use crate::journal::{ArtifactStore, Kind, Sha};
+use crate::monitor::log::{KeptTexts, Mapping, Shape};
 use crate::monitor::trac::Decision;
 use crate::monitor::{
-    AuditError, Follower, Intervening, Intervention, PolicyRule, Propositions, Scope, Severity, Verdict,
+    AuditError, Follower, How, Intervening, Intervention, PolicyRule, Propositions, Scope, Severity, Verdict,
 };
 use crate::temporal::{Debt, Standing};
 
 /// A rule that was violated (`rule_violated`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
     /// The rule.
     pub rule: String,
@@ -44,7 +47,7 @@ pub struct Violation {
 }
 
 /// Labels that a verdict rests on and a model gave: whoever reads the verdict has to know that.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Untrusted {
     /// The propositions.
     pub propositions: Vec<String>,
@@ -62,7 +65,7 @@ impl Untrusted {
 }
 
 /// An answer that would have violated a rule was met (`intervened`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Intervened {
     /// The rule that asked for it.
     pub rule: String,
@@ -78,6 +81,8 @@ pub struct Intervened {
     pub prevented: Vec<String>,
     /// The rules that the taken one violated.
     pub violated: Vec<String>,
+    /// What the rule owed before the first answer, in words.
+    pub owed: String,
     /// US dollars of the further answers, where all their prices are known.
     pub cost_usd: Option<f64>,
     /// Their tokens.
@@ -88,7 +93,7 @@ pub struct Intervened {
 }
 
 /// What an answer would come to, were it taken (`samples` of `intervened`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sampled {
     /// Its number.
     pub candidate: u32,
@@ -101,7 +106,7 @@ pub struct Sampled {
 }
 
 /// What rules would owe; less is better, the first number before all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Owes {
     /// Rules with an intervention that are violated by the answer.
     pub met: usize,
@@ -123,12 +128,20 @@ impl Sampled {
 }
 
 /// What was asked to foresee where an answer leads (`predicted`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Predicted {
     /// What the answer had been asked for.
     pub purpose: String,
     /// Which answer to that; 0 is the first.
     pub candidate: u32,
+    /// How it was predicted.
+    pub how: How,
+    /// What counts as a violation.
+    pub pattern: String,
+    /// Steps that are looked ahead.
+    pub steps: u32,
+    /// The probability from which on a rule counts as violated.
+    pub threshold: f64,
     /// How probable it is of each rule.
     pub estimates: BTreeMap<String, f64>,
     /// Further answers that it took.
@@ -140,7 +153,7 @@ pub struct Predicted {
 }
 
 /// How a rule stands where a run has ended (`rules` of `run_finished`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleEnd {
     /// The rule.
     pub rule: String,
@@ -267,9 +280,14 @@ impl Watch {
     }
 
     /// That an answer of the journal is labelled with what the rules speak of.
-    fn is_labelled(&self, event: &Event) -> bool {
-        let told = &event.data["told"];
-        self.labels.is_empty() || told.is_null() || told["asked"] == *self.labels.sha().as_str()
+    fn is_labelled(&self, entry: &Entry) -> bool {
+        let answer = match &entry.event {
+            RunEvent::AnswerReceived(received) => received.told.as_ref(),
+            RunEvent::AnswerTaken(taken) => Some(&taken.told),
+            _ => None,
+        };
+        let asked = |labels: &AnswerLabels| labels.asked == self.labels.sha();
+        self.labels.is_empty() || answer.is_none_or(|answer| answer.labels.as_ref().is_some_and(asked))
     }
 
     /// What the rules about the whole journal ask for, in words.
@@ -290,31 +308,29 @@ impl Watch {
     }
 
     /// Takes the next event of the journal.
-    pub(super) fn follow(&mut self, event: &Event) -> Result<(), AuditError> {
-        if event.name == "rule_violated"
-            && let Ok(violation) = Violation::deserialize(&event.data)
-            && violation.policy == self.policy
-        {
-            self.open.retain(|open| open.rule != violation.rule);
-            self.told.insert(violation.rule);
+    pub(super) fn follow(&mut self, entry: &Entry) -> Result<(), AuditError> {
+        match &entry.event {
+            RunEvent::RuleViolated(violation) if violation.policy == self.policy => {
+                self.open.retain(|open| open.rule != violation.rule);
+                self.told.insert(violation.rule.clone());
+            }
+            RunEvent::Labelled(labelled) => _ = self.labelled_by.insert(labelled.given.by.clone()),
+            _ => {}
         }
-        if event.name == "labelled" {
-            self.labelled_by.extend(event.data["by"].as_str().map(str::to_owned));
-        }
-        let line = serde_json::to_vec(event).expect("an event has string keys only");
-        let fallen = self.follower.record(&line, event.seq)?;
+        let line = serde_json::to_vec(entry).expect("an event has string keys only");
+        let fallen = self.follower.record(&line, entry.seq)?;
         for fallen in fallen.into_iter().filter(|fallen| fallen.decision == Decision::Violated) {
             let rule = self.follower.rules().iter().find(|rule| rule.id == fallen.rule);
             let rule = rule.expect("what falls is one of the rules");
             if !self.told.contains(&fallen.rule) {
-                self.open.push(self.violation(rule, event.seq, fallen.why));
+                self.open.push(self.violation(rule, entry.seq, fallen.why));
             }
         }
         Ok(())
     }
 
     /// Takes what the journal holds already.
-    pub(super) fn catch_up(&mut self, events: &[Event]) -> Result<(), WatchError> {
+    pub(super) fn catch_up(&mut self, events: &[Entry]) -> Result<(), WatchError> {
         if let Some(event) = events.iter().find(|event| !self.is_labelled(event)) {
             return Err(WatchError::Unlabelled { seq: event.seq });
         }
@@ -325,18 +341,17 @@ impl Watch {
     pub(super) fn extend(&mut self, draft: &mut Draft) -> Result<(), (u64, AuditError)> {
         let mut at = 0;
         loop {
-            while let Some(event) = draft.events().get(at) {
+            while let Some(event) = draft.entries().get(at) {
                 self.follow(event).map_err(|error| (event.seq, error))?;
                 at += 1;
             }
             if self.open.is_empty() {
                 return Ok(());
             }
-            let rev = draft.events().last().map_or(0, |event| event.rev);
-            let found = self
-                .open
-                .iter()
-                .map(|violation| record("run", Kind::Act, "rule_violated", rev, 0, to_value(violation)).after_all());
+            let rev = draft.entries().last().map_or(0, |event| event.rev);
+            let found = self.open.iter().map(|violation| {
+                record("run", Kind::Act, rev, 0, RunEvent::RuleViolated(violation.clone())).after_all()
+            });
             draft.extend(found.collect());
         }
     }
@@ -407,7 +422,7 @@ impl Watch {
         let asks = self.follower.rules().iter().filter(|rule| rule.intervention.is_some());
         let mut verdicts: BTreeMap<String, Vec<Standing>> = asks.map(|rule| (rule.id.clone(), Vec::new())).collect();
         draft.extend(records);
-        for (at, event) in draft.events().iter().enumerate() {
+        for (at, event) in draft.entries().iter().enumerate() {
             ahead.follow(event).map_err(|error| (event.seq, error))?;
             if at < before {
                 continue;
@@ -502,16 +517,19 @@ impl From<(u64, AuditError)> for WatchError {
     }
 }
 
-/// What rules see of an answer that is taken (`answer_taken`): of the event that holds it, with its labels.
-pub fn taken_data(received: &Value, labels: Option<&Value>) -> Value {
-    let mut told = received["held"].clone();
-    for (name, value) in labels.and_then(Value::as_object).into_iter().flatten() {
-        told[name] = value.clone();
+/// Where a run's journal has what formulas speak of; what `mapping` says counts instead.
+pub fn journal_mapping(mapping: Mapping) -> Mapping {
+    let mapping = mapping.over(Shape::Journal);
+    let told = |field: &str| format!("data.told.{field}");
+    Mapping {
+        tool_call: mapping.tool_call.or_else(|| Some(vec![told("tools")])),
+        text_kept: Some(told("text")),
+        stop_reason: mapping.stop_reason.or_else(|| Some(vec![told("stop_reason")])),
+        model_labels: Some(told("labels")),
+        model_asked: Some(["told.asked".to_owned(), "told.by".to_owned()]),
+        lifelines: mapping.lifelines.or_else(|| Some(lifelines().map(str::to_owned).collect())),
+        ..mapping
     }
-    json!({
-        "purpose": received["purpose"], "candidate": received["candidate"], "artifact": received["artifact"],
-        "provider": received["provider"], "reads": received["reads"], "told": told,
-    })
 }
 
 /// The texts that a run keeps: answers of models, by the names that the journal gives them.

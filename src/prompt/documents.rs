@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use walkdir::WalkDir;
 
 use crate::files;
@@ -22,7 +23,7 @@ pub struct Document {
 }
 
 /// A file that was not taken, and why.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 pub struct Skipped {
     /// Path below the folder that was given.
     pub path: String,

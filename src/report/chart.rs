@@ -8,8 +8,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use crate::journal::Event;
-use crate::monitor::log::JOURNAL_LIFELINES;
+use crate::pipeline::{Entry, Routed, RunEvent, is_lifeline, lifelines as run_lifelines};
 
 pub use mermaid::chart_mermaid;
 pub use text::chart_text;
@@ -76,8 +75,8 @@ impl Chart {
     /// The chart of a journal.
     ///
     /// # Errors
-    /// A clock that cannot be read, or that does not follow from the events before it.
-    pub fn of(events: &[Event]) -> Result<Self, ChartError> {
+    /// A clock that does not follow from the events before it.
+    pub fn of(events: &[Entry]) -> Result<Self, ChartError> {
         let lifelines = lifelines(events);
         let places: BTreeMap<&str, usize> =
             lifelines.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
@@ -144,43 +143,43 @@ fn ranges(seqs: &[u64]) -> String {
 
 /// Lifelines with events, or to which a message was sent: those that every run has in their order, then others, then
 /// the model.
-fn lifelines(events: &[Event]) -> Vec<String> {
+fn lifelines(events: &[Entry]) -> Vec<String> {
     let mut seen: Vec<&str> = Vec::new();
     for event in events {
-        let to = event.data["to"].as_str().filter(|to| event.name == "routed" && JOURNAL_LIFELINES.contains(to));
+        let routed = event.event.try_as_routed_ref();
+        let to = routed.map(|routed| routed.to.as_str()).filter(|to| is_lifeline(to));
         for name in std::iter::once(event.lifeline.as_str()).chain(to) {
             if !seen.contains(&name) {
                 seen.push(name);
             }
         }
     }
-    if events.iter().any(|event| event.name == "routed") && !seen.contains(&RUN) {
+    if events.iter().any(|event| event.event.is_routed()) && !seen.contains(&RUN) {
         seen.push(RUN);
     }
-    let usual = |name: &&str| JOURNAL_LIFELINES.iter().position(|known| known == name).unwrap_or(usize::MAX);
+    let usual = |name: &&str| run_lifelines().position(|known| known == *name).unwrap_or(usize::MAX);
     seen.sort_by_key(usual);
-    let asked = events.iter().any(|e| ["request_sent", "answer_received", "call_failed"].contains(&e.name.as_str()));
+    let is_asked = |event: &RunEvent| {
+        matches!(event, RunEvent::RequestSent(_) | RunEvent::AnswerReceived(_) | RunEvent::CallFailed(_))
+    };
+    let asked = events.iter().any(|event| is_asked(&event.event));
     if asked && !seen.contains(&MODEL) {
         seen.push(MODEL);
     }
     seen.into_iter().map(str::to_owned).collect()
 }
 
-/// What each event could know. One from before there were clocks has seen all that stands before it.
-fn clocks(events: &[Event], places: &BTreeMap<&str, usize>) -> Result<Vec<Counts>, ChartError> {
+/// What each event could know.
+fn clocks(events: &[Entry], places: &BTreeMap<&str, usize>) -> Result<Vec<Counts>, ChartError> {
     let mut counts = vec![0; places.len()];
     let mut all = Vec::with_capacity(events.len());
     for event in events {
         let wrong = |what| ChartError { seq: event.seq, what };
         let own = places[event.lifeline.as_str()];
         counts[own] += 1;
-        let Some(vc) = &event.vc else {
-            all.push(counts.clone());
-            continue;
-        };
         let mut clock = vec![0; places.len()];
-        for (name, count) in vc.as_object().ok_or_else(|| wrong("cannot be read"))? {
-            let count = count.as_u64().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| wrong("cannot be read"))?;
+        for (name, count) in &event.vc {
+            let count = usize::try_from(*count).unwrap_or(usize::MAX);
             match places.get(name.as_str()) {
                 Some(&at) if count <= counts[at] => clock[at] = count,
                 _ => return Err(wrong("counts events that do not stand before it")),
@@ -202,7 +201,7 @@ struct Message {
 }
 
 /// The decisions of the run, each with the first event of its receiver that knows of it.
-fn messages(events: &[Event], places: &BTreeMap<&str, usize>, clocks: &[Counts]) -> Vec<Message> {
+fn messages(events: &[Entry], places: &BTreeMap<&str, usize>, clocks: &[Counts]) -> Vec<Message> {
     let mut all: Vec<Message> = Vec::new();
     let mut under_way: Vec<usize> = Vec::new();
     for (at, event) in events.iter().enumerate() {
@@ -211,14 +210,14 @@ fn messages(events: &[Event], places: &BTreeMap<&str, usize>, clocks: &[Counts])
             let from = places[events[sent].lifeline.as_str()];
             clocks[at][from] >= clocks[sent][from]
         };
-        match event.name.as_str() {
-            "routed" => {
-                let to = event.data["to"].as_str().and_then(|to| places.get(to)).or(places.get(RUN));
+        match &event.event {
+            RunEvent::Routed(routed) => {
+                let to = places.get(routed.to.as_str()).or(places.get(RUN));
                 let Some(&to) = to else { continue };
                 under_way.push(all.len());
                 all.push(Message { sent: at, to, arrived: None });
             }
-            "attempt_started" | "run_finished" => under_way.retain(|&n| {
+            RunEvent::AttemptStarted(_) | RunEvent::RunFinished(_) => under_way.retain(|&n| {
                 let arrives = all[n].to == here && knows(all[n].sent);
                 if arrives {
                     all[n].arrived = Some(at);
@@ -226,7 +225,7 @@ fn messages(events: &[Event], places: &BTreeMap<&str, usize>, clocks: &[Counts])
                 !arrives
             }),
             // What had been decided before is left behind.
-            "branch_started" => under_way.retain(|&n| !knows(all[n].sent)),
+            RunEvent::BranchStarted(_) => under_way.retain(|&n| !knows(all[n].sent)),
             _ => {}
         }
     }
@@ -234,30 +233,63 @@ fn messages(events: &[Event], places: &BTreeMap<&str, usize>, clocks: &[Counts])
 }
 
 struct Journal<'a> {
-    events: &'a [Event],
+    events: &'a [Entry],
     places: &'a BTreeMap<&'a str, usize>,
     messages: Vec<Message>,
 }
 
 impl Journal<'_> {
     fn drawn(&self, at: usize) -> Vec<(Drawn, String)> {
-        let event = &self.events[at];
-        let here = self.places[event.lifeline.as_str()];
+        let entry = &self.events[at];
+        let here = self.places[entry.lifeline.as_str()];
         let model = self.places.get(MODEL).copied().unwrap_or(here);
         let note = Drawn::Note { at: here };
-        let drawn = match event.name.as_str() {
-            "attempt_finished" => return Vec::new(),
-            "routed" => return self.messages.iter().filter(|m| m.sent == at).map(|m| self.sent(m, here)).collect(),
-            "attempt_started" | "run_finished" => return self.arrivals(at, here),
-            "request_sent" => Drawn::Arrow { from: here, to: model, line: Line::Solid },
-            "answer_received" => Drawn::Arrow { from: model, to: here, line: Line::Dashed },
-            "call_failed" => Drawn::Arrow { from: model, to: here, line: Line::Broken },
-            "branch_started" | "revision_closed" => Drawn::Separator,
-            _ => note,
+        let (drawn, request) = match &entry.event {
+            RunEvent::AttemptFinished(_) => return Vec::new(),
+            RunEvent::Routed(routed) => {
+                let sent = self.messages.iter().filter(|m| m.sent == at);
+                return sent.map(|m| self.sent(m, here, routed)).collect();
+            }
+            RunEvent::AttemptStarted(_) | RunEvent::RunFinished(_) => return self.arrivals(at, here),
+            RunEvent::RequestSent(_) => (Drawn::Arrow { from: here, to: model, line: Line::Solid }, None),
+            RunEvent::AnswerReceived(answer) => {
+                (Drawn::Arrow { from: model, to: here, line: Line::Dashed }, Some(answer.request))
+            }
+            RunEvent::CallFailed(failed) => {
+                (Drawn::Arrow { from: model, to: here, line: Line::Broken }, Some(failed.request))
+            }
+            RunEvent::BranchStarted(_) | RunEvent::RevisionClosed(_) => (Drawn::Separator, None),
+            RunEvent::RunStarted(_)
+            | RunEvent::RunResumed(_)
+            | RunEvent::AnswerTaken(_)
+            | RunEvent::AnswerOffered(_)
+            | RunEvent::Labelled(_)
+            | RunEvent::Intervened(_)
+            | RunEvent::Predicted(_)
+            | RunEvent::AnswerNormalised(_)
+            | RunEvent::PartTaken(_)
+            | RunEvent::PartMissing(_)
+            | RunEvent::ModelSwitched(_)
+            | RunEvent::LeftOut(_)
+            | RunEvent::ReadRefused(_)
+            | RunEvent::Unreadable(_)
+            | RunEvent::ToolFinished(_)
+            | RunEvent::CheckFinished(_)
+            | RunEvent::CandidateStarted(_)
+            | RunEvent::QuicklyChecked(_)
+            | RunEvent::CandidateFinished(_)
+            | RunEvent::CandidateReceived(_)
+            | RunEvent::CandidateGivenUp(_)
+            | RunEvent::LeadersNamed(_)
+            | RunEvent::LeaderTold(_)
+            | RunEvent::CandidateChosen(_)
+            | RunEvent::MutantsJudged(_)
+            | RunEvent::GuardEvaluated(_)
+            | RunEvent::Restored(_)
+            | RunEvent::RuleViolated(_) => (note, None),
         };
-        let mut words = words::of(event);
-        if let (Drawn::Arrow { line: Line::Dashed | Line::Broken, .. }, Some(request)) =
-            (drawn, event.data["request"].as_u64())
+        let mut words = words::of(entry);
+        if let Some(request) = request
             && at.checked_sub(1).is_some_and(|before| self.events[before].seq != request)
         {
             words = format!("to {request}: {words}");
@@ -265,11 +297,11 @@ impl Journal<'_> {
         vec![(drawn, words)]
     }
 
-    /// At once where nothing that is drawn lies between: the arrow. Else the arrow stands where the message arrives.
-    fn sent(&self, message: &Message, from: usize) -> (Drawn, String) {
-        let event = &self.events[message.sent];
-        let words = words::of(event);
-        let to = event.data["to"].as_str().unwrap_or(RUN);
+    /// An arrow, if only the closing of a revision lies between the decision and the event that knows of it. Otherwise
+    /// the arrow is drawn at that event, and this is a note.
+    fn sent(&self, message: &Message, from: usize, routed: &Routed) -> (Drawn, String) {
+        let words = words::of(&self.events[message.sent]);
+        let to = &routed.to;
         match message.arrived {
             Some(arrived) if self.at_once(message) => {
                 let again = words::attempt(&self.events[arrived]);
@@ -285,7 +317,7 @@ impl Journal<'_> {
 
     fn at_once(&self, message: &Message) -> bool {
         let between = message.sent + 1..message.arrived.unwrap_or(message.sent + 1);
-        self.events[between].iter().all(|event| event.name == "revision_closed")
+        self.events[between].iter().all(|entry| entry.event.is_revision_closed())
     }
 
     fn arrivals(&self, at: usize, here: usize) -> Vec<(Drawn, String)> {
@@ -297,11 +329,12 @@ impl Journal<'_> {
             .map(|message| {
                 let sent = &self.events[message.sent];
                 let from = self.places[sent.lifeline.as_str()];
-                let words = format!("sent at {}: {}{again}", sent.seq, words::row(sent));
+                let row = sent.event.try_as_routed_ref().map(|routed| words::row(routed)).unwrap_or_default();
+                let words = format!("sent at {}: {row}{again}", sent.seq);
                 (Drawn::Arrow { from, to: here, line: Line::Solid }, words)
             })
             .collect();
-        if event.name == "run_finished" {
+        if event.event.is_run_finished() {
             drawn.push((Drawn::Note { at: here }, words::of(event)));
         } else if arrived.is_empty() {
             let from = self.places.get(RUN).copied().unwrap_or(here);

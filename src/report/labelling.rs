@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::counted;
 use crate::monitor::{Agreement, LabelAccuracy, Labelling};
+use crate::pipeline::AnswerLabels;
 
 pub(super) fn names(propositions: &[Arc<str>]) -> Vec<&str> {
     propositions.iter().map(|name| &**name).collect()
@@ -18,11 +19,10 @@ fn who(labelling: Option<&Labelling>) -> String {
     if by.is_empty() { "a model".to_owned() } else { by.join(", ") }
 }
 
-/// What a model has found true of an answer of a run (the data of `labelled`).
-pub fn labelled_words(data: &Value) -> String {
-    let names: Vec<&str> = data["labels"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let found = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-    format!("{} finds true (untrusted): {found}", data["by"].as_str().unwrap_or("a model"))
+/// The labels that a model gave an answer of a run.
+pub(super) fn labels_words(given: &AnswerLabels) -> String {
+    let found = if given.labels.is_empty() { "nothing".to_owned() } else { given.labels.join(", ") };
+    format!("{} finds true (untrusted): {found}", given.by)
 }
 
 /// That a verdict rests on what a model said.

@@ -67,9 +67,8 @@ pub(super) fn policy_text(view: &RunView) -> String {
 }
 
 /// What an intervention did, what it prevented and what it cost, in a line.
-pub fn intervened_words(intervened: &Intervened) -> String {
-    let Intervened { rule, which, purpose, calls, candidate, prevented, violated, cost_usd, tokens, samples: _ } =
-        intervened;
+pub(super) fn intervened_words(intervened: &Intervened) -> String {
+    let Intervened { rule, which, purpose, calls, candidate, prevented, violated, cost_usd, tokens, .. } = intervened;
     let did = match (prevented.is_empty(), violated.is_empty()) {
         (false, true) => format!("prevented that {} is violated", prevented.join(", ")),
         (true, true) => "could not make it less probable that it is violated".to_owned(),

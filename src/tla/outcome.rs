@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::Diagnostic;
 use super::probe::{ASSERTION, DEADLOCK, Probes};
 
 /// What explored the states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checker {
     /// TLC, the Java reference.
@@ -55,7 +56,7 @@ impl Checker {
 }
 
 /// What a check showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
     /// Every declared property holds within the bounds, and the exploration was complete.
@@ -85,7 +86,7 @@ pub enum Verdict {
 }
 
 /// What a violated or invalid verdict names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
     /// Its kind.
     pub kind: ViolationKind,
@@ -94,7 +95,7 @@ pub struct Violation {
 }
 
 /// Kinds of violation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ViolationKind {
     /// A state predicate is false in a reachable state.
@@ -118,7 +119,7 @@ pub enum ViolationKind {
 }
 
 /// What the checker counted. `None` where it did not say.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     /// States generated.
     pub generated: Option<u64>,
@@ -146,7 +147,7 @@ impl Statistics {
 }
 
 /// The bounds that every positive verdict names.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
     /// Constant assignments of the configuration, name to TLA+ text.
     pub constants: BTreeMap<String, String>,
@@ -188,7 +189,7 @@ pub struct Bounds {
 pub const TERMINATING: &str = "Terminating";
 
 /// How often an action was taken.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionCoverage {
     /// The action's name; for PlusCal the label. A part of a definition that has no name of its own is named after the
     /// definition and its place, `Next (line 12)`.
@@ -213,7 +214,7 @@ impl ActionCoverage {
 }
 
 /// A place in the module that was checked; both count from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     /// The line.
     pub line: usize,
@@ -228,7 +229,7 @@ pub(crate) fn part_of(name: &str, place: Place, alone: bool) -> String {
 }
 
 /// A counterexample.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     /// The states in order; the first is initial.
     pub steps: Vec<Step>,
@@ -250,7 +251,7 @@ impl Trace {
 }
 
 /// One state of a trace, and the action that led to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// Its number, from 1.
     pub step: usize,
@@ -263,7 +264,7 @@ pub struct Step {
 }
 
 /// The infinite part of a counterexample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasso {
     /// After the last state the behaviour goes on with this step.
@@ -273,7 +274,7 @@ pub enum Lasso {
 }
 
 /// A witness: a state that must be reachable.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WitnessOutcome {
     /// The operator's name.
     pub name: String,
@@ -292,7 +293,7 @@ impl WitnessOutcome {
 }
 
 /// Whether a witness was reached.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reached {
     /// A run that checked its negation failed on it, after this many steps.
@@ -307,7 +308,7 @@ pub enum Reached {
 }
 
 /// All that one check showed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckOutcome {
     /// The verdict.
     #[serde(flatten)]

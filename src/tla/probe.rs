@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cfg::Cfg;
@@ -10,7 +11,7 @@ use super::module::Module;
 use super::outcome::{CheckOutcome, Verdict, Violation, ViolationKind};
 
 /// Further runs on one violation.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Probes {
     /// Of a violation that is an infinite behaviour: the same property under weak fairness of every action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,7 +25,7 @@ pub struct Probes {
 }
 
 /// The violated property under weak fairness.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnderFairness {
     /// The actions that were taken to be weakly fair.
     pub actions: Vec<String>,
@@ -36,7 +37,7 @@ pub struct UnderFairness {
 }
 
 /// The violated property with one constant larger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Larger {
     /// The constant.
     pub constant: String,
@@ -47,7 +48,7 @@ pub struct Larger {
 }
 
 /// What became of a violation in another run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Again {
     /// It is still there, of the same kind and property.

@@ -11,9 +11,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use serde_json::Value;
-use tlaforge::monitor::log::Shape;
 use tlaforge::monitor::{Auditor, Follower, KnownLabels, Policy};
-use tlaforge::pipeline::{AdmissionError, Idle, admit};
+use tlaforge::pipeline::{AdmissionError, Idle, admit, journal_mapping};
 use tlaforge::temporal::Formulas;
 
 /// Runs of the same settings, by their journals.
@@ -154,7 +153,7 @@ fn stands(policy: &str, journal: &[Value]) -> (bool, bool) {
     let mut formulas = Formulas::new();
     let Policy { rules, log, labels, .. } = Policy::read(policy, &mut formulas).unwrap();
     let known = KnownLabels::new(&labels, HashMap::new());
-    let auditor = Auditor::labelled(formulas, rules, log.over(Shape::Journal), known).unwrap();
+    let auditor = Auditor::labelled(formulas, rules, journal_mapping(log), known).unwrap();
     let mut follower = Follower::new(Arc::new(auditor)).unwrap();
     for (line, event) in (1..).zip(journal) {
         follower.record(event.to_string().as_bytes(), line).unwrap();

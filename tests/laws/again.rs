@@ -233,12 +233,27 @@ fn what_cannot_be_understood_or_was_altered_is_never_called_clean() {
         let at = of("attempt_finished", all);
         all[at]["data"]["event"] = json!({"validated": "acceptedx"});
     })
-    .expect(1)
-    .prints(&["journal: VIOLATED", "cannot be understood", "nothing from there on was computed again"]);
-    changed(&bench, |all| all[3]["v"] = json!(3)).expect(2).says(&["format version 3 is not among 1 to 2"]);
+    .expect(2)
+    .says(&["is damaged (attempt_finished cannot be understood", "acceptedx"]);
+    for (v, release) in [(2, "tlaforge 0.1 reads"), (4, "a newer tlaforge wrote")] {
+        changed(&bench, |all| all[3]["v"] = json!(v))
+            .expect(2)
+            .says(&["line 4", &format!("version {v}, which {release}")]);
+    }
     changed(&bench, |all| {
         let at = of("guard_evaluated", all);
         all[at]["data"]["guard"] = json!("approvalx");
+    })
+    .expect(2)
+    .says(&["is damaged (guard_evaluated cannot be understood", "approvalx"]);
+    changed(&bench, |all| {
+        let at = of("guard_evaluated", all);
+        all[at]["data"]["guard"] = json!("flaw");
+        all[at]["data"]["facts"] = json!({
+            "described": true, "property": "", "covers_the_requirement": true, "property_unchanged": true,
+            "changed_since": [], "only_bounds": [], "open_bounds": [], "unfair_lasso": false, "under_fairness": null,
+            "unmapped_steps": [], "unread": [],
+        });
     })
     .expect(1)
     .prints(&["no event from here on is the guard_evaluated of the guard `approval` that follows"]);

@@ -8,7 +8,7 @@ use crate::support::forged::{forged, genuine};
 use crate::support::model_server::{ModelServer, Reply, Seen};
 use crate::support::{Bench, Script, name, outcome};
 use serde_json::{Value, json};
-use tlaforge::monitor::log::is_journal_field;
+use tlaforge::pipeline::is_field;
 
 /// A module that the translator takes and that cannot be evaluated.
 fn not_evaluated() -> String {
@@ -124,7 +124,7 @@ fn known(path: &str, value: &Value) {
                 known(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, below);
             }
         }
-        _ => assert!(is_journal_field(path), "{path}"),
+        _ => assert!(is_field(path), "{path}"),
     }
 }
 

@@ -343,7 +343,7 @@ fn every_field_and_event_of_a_journal_is_one_that_a_rule_may_speak_of() {
 fn the_documents_list_every_event_with_its_fields() {
     let documents = std::fs::read_to_string(crate::support::project().join("docs/policies.md")).unwrap();
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
-    let vocabulary = tlaforge::monitor::log::journal_vocabulary();
+    let vocabulary = tlaforge::pipeline::vocabulary_text();
     assert!(words(&documents).ends_with(&words(&vocabulary)), "docs/policies.md should end with\n{vocabulary}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tlaforge::llm::Estimate;
+use tlaforge::llm::{Estimate, FailedCall, ModelSwitch};
 
 use super::*;
 
@@ -64,7 +64,7 @@ fn call(api: Api, replies: Vec<Reply>, fallback: Option<&str>, budget: Budget, l
 }
 
 fn kinds(notes: &[Note]) -> Vec<Kind> {
-    let kind = |note: &Note| if let Note::Failed { kind, .. } = note { Some(*kind) } else { None };
+    let kind = |note: &Note| if let Note::Failed(FailedCall { kind, .. }) = note { Some(*kind) } else { None };
     notes.iter().filter_map(kind).collect()
 }
 
@@ -87,9 +87,9 @@ fn what_passes_is_tried_again_as_late_as_the_server_asks() {
         assert_eq!(done.result.unwrap().text, "there");
         assert_eq!(kinds(&done.notes), [Kind::RateLimit, Kind::Server, Kind::CutStream, Kind::Empty]);
         assert_eq!(done.waited, [7.5, 126.0, 189.0, 252.0]);
-        let told = serde_json::to_string(&done.notes).unwrap();
+        let told = format!("{:?}", done.notes);
         assert!(!told.contains("planted"), "{told}");
-        let Note::Failed { usage: Some(usage), cost_usd: Some(cost), .. } = &done.notes[3] else {
+        let Note::Failed(FailedCall { usage: Some(usage), cost_usd: Some(cost), .. }) = &done.notes[3] else {
             panic!("{:?}", done.notes[3]);
         };
         assert_eq!(*usage, Usage { input: 100, output: 10, ..Usage::default() });
@@ -151,7 +151,9 @@ fn each_way_to_fail_is_tried_again_and_told_as_its_kind_wants() {
             assert_eq!(*clock.waited.lock().unwrap(), waits, "{name}");
             assert_eq!(server.posts().len(), waits.len() + 1, "{name}");
             for (i, note) in notes.iter().enumerate() {
-                let Note::Failed { kind, status, attempt, wait_seconds, usage, .. } = note else { panic!("{note:?}") };
+                let Note::Failed(FailedCall { kind, status, attempt, wait_seconds, usage, .. }) = note else {
+                    panic!("{note:?}")
+                };
                 assert_eq!((*kind, *status, *attempt as usize), (s.kind, s.status, i + 1), "{name}");
                 assert_eq!(*wait_seconds, waits.get(i).copied(), "{name}");
                 assert_eq!(usage.map(|u| u.total()), s.usage, "{name}");
@@ -291,7 +293,7 @@ fn after_three_overloads_another_model_is_asked() {
         let answer = done.result.unwrap();
         assert_eq!(answer.model.as_deref(), Some("claude-haiku-4-5"));
         assert!((answer.cost_usd.unwrap() - 0.00015).abs() < 1e-9, "at the price of who answered");
-        assert!(matches!(&done.notes[3], Note::Switched { to, .. } if to == "claude-haiku-4-5"));
+        assert!(matches!(&done.notes[3], Note::Switched(ModelSwitch { to, .. }) if to == "claude-haiku-4-5"));
         assert_eq!(done.waited.len(), 2);
     }
 }
@@ -336,7 +338,8 @@ fn a_budget_ends_a_model_that_reads_on_and_on_and_what_it_took_is_told() {
         // Two turns at 30 cents are one too many for a third.
         assert_eq!(done.models.len(), 2, "{what}");
         assert!(what.starts_with("the run has cost $0.60") && what.ends_with("the limit is $0.7"), "{what}");
-        let [Note::Failed { kind, usage: Some(usage), cost_usd: Some(cost), wait_seconds: None, .. }] = &done.notes[..]
+        let [Note::Failed(FailedCall { kind, usage: Some(usage), cost_usd: Some(cost), wait_seconds: None, .. })] =
+            &done.notes[..]
         else {
             panic!("{:?}", done.notes);
         };
@@ -347,7 +350,7 @@ fn a_budget_ends_a_model_that_reads_on_and_on_and_what_it_took_is_told() {
         let done = call(api, vec![Reply::reads(&["a.md"]).uncounted()], None, budget, None);
         assert!(matches!(&done.result, Err(LlmError::Budget { flag: "--max-tokens", .. })), "{:?}", done.result);
         assert!((2..12).contains(&done.models.len()), "{}", done.models.len());
-        let Note::Failed { usage: None, estimated: Some(estimated), .. } = &done.notes[0] else {
+        let Note::Failed(FailedCall { usage: None, estimated: Some(estimated), .. }) = &done.notes[0] else {
             panic!("{:?}", done.notes);
         };
         assert!((500..6_000).contains(&estimated.usage.input), "{estimated:?}");
@@ -418,13 +421,12 @@ fn tries_that_broke_off_uncounted_are_estimated_against_a_budget() {
         for (reply, kind) in [(cut(), Kind::CutStream), (Reply::status(200, "not a stream"), Kind::Malformed)] {
             let budget = Budget { tokens: Some(1_000_000), ..Budget::default() };
             let done = call(api, vec![reply.clone(), Reply::text("there")], None, budget, None);
-            let Note::Failed { kind: is, usage: None, estimated: Some(estimated), .. } = &done.notes[0] else {
+            let Note::Failed(FailedCall { kind: is, usage: None, estimated: Some(estimated), .. }) = &done.notes[0]
+            else {
                 panic!("{:?}", done.notes);
             };
             assert_eq!(*is, kind);
             assert!(estimated.usage.input > 50 && estimated.cost_usd > Some(0.0), "{estimated:?}");
-            let told = serde_json::to_value(&done.notes[0]).unwrap();
-            assert_eq!(told["estimated"]["usage"]["input"], estimated.usage.input);
         }
         // It counts: in the end nothing is left.
         let budget = Budget { tokens: Some(4_400), ..Budget::default() };
@@ -439,7 +441,7 @@ fn tries_that_broke_off_uncounted_are_estimated_against_a_budget() {
             Budget { tokens: Some(9_000), ..Budget::default() },
             None,
         );
-        assert!(matches!(&done.notes[0], Note::Failed { estimated: None, .. }), "{:?}", done.notes);
+        assert!(matches!(&done.notes[0], Note::Failed(FailedCall { estimated: None, .. })), "{:?}", done.notes);
     }
 }
 
@@ -448,7 +450,8 @@ fn the_time_that_a_server_asks_for_is_told_where_it_is_not_waited_for() {
     for api in BOTH {
         let reply = error(429, "rate_limit_error", "slow").header("retry-after", "900");
         let done = call(api, vec![reply], None, Budget::default(), None);
-        let Note::Failed { message, wait_seconds: None, asked_seconds: Some(asked), .. } = &done.notes[0] else {
+        let Note::Failed(FailedCall { message, wait_seconds: None, asked_seconds: Some(asked), .. }) = &done.notes[0]
+        else {
             panic!("{:?}", done.notes);
         };
         assert!((asked - 900.0).abs() < 1e-9);
@@ -456,7 +459,8 @@ fn the_time_that_a_server_asks_for_is_told_where_it_is_not_waited_for() {
         assert!(failure(done.result).to_string().contains("it asks to wait 900 s; wait and resume"));
         let reply = error(429, "rate_limit_error", "slow").header("retry-after", "7");
         let done = call(api, vec![reply, Reply::text("there")], None, Budget::default(), None);
-        let Note::Failed { message, asked_seconds: Some(_), wait_seconds: Some(_), .. } = &done.notes[0] else {
+        let Note::Failed(FailedCall { message, asked_seconds: Some(_), wait_seconds: Some(_), .. }) = &done.notes[0]
+        else {
             panic!("{:?}", done.notes);
         };
         assert!(!message.contains("asks to wait"), "{message}");
@@ -489,7 +493,6 @@ fn what_is_left_out_for_a_server_is_noted_with_its_words() {
         let [Note::LeftOut(left)] = &notes[..] else { panic!("{notes:?}") };
         assert_eq!(left.part, "the JSON schema of the answer");
         assert!(left.said.contains(said) && !left.said.contains("planted"), "{left:?}");
-        assert_eq!(serde_json::to_value(&notes[0]).unwrap()["what"], "left_out");
     }
 }
 

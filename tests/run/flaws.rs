@@ -3,8 +3,6 @@
 use crate::support::counter::{INFORMAL, bench, fenced, sections};
 use crate::support::{Bench, Script, name, outcome, reasons};
 use serde_json::{Value, json};
-use tlaforge::journal::read;
-use tlaforge::pipeline::RunView;
 
 /// A counter whose worker's body is this.
 fn module(body: &str) -> String {
@@ -258,42 +256,4 @@ fn every_file_that_was_offered_is_kept() {
         }
     }
     assert!(files > 10);
-}
-
-/// Removes what older versions did not write.
-fn aged(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            for new in [
-                "asserting",
-                "changed_steps",
-                "changed_since",
-                "probes",
-                "open_bounds",
-                "under_fairness",
-                "unfair",
-                "bound",
-            ] {
-                fields.remove(new);
-            }
-            fields.retain(|name, _| !name.starts_with("covers "));
-            fields.values_mut().for_each(aged);
-        }
-        Value::Array(items) => items.iter_mut().for_each(aged),
-        _ => {}
-    }
-}
-
-#[test]
-fn a_journal_from_before_violations_were_checked_again_still_folds() {
-    let bench = found(&claimed(RAISE, FULL, "PROPERTY GetsFull\n", &with(flaw("GetsFull", 1), "unfair", 3)));
-    let mut events = read(&bench.path("specs/journal.jsonl")).unwrap();
-    let now = RunView::of(&events).unwrap();
-    assert!(now.check().unwrap().outcome.probes.is_some());
-    for event in &mut events {
-        aged(&mut event.data);
-    }
-    let then = RunView::of(&events).unwrap();
-    assert!(then.check().unwrap().outcome.probes.is_none());
-    assert_eq!(then.finished, now.finished);
 }

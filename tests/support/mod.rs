@@ -190,7 +190,7 @@ impl Bench {
 fn means_what_it_says(journal: &Path) {
     use tlaforge::monitor::Along;
     use tlaforge::pipeline::{METRICS, Quantity, RunView};
-    let Ok(view) = RunView::of(&tlaforge::journal::read(journal).unwrap()) else { return };
+    let view = RunView::of(&tlaforge::journal::read(journal).unwrap());
     for (revision, metrics) in &view.metrics {
         for metric in METRICS.iter().filter(|m| metrics.0.get(m.name) == Some(&Quantity::Truth(true))) {
             for (other, value) in metric.implies {
@@ -222,15 +222,15 @@ fn is_of_a_maker(event: &Value) {
             Value::Object(all) => all.iter().for_each(|(key, value)| fields(&format!("{path}.{key}"), value, check)),
             _ => {
                 let path = path.trim_start_matches('.');
-                assert!(value.is_array() || value.is_null() || !is_journal_list(path), "{path} is no list: {value}");
+                assert!(value.is_array() || value.is_null() || !is_list(path), "{path} is no list: {value}");
                 check(path);
             }
         }
     }
-    use tlaforge::monitor::log::{is_journal_list, makers, tells};
+    use tlaforge::pipeline::{has_field, is_list, makers};
     let (name, lifeline) = (name(event), event["lifeline"].as_str().unwrap());
     assert!(makers(name).any(|maker| maker == lifeline), "{name} of {lifeline}");
-    fields("", &event["data"], &mut |field| assert!(tells(lifeline, field), "{field} of {lifeline}: {name}"));
+    fields("", &event["data"], &mut |field| assert!(has_field(lifeline, field), "{field} of {lifeline}: {name}"));
 }
 
 /// The text of a journal that a test has changed, with the checksums of what it says now. Lines that are no events stay as

@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::journal::JOURNAL_LIFELINES;
-
 /// The shapes of logs that are known by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -102,16 +100,11 @@ impl Mapping {
         let some = |paths: &[&str]| Some(paths.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>());
         let one = |path: &str| Some(path.to_owned());
         let base = match shape {
+            // The envelope; the events are of a type that the caller knows.
             Shape::Journal => Self {
-                tool_call: some(&["data.told.tools"]),
-                text_kept: one("data.told.text"),
-                stop_reason: some(&["data.told.stop_reason"]),
-                model_labels: one("data.told.labels"),
-                model_asked: Some(["told.asked".to_owned(), "told.by".to_owned()]),
                 lifeline: one("lifeline"),
                 event: one("kind"),
                 clock: one("vc"),
-                lifelines: some(&JOURNAL_LIFELINES),
                 time: one("at"),
                 within: one("data"),
                 ..Self::default()

@@ -4,7 +4,6 @@ mod block;
 mod calls;
 mod elsewhere;
 mod fit;
-mod journal;
 mod json;
 mod kept;
 mod mapping;
@@ -16,10 +15,6 @@ mod step;
 
 pub use elsewhere::Missed;
 pub use fit::{Fit, best_fit, fits};
-pub use journal::{
-    CANDIDATE_LIFELINES, JOURNAL_LIFELINES, STATION_LIFELINES, carriers, is_journal_field, is_journal_list,
-    journal_events, journal_fields, journal_vocabulary, makers, near, tells,
-};
 pub use kept::{KeptTexts, RecordError};
 pub use mapping::{Mapping, Shape};
 pub use plan::Plan;

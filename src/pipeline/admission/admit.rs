@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use super::approval::{of_moments, of_pairs, of_trace};
 use super::names::known;
-use crate::monitor::log::{CANDIDATE_LIFELINES, Mapping, Shape};
+use crate::monitor::log::{Mapping, Shape};
 use crate::monitor::{
     AuditError, Auditor, Follower, How, Intervening, KnownLabels, Policy, PolicyError, PolicyRule, Propositions, Scope,
     Severity,
 };
 use crate::pipeline::RunView;
 use crate::pipeline::candidates::MAX_CANDIDATES;
+use crate::pipeline::lifelines::CANDIDATE_LIFELINES;
 use crate::pipeline::strengthen::MUTANTS;
+use crate::pipeline::watch::journal_mapping;
 use crate::temporal::Formulas;
 
 /// Why a policy cannot govern a run.
@@ -173,7 +175,7 @@ pub(in crate::pipeline) fn admitted(policy: &str) -> Result<Admitted, AdmissionE
     let mut formulas = Formulas::new();
     let Policy { rules, log, intervening, labels } = Policy::read(policy, &mut formulas)?;
     let known = KnownLabels::new(&labels, HashMap::new());
-    let auditor = Auditor::labelled(formulas, rules, log.over(Shape::Journal), known)?.tolerating_lists();
+    let auditor = Auditor::labelled(formulas, rules, journal_mapping(log), known)?.tolerating_lists();
     Ok(Admitted { follower: Follower::new(Arc::new(auditor))?, intervening, labels, not_compared: 0 })
 }
 

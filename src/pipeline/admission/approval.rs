@@ -2,7 +2,7 @@
 //! goes through.
 
 use super::admit::AdmissionError;
-use crate::monitor::consistency::{Journals, moment, possible};
+use super::consistency::{Journals, moment, possible};
 use crate::monitor::{PolicyRule, Scope, Severity};
 use crate::pipeline::laws::{Law, laws};
 use crate::temporal::{Formula, Formulas, Node, Reading, Unary};

@@ -2,6 +2,7 @@
 
 mod admit;
 mod approval;
+mod consistency;
 mod names;
 
 pub(super) use admit::admitted;

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use super::admit::AdmissionError;
-use crate::monitor::log::{
-    JOURNAL_LIFELINES, is_journal_field, is_journal_list, journal_events, journal_fields, near, read_as_one, tells,
-};
-use crate::monitor::{PolicyRule, Scope};
+use crate::monitor::log::read_as_one;
+use crate::monitor::{PolicyRule, Scope, near};
+use crate::pipeline::lifelines::{is_lifeline, lifelines};
 use crate::pipeline::machine::Outcome;
 use crate::pipeline::routes::Row;
+use crate::pipeline::vocabulary::{event_names, field_paths, has_field, is_field, is_list};
 use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Term, Unary};
 
 /// That every name is one that a journal knows, and every field one of the lifeline that is asked for it.
@@ -25,7 +25,7 @@ pub(super) fn known(formulas: &Formulas, rule: &PolicyRule) -> Result<(), Admiss
             _ => {}
         }
     }
-    if let Some((field, spelling)) = read_as_one(formulas, &all).into_iter().find(|(field, _)| is_journal_list(field)) {
+    if let Some((field, spelling)) = read_as_one(formulas, &all).into_iter().find(|(field, _)| is_list(field)) {
         return Err(AdmissionError::List { line: rule.line, rule: rule.id.clone(), field, spelling });
     }
     if let Scope::Causal { owner, .. } = &rule.scope {
@@ -37,10 +37,10 @@ pub(super) fn known(formulas: &Formulas, rule: &PolicyRule) -> Result<(), Admiss
 /// That the fields which formulas ask of a lifeline are those of its events.
 fn has_fields(formulas: &Formulas, rule: &PolicyRule, all: &[Formula], owner: &str) -> Result<(), AdmissionError> {
     let has = |lifeline: &str, field: &str| {
-        if tells(lifeline, field) {
+        if has_field(lifeline, field) {
             return Ok(());
         }
-        let of = JOURNAL_LIFELINES.into_iter().filter(|other| tells(other, field)).collect();
+        let of = lifelines().filter(|other| has_field(other, field)).collect();
         let (lifeline, field) = (lifeline.to_owned(), field.to_owned());
         Err(AdmissionError::NotItsOwn { line: rule.line, rule: rule.id.clone(), lifeline, field, of })
     };
@@ -80,11 +80,11 @@ fn unknown(rule: &PolicyRule, what: &'static str, name: &str, near: Vec<&str>) -
 }
 
 fn lifeline(rule: &PolicyRule, name: &str) -> Result<(), AdmissionError> {
-    if JOURNAL_LIFELINES.contains(&name) {
+    if is_lifeline(name) {
         return Ok(());
     }
-    let near = match near(name, JOURNAL_LIFELINES.into_iter()) {
-        none if none.is_empty() => JOURNAL_LIFELINES.to_vec(),
+    let near = match near(name, lifelines()) {
+        none if none.is_empty() => lifelines().collect(),
         some => some,
     };
     Err(unknown(rule, "there is no node", name, near))
@@ -92,11 +92,10 @@ fn lifeline(rule: &PolicyRule, name: &str) -> Result<(), AdmissionError> {
 
 fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
     let field = |name: &str| {
-        if is_journal_field(name) {
+        if is_field(name) {
             return Ok(());
         }
-        let fields: Vec<String> = journal_fields().collect();
-        Err(unknown(rule, "no event of a run has a field", name, near(name, fields.iter().map(String::as_str))))
+        Err(unknown(rule, "no event of a run has a field", name, near(name, field_paths())))
     };
     match atom {
         Atom::Name(name) => field(name)?,
@@ -129,8 +128,8 @@ fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
         let Term::Literal(Literal::Text(text)) = term else { continue };
         match of {
             "lifeline" => lifeline(rule, text)?,
-            "name" if !journal_events().any(|event| event == &**text) => {
-                return Err(unknown(rule, "a run has no event", text, near(text, journal_events())));
+            "name" if !event_names().any(|event| event == &**text) => {
+                return Err(unknown(rule, "a run has no event", text, near(text, event_names())));
             }
             field => {
                 let values = values_of(field);

@@ -1,45 +1,91 @@
 //! Interventions computed again: what each answer that came would have come to, and which of them was to be taken.
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::super::candidates::Candidate;
+use super::super::events::{AnswerFacts, AnswerLabels, AnswerReceived, AnswerTaken, Entry, Labelled, Record, RunEvent};
 use super::super::run::{record, to_value};
 use super::super::station::Station;
-use super::super::watch::{Forecast, Intervened, Sampled, Watch, taken_data};
+use super::super::watch::{Forecast, Intervened, Predicted, Sampled, Watch};
 use super::policy::Rules;
 use super::replay::Again;
-use crate::journal::{Event, Kind, Record, Sha, is_apart};
+use crate::journal::{Kind, Sha, is_apart};
 use crate::monitor::StepText;
 
-/// Holds `intervened` of a group, and the answer that is taken with it, against what the answers that came come to.
-pub(super) fn hold(again: &mut Again, rules: &Rules, before: &[Event], group: &[Event]) {
-    let Some(event) = group.iter().find(|event| event.name == "intervened") else { return };
-    // What cannot be understood is told when it is folded.
-    let Ok(told) = Intervened::deserialize(&event.data) else { return };
-    let taken = group.iter().find(|e| matches!(e.name.as_str(), "answer_taken" | "answer_offered"));
-    if taken.is_none_or(|taken| taken.data["candidate"] != event.data["candidate"]) {
-        again.object("intervention", event.seq, "the answer that is taken with it is another");
+/// An answer that a journal takes, or would take if its candidate is chosen.
+struct Taken<'a> {
+    purpose: &'a str,
+    candidate: u32,
+    artifact: &'a Sha,
+    facts: &'a AnswerFacts,
+    /// The field that holds the facts.
+    field: &'static str,
+}
+
+impl<'a> Taken<'a> {
+    fn of(event: &'a RunEvent) -> Option<Self> {
+        match event {
+            RunEvent::AnswerTaken(a) => Some(Self {
+                purpose: &a.purpose,
+                candidate: a.candidate,
+                artifact: &a.artifact,
+                facts: &a.told,
+                field: "told",
+            }),
+            RunEvent::AnswerOffered(a) => Some(Self {
+                purpose: &a.purpose,
+                candidate: a.candidate,
+                artifact: &a.artifact,
+                facts: &a.held,
+                field: "held",
+            }),
+            _ => None,
+        }
     }
-    // An earlier version did not tell what each came to.
-    let Some(best) = Sampled::best(&told.samples) else { return };
+}
+
+/// An answer that was received and held until it was decided whether it is taken.
+#[derive(Clone, Copy)]
+struct Received<'a> {
+    entry: &'a Entry,
+    answer: &'a AnswerReceived,
+    facts: &'a AnswerFacts,
+}
+
+impl<'a> Received<'a> {
+    fn of(entry: &'a Entry) -> Option<Self> {
+        let answer = entry.event.try_as_answer_received_ref()?;
+        Some(Self { entry, answer, facts: answer.held.as_ref()? })
+    }
+}
+
+/// Compares `intervened` of a group, and the answer that is taken with it, with what the answers that came come to.
+pub(super) fn hold(again: &mut Again, rules: &Rules, before: &[Entry], group: &[Entry]) {
+    let intervened = group.iter().find_map(|entry| Some((entry, entry.event.try_as_intervened_ref()?)));
+    let Some((entry, told)) = intervened else { return };
+    let taken = group.iter().find_map(|entry| Taken::of(&entry.event));
+    if taken.as_ref().is_none_or(|taken| taken.candidate != told.candidate) {
+        again.object("intervention", entry.seq, "the answer that is taken with it is another");
+    }
+    let Some(best) = Sampled::best(&told.samples) else {
+        again.object("intervention", entry.seq, "`samples` of intervened is empty");
+        return;
+    };
     let mut met = None;
     for (at, sample) in told.samples.iter().enumerate() {
-        let received = answer(before, event, told.purpose.as_str(), sample.candidate);
-        let Some(received) = received else {
+        let Some(received) = answer(before, entry, &told.purpose, sample.candidate) else {
             let text = format!("answer {} was not received", sample.candidate);
-            again.object("intervention", event.seq, text);
+            again.object("intervention", entry.seq, text);
             return;
         };
-        if at == best && taken.is_some_and(|taken| taken.data["artifact"] != received.data["artifact"]) {
-            again.object("intervention", event.seq, "the text that is taken with it is of another answer");
+        if at == best && taken.as_ref().is_some_and(|taken| *taken.artifact != received.answer.artifact) {
+            again.object("intervention", entry.seq, "the text that is taken with it is of another answer");
         }
-        let Some((forecast, follows)) = forecast(rules, before, (event, received), sample) else {
-            // Where there is no policy to ask, that is told already.
+        let Some((forecast, follows)) = forecast(rules, before, (entry, told), received, sample) else {
+            // If there is no policy to ask, that is told already.
             if rules.watch().is_some() {
                 again
                     .open
-                    .push(format!("what answer {} would have come to before event {}", sample.candidate, event.seq));
+                    .push(format!("what answer {} would have come to before event {}", sample.candidate, entry.seq));
             }
             continue;
         };
@@ -50,7 +96,7 @@ pub(super) fn hold(again: &mut Again, rules: &Rules, before: &[Event], group: &[
         let (told, follows) = (to_value(sample), to_value(&follows));
         if told != follows {
             let text = format!("of answer {}, `samples` says {told}; it follows: {follows}", sample.candidate);
-            again.object("intervention", event.seq, text);
+            again.object("intervention", entry.seq, text);
         }
     }
     let (first, best) = (&told.samples[0], &told.samples[best]);
@@ -59,88 +105,80 @@ pub(super) fn hold(again: &mut Again, rules: &Rules, before: &[Event], group: &[
     let prevented: Vec<String> = all(first).into_iter().filter(|rule| !left.contains(rule)).collect();
     let mut follows = json!({
         "candidate": best.candidate, "calls": told.samples.len() - 1, "violated": best.violated, "prevented": prevented,
-        "rule": event.data["rule"], "which": event.data["which"],
+        "rule": told.rule, "which": told.which,
     });
     if let Some(rule) = met {
         follows["which"] = json!(rules.watch().and_then(|watch| watch.intervention(&rule)));
         follows["rule"] = json!(rule);
     }
     let fields = ["rule", "which", "calls", "candidate", "violated", "prevented"];
-    again.compare("intervention", event, &fields, &follows);
+    again.compare("intervention", entry, &fields, &follows);
 }
 
-/// Holds answers that are taken, where answers are held before, against what was received, and against its labels.
-pub(super) fn taken(again: &mut Again, rules: &Rules, before: &[Event], group: &[Event]) {
-    let takes = |event: &&Event| matches!(event.name.as_str(), "answer_taken" | "answer_offered");
-    for event in group.iter().filter(takes) {
-        let is_it = |received: &&Event| {
-            let one = |field: &str| received.data[field] == event.data[field];
-            received.name == "answer_received"
-                && received.rev == event.rev
-                && (received.lifeline == event.lifeline || is_apart(&received.lifeline))
-                && ["purpose", "candidate", "artifact"].into_iter().all(one)
-                && !received.data["held"].is_null()
+/// Compares answers that are taken after they were held with what was received, and with its labels.
+pub(super) fn taken(again: &mut Again, rules: &Rules, before: &[Entry], group: &[Entry]) {
+    for entry in group {
+        let Some(taken) = Taken::of(&entry.event) else { continue };
+        let is_it = |received: &Received<'_>| {
+            let Received { entry: from, answer, .. } = received;
+            from.rev == entry.rev
+                && (from.lifeline == entry.lifeline || is_apart(&from.lifeline))
+                && (answer.purpose.as_str(), answer.candidate, &answer.artifact)
+                    == (taken.purpose, taken.candidate, taken.artifact)
         };
-        let Some(received) = before.iter().rfind(is_it) else {
-            again.object("intervention", event.seq, "an answer is taken that was not received");
+        let Some(received) = before.iter().rev().filter_map(Received::of).find(is_it) else {
+            again.object("intervention", entry.seq, "an answer is taken that was not received");
             continue;
         };
-        let field = if event.name == "answer_taken" { "told" } else { "held" };
-        let mut follows = received.data["held"].clone();
-        // Another policy may have asked for other labels since: those that are told are asked alone where they are its own.
-        let labelled = labelled(rules, before, received).filter(|e| e.data["asked"] == event.data[field]["asked"]);
-        for name in ["asked", "by", "labels"] {
-            follows[name] = labelled.map_or(&event.data[field], |event| &event.data)[name].clone();
-        }
+        // Another policy may have asked for other labels since: those that are told are asked alone if they are its own.
+        let asked = taken.facts.labels.as_ref().map(|labels| &labels.asked);
+        let labelled = labelled(rules, before, received).filter(|(_, labelled)| Some(&labelled.given.asked) == asked);
+        let labels = labelled.map(|(_, labelled)| labelled.given.clone()).or_else(|| taken.facts.labels.clone());
         let mut data = json!({});
-        data[field] = follows;
-        again.compare("intervention", event, &[field], &data);
+        data[taken.field] = to_value(&AnswerFacts { labels, ..received.facts.clone() });
+        again.compare("intervention", entry, &[taken.field], &data);
     }
 }
 
 /// The answer of that number to the same request.
-fn answer<'a>(before: &'a [Event], intervened: &Event, purpose: &str, candidate: u32) -> Option<&'a Event> {
-    let is_it = |event: &&Event| {
-        event.name == "answer_received"
-            && (event.lifeline.as_str(), event.rev, event.attempt)
-                == (intervened.lifeline.as_str(), intervened.rev, intervened.attempt)
-            && event.data["purpose"] == purpose
-            && event.data["candidate"] == candidate
-            && !event.data["held"].is_null()
+fn answer<'a>(before: &'a [Entry], intervened: &Entry, purpose: &str, candidate: u32) -> Option<Received<'a>> {
+    let is_it = |Received { entry, answer, .. }: &Received<'_>| {
+        (&entry.lifeline, entry.rev, entry.attempt) == (&intervened.lifeline, intervened.rev, intervened.attempt)
+            && answer.purpose == purpose
+            && answer.candidate == candidate
     };
-    before.iter().rfind(is_it)
+    before.iter().rev().filter_map(Received::of).find(is_it)
 }
 
-/// What an answer would have come to when it was asked: right behind it and its labels, or, where the run was resumed
-/// since, wherever it was asked then. `None` where nobody can ask.
+/// What an answer would have come to when it was asked: right behind it and its labels, or, if the run was resumed since,
+/// wherever it was asked then. `None` if there is nothing to ask.
 fn forecast(
     rules: &Rules,
-    before: &[Event],
-    (intervened, received): (&Event, &Event),
+    before: &[Entry],
+    (entry, intervened): (&Entry, &Intervened),
+    received: Received<'_>,
     told: &Sampled,
 ) -> Option<(Forecast, Sampled)> {
     let labelled = labelled(rules, before, received);
-    let labels = labelled.map(|e| json!({"labels": e.data["labels"], "asked": e.data["asked"], "by": e.data["by"]}));
+    let labels = labelled.map(|(_, labelled)| labelled.given.clone());
     let (taker, mut records) = drafted(before, received);
-    let (rev, attempt) = (received.rev, received.attempt);
-    let data = taken_data(&received.data, labels.as_ref());
-    records.push(record(taker, Kind::Act, "answer_taken", rev, attempt, data));
+    let (rev, attempt) = (received.entry.rev, received.entry.attempt);
+    records.push(taken_record(taker, rev, attempt, received.answer, labels)?);
     let predicted = |forecast: &Forecast, watch: &Watch| -> Vec<String> {
         if forecast.violated.iter().any(|rule| rule.intervention.is_some()) {
             return Vec::new();
         }
-        let is_it = |event: &&Event| {
-            event.name == "predicted"
-                && (event.lifeline == intervened.lifeline && event.rev == rev && event.attempt == attempt)
-                && event.data["purpose"] == intervened.data["purpose"]
-                && event.data["candidate"] == told.candidate
-        };
-        let Some(event) = before.iter().rfind(is_it) else { return Vec::new() };
-        let threshold = event.data["threshold"].as_f64().unwrap_or_default() - f64::EPSILON;
-        let high = |rule: &String| event.data["estimates"][rule].as_f64().is_some_and(|estimate| estimate >= threshold);
+        let here = |other: &&Entry| (&other.lifeline, other.rev, other.attempt) == (&entry.lifeline, rev, attempt);
+        let mut predictions = before.iter().rev().filter(here).filter_map(|e| e.event.try_as_predicted_ref());
+        let is_it =
+            |predicted: &&Predicted| predicted.purpose == intervened.purpose && predicted.candidate == told.candidate;
+        let Some(predicted) = predictions.find(is_it) else { return Vec::new() };
+        let threshold = predicted.threshold - f64::EPSILON;
+        let high = |rule: &String| predicted.estimates.get(rule).is_some_and(|estimate| *estimate >= threshold);
         watch.undecided().into_iter().map(|rule| rule.rule).filter(high).collect()
     };
-    let ready = labelled.map_or(received.seq, |event| event.seq.max(received.seq));
+    let seq = received.entry.seq;
+    let ready = labelled.map_or(seq, |(labelled, _)| labelled.max(seq));
     let mut first = None;
     for watch in rules.watches_since(ready) {
         let Some(forecast) = Rules::forecast(watch, before, records.clone()) else { continue };
@@ -153,43 +191,55 @@ fn forecast(
     first
 }
 
-/// What labelled an answer: of the same text, asked by the policy's own words.
-fn labelled<'a>(rules: &Rules, before: &'a [Event], received: &Event) -> Option<&'a Event> {
+fn taken_record(
+    taker: &'static str,
+    rev: u32,
+    attempt: u32,
+    answer: &AnswerReceived,
+    labels: Option<AnswerLabels>,
+) -> Option<Record> {
+    let taken = AnswerTaken::of(answer, labels)?;
+    Some(record(taker, Kind::Act, rev, attempt, RunEvent::AnswerTaken(taken)))
+}
+
+/// What labelled an answer, and the number of its event: of the same text, asked by the policy's own words.
+fn labelled<'a>(rules: &Rules, before: &'a [Entry], received: Received<'_>) -> Option<(u64, &'a Labelled)> {
     let asked = rules.watch()?.labels();
     if asked.is_empty() {
         return None;
     }
-    let sha = Sha::deserialize(&received.data["artifact"]).ok()?;
-    let tools = received.data["held"]["tools"].as_array().into_iter().flatten();
-    let tools = tools.filter_map(Value::as_str).map(str::to_owned).collect();
-    let (step, asked) = (StepText { text: rules.text(&sha)?, tools }.sha(), asked.sha());
-    let is_it = |event: &&Event| {
-        event.name == "labelled"
-            && (event.lifeline == received.lifeline || !is_apart(&event.lifeline))
-            && event.data["asked"] == *asked.as_str()
-            && event.data["step"] == *step.as_str()
-    };
-    before.iter().rfind(is_it)
+    let text = rules.text(&received.answer.artifact)?;
+    let (step, asked) = (StepText { text, tools: received.facts.tools.clone() }.sha(), asked.sha());
+    let mine = |entry: &&Entry| entry.lifeline == received.entry.lifeline || !is_apart(&entry.lifeline);
+    let mut labelled = before.iter().rev().filter(mine).filter_map(|e| Some((e.seq, e.event.try_as_labelled_ref()?)));
+    labelled.find(|(_, labelled)| labelled.given.asked == asked && labelled.step == step)
 }
 
 /// Who would take an answer, and what would be taken before it: of a candidate's properties, its draft.
-fn drafted(before: &[Event], received: &Event) -> (&'static str, Vec<Record>) {
-    let lifeline = received.lifeline.as_str();
+fn drafted(before: &[Entry], received: Received<'_>) -> (&'static str, Vec<Record>) {
+    let Entry { lifeline, rev, seq, attempt, .. } = received.entry;
     if !is_apart(lifeline) {
         return (Station::by_name(lifeline).map_or("second_reading", Station::name), Vec::new());
     }
-    let mine = |event: &&Event| event.seq < received.seq && (event.lifeline == lifeline && event.rev == received.rev);
-    let own = || before.iter().filter(mine);
-    let is_draft = |event: &&Event| event.name == "candidate_finished" && event.attempt == received.attempt;
-    let Some(draft) = own().rfind(is_draft).and_then(|event| Candidate::deserialize(&event.data).ok()) else {
-        return (Station::Formalize.name(), Vec::new());
-    };
-    let is_answer = |event: &&Event| event.data["artifact"] == *draft.answer.as_str() && !event.data["held"].is_null();
-    let named = |name: &'static str| own().filter(move |event| event.name == name).rfind(is_answer);
-    let answer = named("answer_offered").or_else(|| named("answer_received"));
+    let mine = |entry: &&Entry| entry.seq < *seq && (&entry.lifeline, &entry.rev) == (lifeline, rev);
+    let own = || before.iter().rev().filter(mine);
+    let draft = own()
+        .filter(|entry| entry.attempt == *attempt)
+        .find_map(|entry| entry.event.try_as_candidate_finished_ref())
+        .map(|finished| &finished.candidate.answer);
     let station = Station::Formalize.name();
-    let taken = |event: &Event| {
-        record(station, Kind::Act, "answer_taken", event.rev, event.attempt, taken_data(&event.data, None))
+    let Some(draft) = draft else { return (station, Vec::new()) };
+    let offered = own().find_map(|entry| match &entry.event {
+        RunEvent::AnswerOffered(offered) if offered.artifact == *draft => {
+            let taken = RunEvent::AnswerTaken(offered.clone().into());
+            Some(record(station, Kind::Act, entry.rev, entry.attempt, taken))
+        }
+        _ => None,
+    });
+    let answered = || {
+        own().filter_map(Received::of).find(|received| received.answer.artifact == *draft).and_then(|received| {
+            taken_record(station, received.entry.rev, received.entry.attempt, received.answer, None)
+        })
     };
-    (Station::GenerateInvariants.name(), answer.map(taken).into_iter().collect())
+    (Station::GenerateInvariants.name(), offered.or_else(answered).into_iter().collect())
 }

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-use serde_json::Value;
-
+use super::super::events::{Draft, Entry, Record, RunEvent};
 use super::super::records::Stored;
 use super::super::run::to_value;
 use super::super::watch::{Forecast, RuleEnd, Violation, Watch};
 use super::replay::Again;
-use crate::journal::{ArtifactStore, Draft, Event, Record, Sha};
+use crate::journal::{ArtifactStore, Sha};
 
 /// The policy of each time on its way through a journal.
 pub(super) struct Rules {
@@ -42,9 +40,9 @@ impl Rules {
     }
 
     /// What these records would have come to behind an event.
-    pub(super) fn forecast((seq, watch): &(u64, Watch), before: &[Event], records: Vec<Record>) -> Option<Forecast> {
+    pub(super) fn forecast((seq, watch): &(u64, Watch), before: &[Entry], records: Vec<Record>) -> Option<Forecast> {
         let end = before.iter().position(|event| event.seq > *seq).unwrap_or(before.len());
-        watch.forecast(Draft::behind(&before[..end])?, records).ok()
+        watch.forecast(Draft::after(&before[..end])?, records).ok()
     }
 
     /// A text that the run keeps.
@@ -59,10 +57,14 @@ impl Rules {
 
     /// Begins a group: another policy that it names is in force from its first event on, and what stands before is held
     /// against it, too.
-    pub(super) fn begin(&mut self, before: &[Event], group: &[Event], again: &mut Again) {
-        let sets = |event: &&Event| matches!(event.name.as_str(), "run_started" | "run_resumed" | "branch_started");
-        let named = group.iter().filter(sets).find_map(|event| Stored::deserialize(&event.data["policy"]).ok());
-        let Some(stored) = named else { return };
+    pub(super) fn begin(&mut self, before: &[Entry], group: &[Entry], again: &mut Again) {
+        let policy = |entry: &Entry| match &entry.event {
+            RunEvent::RunStarted(settings) => settings.policy.clone(),
+            RunEvent::RunResumed(changed) => changed.policy.clone(),
+            RunEvent::BranchStarted(branch) => branch.changed.policy.clone(),
+            _ => None,
+        };
+        let Some(stored): Option<Stored> = group.iter().find_map(policy) else { return };
         self.is_set = true;
         let watched = || {
             let store = self.store.as_ref().ok_or("its text is kept in artifacts/, which is not beside the journal")?;
@@ -82,33 +84,36 @@ impl Rules {
     }
 
     /// Takes the next event. A violation that it tells has to be one.
-    pub(super) fn follow(&mut self, event: &Event, again: &mut Again) {
-        if event.name == "rule_violated" {
-            self.violation(event, again);
+    pub(super) fn follow(&mut self, entry: &Entry, again: &mut Again) {
+        if let RunEvent::RuleViolated(violation) = &entry.event {
+            self.violation(entry, violation, again);
         }
         if let Some(watch) = &mut self.watch
-            && let Err(why) = watch.follow(event)
+            && let Err(why) = watch.follow(entry)
         {
-            let why = format!("event {}: {why}", event.seq);
+            let why = format!("event {}: {why}", entry.seq);
             self.lose(&why, again);
         }
-        // Whoever goes on asks anew, wherever its turn comes.
-        match event.name.as_str() {
-            "attempt_started" | "attempt_finished" | "branch_started" => {
+        // A resumed attempt asks again, at whatever event it has come to.
+        let is_asked = match &entry.event {
+            RunEvent::AttemptStarted(_) | RunEvent::AttemptFinished(_) | RunEvent::BranchStarted(_) => {
                 (self.is_resumed, self.behind) = (false, Vec::new());
+                false
             }
-            "run_resumed" => (self.is_resumed, self.behind) = (true, Vec::new()),
-            _ => {}
-        }
-        let is_asked = self.is_resumed || event.name == "labelled" || !event.data["held"].is_null();
+            RunEvent::RunResumed(_) => {
+                (self.is_resumed, self.behind) = (true, Vec::new());
+                true
+            }
+            RunEvent::Labelled(_) | RunEvent::AnswerOffered(_) => true,
+            RunEvent::AnswerReceived(answer) => self.is_resumed || answer.held.is_some(),
+            _ => self.is_resumed,
+        };
         if let Some(watch) = self.watch.as_ref().filter(|watch| is_asked && watch.intervening().is_some()) {
-            self.behind.push((event.seq, watch.clone()));
+            self.behind.push((entry.seq, watch.clone()));
         }
     }
 
-    fn violation(&self, event: &Event, again: &mut Again) {
-        // What cannot be understood is told when it is folded.
-        let Ok(told) = Violation::deserialize(&event.data) else { return };
+    fn violation(&self, event: &Entry, told: &Violation, again: &mut Again) {
         let rule = &told.rule;
         let Some(watch) = &self.watch else {
             if !self.is_set {
@@ -132,7 +137,7 @@ impl Rules {
     }
 
     /// Ends a group: what it violates has been told in it.
-    pub(super) fn end(&mut self, last: &Event, again: &mut Again) {
+    pub(super) fn end(&mut self, last: &Entry, again: &mut Again) {
         for open in self.watch.iter_mut().flat_map(Watch::take_open) {
             let text = format!(
                 "`{}` [{}] is violated by event {}, and no rule_violated tells it",
@@ -143,9 +148,9 @@ impl Rules {
     }
 
     /// How the rules would stand if the journal ended behind these records.
-    pub(super) fn ends(&self, before: &[Event], records: &[Record]) -> Result<Vec<RuleEnd>, String> {
+    pub(super) fn ends(&self, before: &[Entry], records: &[Record]) -> Result<Vec<RuleEnd>, String> {
         let Some(watch) = &self.watch else { return Ok(Vec::new()) };
-        let draft = Draft::behind(before).ok_or("a clock cannot be read")?;
+        let draft = Draft::after(before).ok_or("a clock cannot be read")?;
         watch.ends(draft, records).map_err(|(seq, why)| format!("event {seq}: {why}"))
     }
 }
@@ -154,10 +159,8 @@ impl Rules {
 const VIOLATION: [&str; 6] = ["rule", "severity", "formula", "culprit", "policy", "untrusted"];
 
 /// Holds `rules` of `run_finished` against how the rules stand.
-pub(super) fn compare_ends(again: &mut Again, event: &Event, follows: &Value) {
-    let rules = |value: &Value| Vec::<RuleEnd>::deserialize(value).unwrap_or_default();
-    let (told, follows) = (rules(&event.data["rules"]), rules(follows));
-    let names: BTreeSet<&str> = told.iter().chain(&follows).map(|end| end.rule.as_str()).collect();
+pub(super) fn compare_ends(again: &mut Again, seq: u64, told: &[RuleEnd], follows: &[RuleEnd]) {
+    let names: BTreeSet<&str> = told.iter().chain(follows).map(|end| end.rule.as_str()).collect();
     for name in names {
         let of = |all: &'_ [RuleEnd]| all.iter().find(|end| end.rule == name).cloned();
         let words = |end: &Option<RuleEnd>| match end {
@@ -169,10 +172,10 @@ pub(super) fn compare_ends(again: &mut Again, event: &Event, follows: &Value) {
                 format!("{} [{}]{never}{forbade}{owed}", end.verdict, end.severity)
             }
         };
-        let (told, follows) = (of(&told), of(&follows));
+        let (told, follows) = (of(told), of(follows));
         if words(&told) != words(&follows) {
             let text = format!("`rules` says of `{name}`: {}; it follows: {}", words(&told), words(&follows));
-            again.object("policy", event.seq, text);
+            again.object("policy", seq, text);
         }
     }
 }

@@ -6,18 +6,19 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::super::claims::{restorations, reviewed};
 use super::super::driver::{Finishing, Job};
+use super::super::events::{AttemptFinished, Entry, Record, RunEvent};
 use super::super::knowledge::{Judgement, Knowledge};
 use super::super::machine::{Acceptance, Event as Step, ReviewFacts, transition};
 use super::super::objective::ends_with_its_best;
-use super::super::records::{Branch, Facts, Finished, Product, file};
+use super::super::records::{Branch, CheckRecord, Facts, Finished, Product, file};
 use super::super::routes::Row;
-use super::super::run::{restorations, to_value};
-use super::super::said::reviewed;
-use super::super::view::{FoldError, RunView};
+use super::super::run::to_value;
+use super::super::view::RunView;
 use super::policy::{self, Rules};
 use super::{candidates, interventions};
-use crate::journal::{ArtifactStore, Event, Record, Sha, StoreError, is_apart};
+use crate::journal::{ArtifactStore, Sha, StoreError, is_apart};
 
 /// Something that a journal says and that does not follow from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -44,20 +45,19 @@ impl Again {
         self.objections.push(Objection { about, event, text: text.to_string() });
     }
 
-    /// Objects to each field of an event's data that is not as it follows. A field that is not told at all is not asked:
-    /// an earlier version told less.
-    pub(super) fn compare(&mut self, about: &'static str, event: &Event, fields: &[&str], follows: &Value) {
+    /// Objects to each of these fields of an event's data that is not as it follows.
+    pub(super) fn compare(&mut self, about: &'static str, entry: &Entry, fields: &[&str], follows: &Value) {
+        let data = entry.event.data();
         for field in fields {
-            let Some(told) = event.data.get(*field) else { continue };
             let mut differing = Vec::new();
-            differ(&mut differing, field, told, &follows[*field]);
+            differ(&mut differing, field, &data[*field], &follows[*field]);
             let more = differing.len().saturating_sub(SHOWN);
             for (path, told, follows) in differing.into_iter().take(SHOWN) {
-                let text = format!("`{path}` of {} is {told}; it follows that it is {follows}", event.name);
-                self.object(about, event.seq, text);
+                let text = format!("`{path}` of {} is {told}; it follows that it is {follows}", entry.event.name());
+                self.object(about, entry.seq, text);
             }
             if more > 0 {
-                self.object(about, event.seq, format!("{more} further fields below `{field}` are not as they follow"));
+                self.object(about, entry.seq, format!("{more} further fields below `{field}` are not as they follow"));
             }
         }
     }
@@ -104,8 +104,8 @@ fn short(value: &Value) -> String {
 }
 
 /// Computes again what a journal says. `store` keeps the texts that it names; without them, what rests on texts is left
-/// open, and so is what stands behind an event that cannot be understood.
-pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Again {
+/// open.
+pub fn again(events: &[Entry], store: Option<&ArtifactStore>) -> Again {
     let mut replay = Replay {
         events,
         view: RunView::default(),
@@ -120,18 +120,10 @@ pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Again {
     let mut at = 0;
     while let Some(first) = events.get(at) {
         let end = at.saturating_add(first.more as usize + 1).min(events.len());
-        match replay.group(at, end) {
-            Ok(true) => {}
-            Ok(false) => {
-                let why = "nothing follows from it any more";
-                replay.again.open.push(format!("what stands behind event {}: {why}", first.seq));
-                return replay.again;
-            }
-            Err(error) => {
-                let text = format!("{error}; nothing from there on was computed again");
-                replay.again.object("journal", error.seq, text);
-                return replay.again;
-            }
+        if !replay.group(at, end) {
+            let why = "nothing follows from it any more";
+            replay.again.open.push(format!("what stands behind event {}: {why}", first.seq));
+            return replay.again;
         }
         at = end;
     }
@@ -143,17 +135,17 @@ pub fn again(events: &[Event], store: Option<&ArtifactStore>) -> Again {
 }
 
 /// Texts that are not what they were when an event named them first.
-fn altered(events: &[Event], store: Option<&ArtifactStore>) -> Vec<(u64, String)> {
+fn altered(events: &[Entry], store: Option<&ArtifactStore>) -> Vec<(u64, String)> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for event in events {
-        let mut open = vec![&event.data];
+        let mut open = vec![event.event.data()];
         while let Some(value) = open.pop() {
             match value {
-                Value::Object(fields) => open.extend(fields.values()),
+                Value::Object(fields) => open.extend(fields.into_iter().map(|(_, value)| value)),
                 Value::Array(values) => open.extend(values),
-                Value::String(text) if text.len() == DIGEST && seen.insert(text.as_str()) => {
-                    let sha = Sha::deserialize(value).ok();
+                Value::String(text) if text.len() == DIGEST && seen.insert(text.clone()) => {
+                    let sha = Sha::deserialize(Value::String(text)).ok();
                     if let Some(error @ StoreError::Altered { .. }) =
                         sha.zip(store).and_then(|(sha, store)| store.get(&sha).err())
                     {
@@ -171,13 +163,17 @@ fn altered(events: &[Event], store: Option<&ArtifactStore>) -> Vec<(u64, String)
 const DIGEST: usize = 64;
 
 /// Whether an event changes the objective on the way.
-fn sets_another(event: &Event) -> bool {
-    matches!(event.name.as_str(), "run_resumed" | "branch_started") && !event.data["objective"]["goal"].is_null()
+fn sets_another(entry: &Entry) -> bool {
+    match &entry.event {
+        RunEvent::RunResumed(changed) => changed.objective.is_some(),
+        RunEvent::BranchStarted(branch) => branch.changed.objective.is_some(),
+        _ => false,
+    }
 }
 
 /// A journal on its way.
 struct Replay<'a> {
-    events: &'a [Event],
+    events: &'a [Entry],
     view: RunView,
     knowledge: Knowledge,
     rules: Rules,
@@ -189,47 +185,57 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     /// Takes the next group, which begins and ends there; whether the run can be followed behind it.
-    fn group(&mut self, at: usize, end: usize) -> Result<bool, FoldError> {
+    fn group(&mut self, at: usize, end: usize) -> bool {
         let (before, group) = (&self.events[..at], &self.events[at..end]);
         let first = &group[0];
         self.begins(group);
         self.rules.begin(before, group, &mut self.again);
         interventions::taken(&mut self.again, &self.rules, before, group);
         interventions::hold(&mut self.again, &self.rules, before, group);
-        match first.name.as_str() {
-            "attempt_finished" if !self.finished(before, group) => return Ok(false),
-            "branch_started" => self.branched(group),
-            "run_resumed" => self.resumed(group),
-            "check_finished" if !is_apart(&first.lifeline) => self.checked(first),
-            "candidate_finished" | "candidate_received" | "leaders_named" | "candidate_chosen" => {
-                candidates::hold(&mut self.again, &self.view, first);
+        match &first.event {
+            RunEvent::AttemptFinished(finished) => {
+                if !self.finished(before, group, finished) {
+                    return false;
+                }
             }
-            _ => {}
+            RunEvent::BranchStarted(branch) => self.branched(group, branch),
+            RunEvent::CheckFinished(check) => {
+                if !is_apart(&first.lifeline) {
+                    self.checked(first, check);
+                }
+            }
+            _ => candidates::hold(&mut self.again, &self.view, first),
         }
-        for event in group {
-            if event.name == "run_finished" && !self.may_end(event) {
-                return Ok(false);
+        for entry in group {
+            if let RunEvent::RunFinished(finished) = &entry.event
+                && !self.may_end(entry, finished)
+            {
+                return false;
             }
-            self.rules.follow(event, &mut self.again);
-            self.view.apply(event)?;
-            if let Err(why) = self.knowledge.follow(event) {
-                self.again.object("clock", event.seq, format!("its vector clock does not follow: {why}"));
-                return Ok(false);
+            self.rules.follow(entry, &mut self.again);
+            self.view.apply(entry);
+            if let Err(why) = self.knowledge.follow(entry) {
+                self.again.object("clock", entry.seq, format!("its vector clock does not follow: {why}"));
+                return false;
             }
         }
         self.rules.end(&group[group.len() - 1], &mut self.again);
-        Ok(true)
+        true
     }
 
     /// What is written together begins with what it follows from.
-    fn begins(&mut self, group: &[Event]) {
-        const FIRST: [&str; 3] = ["attempt_finished", "branch_started", "run_resumed"];
-        const LATER: [&str; 3] = ["guard_evaluated", "routed", "revision_closed"];
+    fn begins(&mut self, group: &[Entry]) {
         for (at, event) in group.iter().enumerate() {
-            let name = event.name.as_str();
-            if at > 0 && FIRST.contains(&name) {
+            let name = event.event.name();
+            let is_first = matches!(
+                event.event,
+                RunEvent::AttemptFinished(_) | RunEvent::BranchStarted(_) | RunEvent::RunResumed(_)
+            );
+            let is_later =
+                matches!(event.event, RunEvent::GuardEvaluated(_) | RunEvent::Routed(_) | RunEvent::RevisionClosed(_));
+            if at > 0 && is_first {
                 self.again.object("journal", event.seq, format!("{name} stands within a group, which begins with one"));
-            } else if at == 0 && LATER.contains(&name) {
+            } else if at == 0 && is_later {
                 self.again.object(
                     "journal",
                     event.seq,
@@ -240,9 +246,8 @@ impl Replay<'_> {
     }
 
     /// Whether a run that is ended from outside was under way.
-    fn may_end(&mut self, event: &Event) -> bool {
-        let reason = Finished::deserialize(&event.data).ok().and_then(|end| end.reason);
-        let Some(reason) = reason else { return true };
+    fn may_end(&mut self, event: &Entry, finished: &Finished) -> bool {
+        let Some(reason) = finished.reason else { return true };
         let goes = transition(&self.view.settings.rules, &self.view.state, &Step::Stop(reason)).row != Row::Ignored;
         if !goes {
             self.again.object("routing", event.seq, "the run is stopped where nothing was under way");
@@ -251,7 +256,7 @@ impl Replay<'_> {
     }
 
     /// Computes again what follows from what a station made.
-    fn finished(&mut self, before: &[Event], group: &[Event]) -> bool {
+    fn finished(&mut self, before: &[Entry], group: &[Entry], finished: &AttemptFinished) -> bool {
         let Replay { view, knowledge, again, one_objective, .. } = self;
         let first = &group[0];
         let Some(job) = Job::at(view.state.position).filter(|job| job.lifeline() == first.lifeline) else {
@@ -259,14 +264,13 @@ impl Replay<'_> {
             again.object("routing", first.seq, format!("{} ends an attempt where {here} was at work", first.lifeline));
             return false;
         };
-        // What cannot be understood is told when it is folded.
-        let Ok(told) = Product::deserialize(&first.data) else { return true };
-        let says = match &told.facts {
+        let told = &finished.product;
+        let claims = match &told.facts {
             Facts::Reviewed { approval, flaw, .. } => Some(reviewed(view, approval, flaw.as_deref())),
             Facts::ReviewUnreadable { approval, .. } => Some(reviewed(view, approval, None)),
             _ => None,
         };
-        let judgement = says.and_then(|says| knowledge.judge(&says).ok());
+        let judgement = claims.and_then(|claims| knowledge.judge(&claims).ok());
         let (product, mut wrong) = as_it_follows(view, told.clone(), judgement.as_ref());
         let rules = &mut self.rules;
         let product = if rules.unknown() && is_broken(told.event) {
@@ -293,48 +297,47 @@ impl Replay<'_> {
         goes
     }
 
-    /// A check is of what stands.
-    fn checked(&mut self, event: &Event) {
-        let stands = |name| json!(self.view.artifact(name));
-        let follows = json!({"module": stands(file::MODULE), "cfg": stands(file::CFG)});
-        self.again.compare("check", event, &["module", "cfg"], &follows);
+    /// A check is of the current module and configuration.
+    fn checked(&mut self, entry: &Entry, check: &CheckRecord) {
+        for (what, is, name) in [("module", &check.module, file::MODULE), ("cfg", &check.cfg, file::CFG)] {
+            let follows = self.view.artifact(name);
+            if follows != Some(is) {
+                let (is, follows) = (short(&json!(is)), short(&json!(follows)));
+                let text = format!("`{what}` of {} is {is}; it follows that it is {follows}", entry.event.name());
+                self.again.object("check", entry.seq, text);
+            }
+        }
     }
 
-    fn branched(&mut self, group: &[Event]) {
-        let Ok(branch) = Branch::deserialize(&group[0].data) else { return };
+    fn branched(&mut self, group: &[Entry], branch: &Branch) {
         let next = self.view.next_revision();
         if group[0].rev != next {
             let text = format!("the branch is revision {}; it follows that it is {next}", group[0].rev);
             self.again.object("revision", group[0].seq, text);
         }
         let mut view = self.view.clone();
-        view.branch(branch, group[0].rev);
+        view.branch(branch.clone(), group[0].rev);
         let records: Vec<Record> = restorations(&view).collect();
         hold(&mut self.again, &group[1..], &records, true, true);
-    }
-
-    fn resumed(&mut self, group: &[Event]) {
-        if group.len() > 1 && !self.knowledge.told() {
-            let records: Vec<Record> = restorations(&self.view).collect();
-            hold(&mut self.again, &group[1..], &records, true, true);
-        }
     }
 }
 
 /// What a station made, with what the machine is told of it as it follows from the rest, and what else does not follow.
 fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>) -> (Product, Vec<String>) {
     let mut wrong = Vec::new();
-    let inspected = || before.in_flight.iter().flat_map(|a| &a.events).rfind(|e| e.name == "tool_finished");
+    let inspected = || {
+        let events = before.in_flight.iter().flat_map(|attempt| &attempt.events);
+        events.filter_map(|entry| Some((entry.seq, entry.event.try_as_tool_finished_ref()?))).last()
+    };
     let mut accepted = |name: &str| {
-        let Some(tool) = inspected() else { return Acceptance::Accepted };
-        let made = told.artifacts.get(name).map(|sha| json!(sha));
-        if let (Some(made), Value::String(_)) = (made, &tool.data["module"])
-            && made != tool.data["module"]
+        let Some((seq, tool)) = inspected() else { return Acceptance::Accepted };
+        if let (Some(made), Some(module)) = (told.artifacts.get(name), &tool.module)
+            && made != module
         {
-            let (made, said) = (short(&made), short(&tool.data["module"]));
-            wrong.push(format!("`artifacts` has {made} as {name}; event {} accepted {said}", tool.seq));
+            let (made, module) = (short(&json!(made)), short(&json!(module)));
+            wrong.push(format!("`artifacts` has {made} as {name}; event {seq} accepted {module}"));
         }
-        if tool.data["accepted"] == false { Acceptance::Rejected } else { Acceptance::Accepted }
+        if tool.accepted { Acceptance::Accepted } else { Acceptance::Rejected }
     };
     // Where there is an objective, that is decided behind this.
     let inconclusive =
@@ -372,67 +375,65 @@ fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>)
 
 /// Holds the events of a group against what follows. Rules that nobody could ask are left out, and so are the steps of an
 /// objective that is asked `by_itself`.
-fn hold(again: &mut Again, group: &[Event], records: &[Record], no_rules: bool, by_itself: bool) {
-    let told: Vec<&Event> = group.iter().filter(|event| event.name != "rule_violated").collect();
+fn hold(again: &mut Again, group: &[Entry], records: &[Record], no_rules: bool, by_itself: bool) {
+    let told: Vec<&Entry> = group.iter().filter(|entry| !entry.event.is_rule_violated()).collect();
     let names = |all: &mut dyn Iterator<Item = (&str, &str)>| {
         all.map(|(name, lifeline)| format!("{name} of {lifeline}")).collect::<Vec<_>>().join(", ")
     };
-    let is = names(&mut told.iter().map(|e| (e.name.as_str(), e.lifeline.as_str())));
-    let follows = names(&mut records.iter().map(|r| (r.name, r.lifeline.as_str())));
+    let is = names(&mut told.iter().map(|e| (e.event.name(), e.lifeline.as_str())));
+    let follows = names(&mut records.iter().map(|r| (r.event.name(), r.lifeline.as_str())));
     if is != follows {
         let seq = group.first().map_or(0, |event| event.seq);
         again.object("routing", seq, format!("the events from here on are {is}; it follows that they are {follows}"));
     }
     for record in records {
-        // Of each name, a lifeline has one in a group, but for the guards.
-        let same = |event: &&&Event| {
-            event.name == record.name
-                && event.lifeline == record.lifeline
-                && (record.name != "guard_evaluated" || event.data["guard"] == record.data["guard"])
+        // A lifeline has one event of each name in a group, except for the guards.
+        let guard = |event: &RunEvent| event.try_as_guard_evaluated_ref().map(|guard| guard.guard());
+        let name = record.event.name();
+        let same = |entry: &&&Entry| {
+            entry.event.name() == name
+                && entry.lifeline == record.lifeline
+                && guard(&entry.event) == guard(&record.event)
         };
-        let Some(event) = told.iter().find(same) else {
+        let Some(entry) = told.iter().find(same) else {
             let seq = group.first().map_or(0, |event| event.seq);
-            let of = record.data["guard"].as_str().map_or_else(String::new, |guard| format!(" of the guard `{guard}`"));
-            again.object("routing", seq, format!("no event from here on is the {}{of} that follows", record.name));
+            let of = guard(&record.event).map_or_else(String::new, |guard| format!(" of the guard `{guard}`"));
+            again.object("routing", seq, format!("no event from here on is the {name}{of} that follows"));
             continue;
         };
-        let envelope = json!({"kind": event.kind, "rev": event.rev, "attempt": event.attempt});
+        let envelope = json!({"kind": entry.kind, "rev": entry.rev, "attempt": entry.attempt});
         let follows = json!({"kind": record.kind, "rev": record.rev, "attempt": record.attempt});
         if envelope != follows {
-            let text = format!("{} is {envelope}; it follows that it is {follows}", event.name);
-            again.object("journal", event.seq, text);
+            let text = format!("{name} is {envelope}; it follows that it is {follows}");
+            again.object("journal", entry.seq, text);
         }
-        match record.name {
-            "attempt_finished" => again.compare("attempt", event, &["event", "says"], &record.data),
-            "guard_evaluated" => again.compare("guard", event, &["holds", "clause", "values"], &record.data),
-            "routed" => again.compare("routing", event, &["from", "to", "row", "event", "on"], &record.data),
-            "restored" => again.compare("attempt", event, &["says"], &record.data),
-            "revision_closed" => {
-                let mut closed = record.data.clone();
-                // An earlier version did not count these.
-                if event.data["strengthened"]["judged"].is_null()
-                    && let Some(strengthened) = closed["strengthened"].as_object_mut()
-                {
-                    strengthened.retain(|name, _| name != "judged" && name != "undecided_before");
-                }
-                again.compare("revision", event, &CLOSED, &closed);
-                let mut follows = record.data["objective"].clone();
-                if by_itself && event.data["objective"].is_object() {
-                    let measured = follows["metrics"].take();
-                    follows = event.data["objective"].clone();
-                    follows["metrics"] = measured;
-                }
-                again.compare("objective", event, &["objective"], &json!({"objective": follows}));
+        let follows = record.event.data();
+        match (&entry.event, &record.event) {
+            (RunEvent::AttemptFinished(_), _) => again.compare("attempt", entry, &["event", "says"], &follows),
+            (RunEvent::GuardEvaluated(_), _) => {
+                again.compare("guard", entry, &["holds", "clause", "values"], &follows);
             }
-            "run_finished" => {
-                again.compare("routing", event, &["outcome", "reason"], &record.data);
-                let with_its_best =
-                    Finished::deserialize(&record.data).is_ok_and(|end| ends_with_its_best(end.outcome));
-                if !(by_itself && with_its_best) {
-                    again.compare("routing", event, &["best"], &record.data);
+            (RunEvent::Routed(_), _) => {
+                again.compare("routing", entry, &["from", "to", "row", "event", "on"], &follows);
+            }
+            (RunEvent::Restored(_), _) => again.compare("attempt", entry, &["says"], &follows),
+            (RunEvent::RevisionClosed(closed), _) => {
+                again.compare("revision", entry, &CLOSED, &follows);
+                let mut objective = follows["objective"].clone();
+                if let Some(step) = closed.objective.as_ref().filter(|_| by_itself) {
+                    let measured = objective["metrics"].take();
+                    objective = to_value(step);
+                    objective["metrics"] = measured;
+                }
+                again.compare("objective", entry, &["objective"], &json!({"objective": objective}));
+            }
+            (RunEvent::RunFinished(told), RunEvent::RunFinished(end)) => {
+                again.compare("routing", entry, &["outcome", "reason"], &follows);
+                if !(by_itself && ends_with_its_best(end.outcome)) {
+                    again.compare("routing", entry, &["best"], &follows);
                 }
                 if !no_rules {
-                    policy::compare_ends(again, event, &to_value(&record.data["rules"]));
+                    policy::compare_ends(again, entry.seq, &told.rules, &end.rules);
                 }
             }
             _ => {}
@@ -468,15 +469,16 @@ fn is_broken(event: Step) -> bool {
 impl RunView {
     /// What the journal says of the one objective that it has, and does not follow from the metrics that it tells: steps,
     /// and which revision is the best.
-    fn objections(&self, events: &[Event]) -> Vec<Objection> {
+    fn objections(&self, entries: &[Entry]) -> Vec<Objection> {
         if self.objective().is_none() {
             return Vec::new();
         }
         let objection = |event: u64, text: String| Objection { about: "objective", event, text };
-        let last = |name: &str| events.iter().rfind(|e| e.name == name).map_or(0, |e| e.seq);
+        let end = entries.iter().rfind(|entry| entry.event.is_run_finished()).map_or(0, |entry| entry.seq);
         let closing = |rev: u32| {
-            let closes = |e: &&Event| e.name == "revision_closed" && e.data["revision"] == rev;
-            events.iter().find(closes).map_or(0, |e| e.seq)
+            let closes =
+                |entry: &&Entry| entry.event.try_as_revision_closed_ref().is_some_and(|closed| closed.revision == rev);
+            entries.iter().find(closes).map_or(0, |entry| entry.seq)
         };
         let mut all = Vec::new();
         for revision in &self.revisions {
@@ -487,16 +489,16 @@ impl RunView {
                 all.push(objection(closing(number), text));
             }
         }
-        if let Some(end) = self.finished.as_ref().filter(|end| ends_with_its_best(end.outcome)) {
+        if let Some(finished) = self.finished.as_ref().filter(|finished| ends_with_its_best(finished.outcome)) {
             let best = self.best(None).map(|(revision, _)| revision);
-            if end.best != best {
+            if finished.best != best {
                 let named = |rev: Option<u32>| rev.map_or_else(|| "none".to_owned(), |rev| format!("rev_{rev}"));
                 let text = format!(
                     "{} is said to be the best revision; by its metrics it is {}",
-                    named(end.best),
+                    named(finished.best),
                     named(best)
                 );
-                all.push(objection(last("run_finished"), text));
+                all.push(objection(end, text));
             }
         }
         all

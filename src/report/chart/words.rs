@@ -1,83 +1,97 @@
-//! What a chart says of an event.
+//! An event of a run in words, for charts.
 
-use serde_json::Value;
-
-use crate::journal::Event;
-use crate::pipeline::Judged;
-use crate::report::{candidate_event, counted, intervened_words, labelled_words, mutants_sentence};
-use crate::tla::{CheckOutcome, verdict_sentence};
+use crate::pipeline::{
+    AnswerReceived, CallFailed, Entry, GuardEvaluated, ModelSwitched, PartLeftOut, Routed, RunEvent, ToolFinished,
+};
+use crate::report::candidates::chosen_words;
+use crate::report::labelling::labels_words;
+use crate::report::policy::intervened_words;
+use crate::report::{counted, mutants_sentence};
+use crate::tla::verdict_sentence;
 
 /// The event in words, of any length.
-pub(super) fn of(event: &Event) -> String {
-    let data = &event.data;
-    match event.name.as_str() {
-        "run_started" => format!("starts with {}", counted(listed(data, "docs").len(), "document")),
-        "run_resumed" => "goes on".to_owned(),
-        "branch_started" => {
-            let edited: Vec<&str> = listed(data, "edited").iter().filter_map(Value::as_str).collect();
+pub(super) fn of(entry: &Entry) -> String {
+    match &entry.event {
+        RunEvent::RunStarted(settings) => format!("starts with {}", counted(settings.docs.len(), "document")),
+        RunEvent::RunResumed(_) => "goes on".to_owned(),
+        RunEvent::BranchStarted(branch) => {
+            let edited = &branch.edited;
             let with = if edited.is_empty() { String::new() } else { format!(", with your {}", edited.join(", ")) };
-            format!("branch from rev_{} as rev_{}{with}", data["from"], event.rev)
+            format!("branch from rev_{} as rev_{}{with}", branch.from, entry.rev)
         }
-        "request_sent" => {
-            let model = data["choice"]["model"].as_str();
-            format!("{}: asks {}", text(data, "purpose"), model.unwrap_or(text(data, "provider")))
+        RunEvent::AttemptStarted(_) => "begins".to_owned(),
+        RunEvent::RequestSent(sent) => {
+            format!("{}: asks {}", sent.purpose, sent.choice.model.as_ref().unwrap_or(&sent.provider))
         }
-        "answer_received" => answer(data),
-        "call_failed" => {
-            let then = match data["wait_seconds"].as_f64() {
+        RunEvent::AnswerReceived(received) => answer(received),
+        RunEvent::CallFailed(CallFailed { failure, .. }) => {
+            let then = match failure.wait_seconds {
                 Some(wait) => format!("again in {wait:.0} s"),
                 None => "not tried again".to_owned(),
             };
-            format!("call {} failed, {then}: {}", data["attempt"], text(data, "message"))
+            format!("call {} failed, {then}: {}", failure.attempt, failure.message)
         }
-        "model_switched" => format!("asks {} instead", text(data, "to")),
-        "left_out" => format!("asks without {}: {}", text(data, "part"), text(data, "said")),
-        "read_refused" => format!("read refused: {}", text(data, "path")),
-        "unreadable" => format!("unreadable: {}", text(data, "why")),
-        "part_missing" => format!("part missing, {}: {}", text(data, "of"), text(data, "why")),
-        "part_taken" => format!("part of one answer for all: {}", text(data, "of")),
-        "answer_normalised" => "answer mended before it was read".to_owned(),
-        "restored" => "what stood before is taken up again".to_owned(),
-        "tool_finished" => tool(data),
-        "check_finished" => match serde_json::from_value::<CheckOutcome>(data["outcome"].clone()) {
-            Ok(outcome) => {
-                let distinct =
-                    outcome.statistics.distinct.map_or_else(String::new, |n| format!(", {n} distinct states"));
-                format!("check{distinct}: {}", verdict_sentence(&outcome))
-            }
-            Err(_) => "check finished".to_owned(),
+        RunEvent::ModelSwitched(ModelSwitched { models, .. }) => format!("asks {} instead", models.to),
+        RunEvent::LeftOut(PartLeftOut { left_out, .. }) => {
+            format!("asks without {}: {}", left_out.part, left_out.said)
+        }
+        RunEvent::ReadRefused(refused) => format!("read refused: {}", refused.path),
+        RunEvent::Unreadable(unreadable) => format!("unreadable: {}", unreadable.why),
+        RunEvent::PartMissing(missing) => format!("its part of one answer for all is missing: {}", missing.why),
+        RunEvent::PartTaken(_) => "takes its part of one answer for all".to_owned(),
+        RunEvent::AnswerNormalised(_) => "answer mended before it was read".to_owned(),
+        RunEvent::AttemptFinished(_) => "finishes".to_owned(),
+        RunEvent::Restored(_) => "what stood before is taken up again".to_owned(),
+        RunEvent::ToolFinished(finished) => tool(finished),
+        RunEvent::CheckFinished(check) => {
+            let distinct =
+                check.outcome.statistics.distinct.map_or_else(String::new, |n| format!(", {n} distinct states"));
+            format!("check{distinct}: {}", verdict_sentence(&check.outcome))
+        }
+        RunEvent::CandidateStarted(started) => format!("candidate {} begins", started.candidate),
+        RunEvent::LeaderTold(told) => format!("candidate {} leads: properties for it", told.candidate),
+        RunEvent::QuicklyChecked(quick) => format!("quick check: {}", quick.verdict),
+        RunEvent::CandidateFinished(finished) => finished.candidate.words(),
+        RunEvent::CandidateReceived(received) => {
+            format!("receives candidate {} ({} points)", received.candidate, received.points)
+        }
+        RunEvent::CandidateGivenUp(one) => format!("nothing comes of candidate {}: {}", one.candidate, one.why),
+        RunEvent::LeadersNamed(named) => {
+            let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
+            format!("properties for candidates {}", leaders.join(", "))
+        }
+        RunEvent::CandidateChosen(chosen) => chosen_words(chosen),
+        RunEvent::MutantsJudged(mutants) => match &mutants.judged.unfit {
+            Some(why) => format!("mutants not judged: {why}"),
+            None => mutants_sentence(&mutants.judged),
         },
-        "candidate_started" | "leader_told" | "quickly_checked" | "candidate_finished" | "candidate_received"
-        | "candidate_given_up" | "leaders_named" | "candidate_chosen" => candidate_event(&event.name, data),
-        "mutants_judged" => match serde_json::from_value::<Judged>(data.clone()) {
-            Ok(Judged { unfit: Some(why), .. }) => format!("mutants not judged: {why}"),
-            Ok(judged) => mutants_sentence(&judged),
-            Err(_) => "mutants judged".to_owned(),
-        },
-        "guard_evaluated" => guard(data),
-        "routed" => because(row(event), text(data, "why")),
-        "predicted" => format!("predicted: {}", data["estimates"]),
-        "labelled" => labelled_words(data),
-        "answer_taken" => format!("takes answer {}", data["candidate"].as_u64().unwrap_or(0) + 1),
-        "intervened" => match serde_json::from_value(data.clone()) {
-            Ok(intervened) => intervened_words(&intervened),
-            Err(_) => "intervened".to_owned(),
-        },
-        "rule_violated" => format!("rule {} is violated by event {}", text(data, "rule"), data["culprit"]),
-        "revision_closed" => format!("rev_{} ends: {}", event.rev, text(data, "outcome")),
-        "run_finished" => format!("ends: {}", because(text(data, "outcome"), text(data, "why"))),
-        other => other.to_owned(),
+        RunEvent::GuardEvaluated(evaluated) => guard(evaluated),
+        RunEvent::Routed(routed) => because(&routed.row.name(), &routed.why),
+        RunEvent::Predicted(predicted) => {
+            let estimate = |(rule, estimate): (&String, &f64)| format!("{rule} {estimate:.2}");
+            let estimates: Vec<String> = predicted.estimates.iter().map(estimate).collect();
+            format!("predicted to be violated: {}", estimates.join(", "))
+        }
+        RunEvent::Labelled(labelled) => labels_words(&labelled.given),
+        RunEvent::AnswerTaken(taken) => format!("takes answer {}", taken.candidate + 1),
+        RunEvent::AnswerOffered(offered) => format!("would take answer {}", offered.candidate + 1),
+        RunEvent::Intervened(intervened) => intervened_words(intervened),
+        RunEvent::RuleViolated(violation) => {
+            format!("rule {} is violated by event {}", violation.rule, violation.culprit)
+        }
+        RunEvent::RevisionClosed(revision) => format!("rev_{} ends: {}", entry.rev, revision.outcome),
+        RunEvent::RunFinished(finished) => format!("ends: {}", because(finished.outcome.name(), &finished.why)),
     }
 }
 
-/// Which row of the routing table was taken.
-pub(super) fn row(event: &Event) -> &str {
-    event.data["row"].as_str().unwrap_or("goes on")
+/// The row of the routing table that was taken.
+pub(super) fn row(routed: &Routed) -> String {
+    routed.row.name()
 }
 
-/// Which attempt of a station begins, from the second on.
-pub(super) fn attempt(event: &Event) -> String {
-    if event.attempt > 1 { format!(" (attempt {})", event.attempt) } else { String::new() }
+/// Which attempt of a node begins, from the second on.
+pub(super) fn attempt(entry: &Entry) -> String {
+    if entry.attempt > 1 { format!(" (attempt {})", entry.attempt) } else { String::new() }
 }
 
 /// Without saying the same twice.
@@ -89,45 +103,27 @@ fn because(what: &str, why: &str) -> String {
     }
 }
 
-fn text<'a>(data: &'a Value, field: &str) -> &'a str {
-    data[field].as_str().unwrap_or("?")
-}
-
-fn listed<'a>(data: &'a Value, field: &str) -> &'a [Value] {
-    data[field].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn answer(data: &Value) -> String {
-    let mut words = format!("{} answers", data["model"].as_str().unwrap_or(text(data, "provider")));
-    if let Some(usage) = data["usage"].as_object() {
-        let tokens = usage.values().filter_map(Value::as_u64).fold(0, u64::saturating_add);
-        words = format!("{words}, {}", counted(tokens, "token"));
+fn answer(received: &AnswerReceived) -> String {
+    let mut words = format!("{} answers", received.model.as_ref().unwrap_or(&received.provider));
+    if let Some(usage) = &received.usage {
+        words = format!("{words}, {}", counted(usage.total(), "token"));
     }
-    if let Some(seconds) = data["seconds"].as_f64() {
-        words = format!("{words}, {seconds:.1} s");
-    }
-    let stale = if data["stale"] == true { " (stale)" } else { "" };
-    format!("{words}{stale}")
+    let stale = if received.stale { " (stale)" } else { "" };
+    format!("{words}, {:.1} s{stale}", received.seconds)
 }
 
-fn tool(data: &Value) -> String {
-    let first = &data["diagnostics"][0];
-    let tool = text(data, "tool");
-    match (data["accepted"] == true, first["message"].as_str()) {
+fn tool(ToolFinished { tool, accepted, diagnostics, .. }: &ToolFinished) -> String {
+    match (accepted, diagnostics.first()) {
         (true, _) => format!("{tool}: accepted"),
-        (false, Some(message)) => match first["line"].as_u64() {
-            Some(line) => format!("{tool}: rejected, line {line}: {message}"),
-            None => format!("{tool}: rejected: {message}"),
-        },
+        (false, Some(first)) => format!("{tool}: rejected, line {}: {}", first.line, first.message),
         (false, None) => format!("{tool}: rejected"),
     }
 }
 
-fn guard(data: &Value) -> String {
-    let guard = text(data, "guard");
-    match data["clause"].as_str() {
-        Some(clause) => because(&format!("{guard} guard: {clause} fails"), data["why"].as_str().unwrap_or("")),
-        None if data["holds"] == true => format!("{guard} guard: every clause holds"),
-        None => format!("{guard} guard: does not hold"),
+fn guard(evaluated: &GuardEvaluated) -> String {
+    let guard = evaluated.guard();
+    match evaluated.failing() {
+        Some((clause, why)) => because(&format!("{guard} guard: {clause} fails"), why),
+        None => format!("{guard} guard: every clause holds"),
     }
 }

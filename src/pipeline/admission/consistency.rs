@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::log::{carriers, journal_events, makers, tells};
+use crate::pipeline::vocabulary::{carriers, event_names, has_field, makers};
 use crate::temporal::{
     Atom, AtomId, Binary, Comparison, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Test, Unary, Value,
 };
@@ -22,7 +22,7 @@ const TELLING: [&str; 2] = ["answer_received", "answer_taken"];
 
 /// What the atoms of a formula are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over<'a> {
+pub(super) enum Over<'a> {
     /// The events of a journal, one after the other.
     Events,
     /// One moment of this lifeline: fields are what was said last, whichever event said it.
@@ -31,7 +31,7 @@ pub enum Over<'a> {
 
 /// The journals that are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Journals<'a> {
+pub(super) struct Journals<'a> {
     /// What is asked of them.
     pub over: Over<'a>,
     /// Lifelines that do nothing in them.
@@ -54,12 +54,12 @@ impl<'a> Journals<'a> {
 
     /// Every event that can be, with whose it is.
     fn acts(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        journal_events().flat_map(move |event| self.makers(event).map(move |maker| (event, maker)))
+        event_names().flat_map(move |event| self.makers(event).map(move |maker| (event, maker)))
     }
 }
 
 /// Whether one of these journals (or a moment in one) satisfies all of these; `None` where that was not found out.
-pub fn possible(formulas: &mut Formulas, all: &[Formula], journals: Journals<'_>) -> Option<bool> {
+pub(super) fn possible(formulas: &mut Formulas, all: &[Formula], journals: Journals<'_>) -> Option<bool> {
     let together = formulas.and(all.iter().copied());
     let known = known(formulas, together, journals);
     let together = formulas.and([together, known]);
@@ -153,7 +153,7 @@ fn candidates<'a>(formulas: &Formulas, field: &'a str, atoms: &[AtomId], journal
     }
     let one = |value| Few(vec![(field, value)]);
     if let (Over::Moment(_), Some((name, lifeline))) = (journals.over, field.rsplit_once(" of ")) {
-        if journals.without.contains(&lifeline) || !tells(lifeline, name) {
+        if journals.without.contains(&lifeline) || !has_field(lifeline, name) {
             return vec![one(None)];
         }
         match name {
@@ -211,7 +211,7 @@ impl Record for Few<'_> {
 
 /// A formula of the causal past as one about a single moment of its owner, where some lifelines do nothing: what speaks of
 /// the past or of what others have seen is a proposition of its own, and every field tells whose it is.
-pub fn moment(
+pub(super) fn moment(
     from: &Formulas,
     formula: Formula,
     (owner, without): (&str, &[&'static str]),

@@ -1,0 +1,31 @@
+//! `tlaforge schema`: the formats of the program's files as JSON Schema.
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use super::failure::{Fails, Failure};
+use super::progress::result;
+use crate::exit::Exit;
+use crate::pipeline::journal_schema;
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct SchemaArgs {
+    /// The file whose format is printed: `journal` is a line of journal.jsonl, without its checksum `sum`.
+    #[arg(value_enum)]
+    pub what: Schema,
+}
+
+/// Files with a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Schema {
+    /// A line of `journal.jsonl`.
+    Journal,
+}
+
+pub(super) fn schema(args: &SchemaArgs) -> Result<Exit, Failure> {
+    let schema = match args.what {
+        Schema::Journal => journal_schema(),
+    };
+    let text = serde_json::to_string_pretty(&schema).fails(Exit::Usage)?;
+    result(&format!("{text}\n"));
+    Ok(Exit::Ok)
+}

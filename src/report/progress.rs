@@ -1,0 +1,147 @@
+//! A durable event as a line of progress.
+
+use super::candidates::chosen_words;
+use super::labelling::labels_words;
+use super::policy::intervened_words;
+use super::{LONGEST_WHY, counted, mutants_sentence, step_words};
+use crate::llm::FailedCall;
+use crate::pipeline::{CallFailed, Entry, ModelSwitched, Outcome, PartLeftOut, Row, RunEvent};
+use crate::tla::{statistics_sentence, verdict_sentence};
+
+/// Characters of a text that one line shows.
+const LINE: usize = 160;
+
+/// What a person sees of an event while the run goes on; `None` for events that are not shown. `elapsed` is the number of
+/// seconds since the event before.
+pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
+    let node = format!("{:<20}", entry.lifeline);
+    let run = format!("{:<20}", "run");
+    Some(match &entry.event {
+        RunEvent::RunStarted(settings) => {
+            let skipped = match settings.skipped.len() {
+                0 => String::new(),
+                n => format!(", {} skipped", counted(n, "file")),
+            };
+            format!("{run}{}{skipped}", counted(settings.docs.len(), "document"))
+        }
+        RunEvent::BranchStarted(branch) => {
+            let edited = &branch.edited;
+            let with = if edited.is_empty() { String::new() } else { format!(", with your {}", edited.join(", ")) };
+            format!("{run}branch from rev_{} as rev_{}{with}", branch.from, entry.rev)
+        }
+        RunEvent::RunResumed(_) => format!("{run}goes on"),
+        RunEvent::RequestSent(sent) if sent.provider == "handoff" => {
+            let seq = entry.seq;
+            format!("{node}{}: waiting for handoff/{seq:04}-{}/answer.md", sent.purpose, sent.key.node)
+        }
+        RunEvent::AnswerReceived(answer) => {
+            let stale = if answer.stale { ", recorded for another wording (stale)" } else { "" };
+            format!("{node}{} answered ({:.1} s{stale})", answer.provider, answer.seconds)
+        }
+        RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", failed(failure)),
+        RunEvent::ModelSwitched(ModelSwitched { models, .. }) => format!("{node}asking {} instead", models.to),
+        RunEvent::LeftOut(PartLeftOut { left_out, .. }) => {
+            format!("{node}asking without {}: {}", left_out.part, cut(&left_out.said, LINE))
+        }
+        RunEvent::ReadRefused(refused) => format!("{node}read refused: {}", cut(&refused.path, LINE)),
+        RunEvent::ToolFinished(finished) => {
+            let what = match (finished.accepted, finished.diagnostics.first()) {
+                (true, _) => "accepted".to_owned(),
+                (false, Some(first)) => format!("rejected: line {}: {}", first.line, cut(&first.message, LINE)),
+                (false, None) => "rejected".to_owned(),
+            };
+            format!("{node}{}: {what} ({elapsed:.1} s)", finished.tool)
+        }
+        RunEvent::CheckFinished(check) => {
+            let verdict = cut(&verdict_sentence(&check.outcome), LINE);
+            format!("{node}{verdict}\n{:<20}{}", "", statistics_sentence(&check.outcome.statistics))
+        }
+        RunEvent::CandidateFinished(finished) => format!("{node}{}", cut(&finished.candidate.words(), LINE)),
+        RunEvent::CandidateGivenUp(one) => {
+            format!("{node}{}", cut(&format!("nothing comes of candidate {}: {}", one.candidate, one.why), LINE))
+        }
+        RunEvent::LeadersNamed(named) => {
+            let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
+            format!("{node}properties for candidates {}", leaders.join(", "))
+        }
+        RunEvent::CandidateChosen(chosen) => format!("{node}{}", cut(&chosen_words(chosen), LINE)),
+        RunEvent::MutantsJudged(mutants) => match &mutants.judged.unfit {
+            Some(why) => format!("{node}not judged: {}", cut(why, LINE)),
+            None => format!("{node}{}", mutants_sentence(&mutants.judged)),
+        },
+        RunEvent::Routed(routed) => {
+            if goes_forward(routed.row) {
+                return None;
+            }
+            let why = &routed.why;
+            let why = if why.is_empty() { String::new() } else { format!(": {}", cut(why, LONGEST_WHY)) };
+            format!("{node}-> {}{why}", routed.to)
+        }
+        RunEvent::Labelled(labelled) => format!("{node}{}", labels_words(&labelled.given)),
+        RunEvent::Predicted(predicted) => {
+            let estimate = |(rule, estimate): (&String, &f64)| format!("{rule} {estimate:.2}");
+            let estimates: Vec<String> = predicted.estimates.iter().map(estimate).collect();
+            format!("{node}predicted to be violated: {}", cut(&estimates.join(", "), LINE))
+        }
+        RunEvent::Intervened(intervened) => format!("{node}{}", cut(&intervened_words(intervened), LINE)),
+        RunEvent::RuleViolated(violation) => {
+            let means = violation.description.as_ref().unwrap_or(&violation.means);
+            format!(
+                "{:<20}rule {} is violated by event {} [{}]: {}",
+                "policy",
+                violation.rule,
+                violation.culprit,
+                violation.severity,
+                cut(means, LINE)
+            )
+        }
+        RunEvent::RevisionClosed(revision) => {
+            let step = revision.objective.as_ref();
+            let step = step.map_or_else(String::new, |step| format!("; objective: {}", step_words(&step.step)));
+            format!("{run}rev_{} written to history/{step}", entry.rev)
+        }
+        RunEvent::RunFinished(finished) if finished.outcome == Outcome::Stopped => {
+            format!("{run}stopped: {}", finished.why)
+        }
+        RunEvent::AttemptStarted(_)
+        | RunEvent::RequestSent(_)
+        | RunEvent::AnswerTaken(_)
+        | RunEvent::AnswerOffered(_)
+        | RunEvent::AnswerNormalised(_)
+        | RunEvent::PartTaken(_)
+        | RunEvent::PartMissing(_)
+        | RunEvent::Unreadable(_)
+        | RunEvent::CandidateStarted(_)
+        | RunEvent::QuicklyChecked(_)
+        | RunEvent::CandidateReceived(_)
+        | RunEvent::LeaderTold(_)
+        | RunEvent::AttemptFinished(_)
+        | RunEvent::GuardEvaluated(_)
+        | RunEvent::Restored(_)
+        | RunEvent::RunFinished(_) => return None,
+    })
+}
+
+/// Whether the run goes on to the next node as if nothing had happened: progress shows that node's work anyway.
+fn goes_forward(row: Row) -> bool {
+    matches!(
+        row,
+        Row::InformalAnswered | Row::FormalizeAnswered | Row::Validated | Row::Merged | Row::Checked | Row::MutantsDue
+    )
+}
+
+/// A try that failed, and when it is made again.
+fn failed(failure: &FailedCall) -> String {
+    let then = match failure.wait_seconds {
+        Some(wait) => format!("again in {wait:.0} s"),
+        None => "not tried again".to_owned(),
+    };
+    format!("call {} failed: {}; {then}", failure.attempt, cut(&failure.message, LINE))
+}
+
+/// The first characters of a text on one line.
+fn cut(text: &str, longest: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(longest).collect();
+    if short.len() < line.len() { format!("{short}…") } else { line }
+}
