@@ -7,8 +7,9 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::desk::{Desk, current, diagnostics_text, tool_trouble};
+use super::desk::{Desk, tool_trouble};
 use super::intervene::taken_of;
+use super::workspace::{current, diagnostics_text};
 use super::{formalize, generate_invariants, model_check, validate};
 use crate::journal::{Kind, Sha};
 use crate::llm::LlmError;

@@ -1,27 +1,22 @@
 //! What the stations share: a model to ask, tools to run, and a journal in which every answer is durable before anyone
 //! reads it.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::intervene::taken;
 use super::recording::recording_of;
 use super::shelf::Shelf;
-use crate::files;
+use super::workspace::lay_out;
 use crate::journal::{Kind, Sha, write_atomically};
-use crate::llm::{
-    Answer, Caller, FailureKind, FileRead, LlmError, Note, Offered, Place, Request, RequestKey, Usage, Used,
-};
+use crate::llm::{Answer, Caller, FailureKind, FileRead, LlmError, Note, Place, Request, RequestKey, Usage, Used};
 use crate::pipeline::{
-    AnswerFacts, AnswerLabels, AnswerNormalised, AnswerReceived, Attempt, CallFailed, Feedback, Halt, ModelSwitched,
-    PartLeftOut, ReadRefused, RequestSent, RunError, RunEvent, RunView, Station, StationError, StopReason, file,
+    AnswerFacts, AnswerLabels, AnswerNormalised, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, PartLeftOut,
+    ReadRefused, RequestSent, RunError, RunEvent, RunView, Station, StationError, StopReason,
 };
 use crate::process::Cancel;
-use crate::prompt::{Document, PromptError, PromptLibrary, Readable, changes, index, index_path};
-use crate::tla::{Diagnostic, UNCUT, outcome_text};
+use crate::prompt::{PromptError, PromptLibrary, Readable, index_path};
 use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain};
 
 /// Everything that a station works with.
@@ -182,7 +177,7 @@ impl Desk {
     /// Lays the files out, and words the request.
     fn request(&self, view: &RunView, ask: Ask<'_>) -> Result<Request, StationError> {
         let attempt = ask.attempt;
-        let offered = Self::lay_out(view, &ask)?;
+        let offered = lay_out(view, ask.attempt, ask.files.clone(), ask.docs, ask.exemplars)?;
         let mut data = ask.data.clone();
         if ask.docs {
             data["index"] = json!(index_path(view.settings.docs.iter().map(|d| d.path.as_str())));
@@ -368,31 +363,6 @@ impl Desk {
         Ok(attempt.record(Kind::Send, RunEvent::RequestSent(sent))?.seq)
     }
 
-    /// Lays the files of a request out in the workspace, and nothing else.
-    fn lay_out(view: &RunView, ask: &Ask<'_>) -> Result<Vec<Offered>, StationError> {
-        let run = ask.attempt.run;
-        let mut files = ask.files.clone();
-        if ask.docs {
-            let documents = documents(view, ask.attempt)?;
-            files.push((index_path(documents.iter().map(|d| d.path.as_str())), index(&documents)));
-            files.extend(documents.into_iter().map(|d| (format!("docs/{}", d.path), d.text)));
-        }
-        if ask.exemplars {
-            for exemplar in &view.settings.exemplars {
-                let text = run.store().text(&exemplar.sha).map_err(RunError::from)?;
-                files.push((format!("exemplars/{}", exemplar.path), text));
-            }
-        }
-        let root = ask.attempt.workspace();
-        let wanted: BTreeSet<PathBuf> = files.iter().map(|(path, _)| root.join(path)).collect();
-        clear(&root, &wanted).map_err(|source| trouble_at("clear", &root, source))?;
-        let mut offered = Vec::new();
-        for (path, text) in files {
-            offered.push(offer(ask.attempt, &path, &text)?);
-        }
-        Ok(offered)
-    }
-
     /// The surroundings of a tool run.
     pub(super) fn tools(&self) -> ToolContext<'_> {
         ToolContext { limits: &self.limits, cancel: &self.cancel, progress: &*self.progress }
@@ -452,29 +422,6 @@ fn facts_of(answer: &Answer, text: &Sha) -> AnswerFacts {
     AnswerFacts { text: text.clone(), tools, stop_reason: answer.stop_reason.clone(), labels: None }
 }
 
-/// Lays a file out in the workspace.
-pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Offered, StationError> {
-    let root = attempt.workspace();
-    let at = root.join(path);
-    let sha = attempt.keep(text)?;
-    if !files::read(&at, files::LARGE).is_ok_and(|bytes| bytes == text.as_bytes()) {
-        let dir = at.parent().unwrap_or(&root);
-        std::fs::create_dir_all(dir).map_err(|source| trouble_at("create the folder", dir, source))?;
-        std::fs::write(&at, text).map_err(|source| trouble_at("write", &at, source))?;
-    }
-    let shared = path.starts_with("docs/") || path.starts_with("exemplars/");
-    Ok(Offered { path: path.to_owned(), sha, bytes: text.len() as u64, shared })
-}
-
-/// Takes a file out of the workspace again.
-pub(super) fn withdraw(attempt: &Attempt<'_>, path: &str) -> Result<(), StationError> {
-    let at = attempt.workspace().join(path);
-    match std::fs::remove_file(&at) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(trouble_at("remove", &at, source).into()),
-        _ => Ok(()),
-    }
-}
-
 /// Journals what the model tried to read outside the workspace.
 fn note_refused(attempt: &Attempt<'_>, paths: &[String]) -> Result<(), RunError> {
     for path in paths {
@@ -501,81 +448,6 @@ pub(super) fn tool_trouble(error: &ToolError) -> Halt {
     }
 }
 
-/// The documents of the run.
-pub(super) fn documents(view: &RunView, attempt: &Attempt<'_>) -> Result<Vec<Document>, StationError> {
-    let mut documents = Vec::new();
-    for stored in &view.settings.docs {
-        let text = attempt.run.store().text(&stored.sha).map_err(RunError::from)?;
-        documents.push(Document { path: stored.path.clone(), text });
-    }
-    Ok(documents)
-}
-
-/// The modules among the exemplars.
-pub(super) fn exemplar_modules(view: &RunView) -> Vec<&str> {
-    let paths = view.settings.exemplars.iter().map(|e| e.path.as_str());
-    paths.filter(|p| Path::new(p).extension().is_some_and(|e| e == "tla")).collect()
-}
-
-/// A current artifact's text.
-pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, StationError> {
-    Ok(attempt.run.current_text(view, name)?)
-}
-
-/// A text with line numbers, for repair prompts.
-pub(super) fn numbered(text: &str) -> String {
-    let width = text.lines().count().to_string().len();
-    text.lines().enumerate().fold(String::new(), |mut out, (i, line)| {
-        let _ = writeln!(out, "{:>width$} | {line}", i + 1);
-        out
-    })
-}
-
-/// Open feedback as a file; what `otherwise` says where there is none.
-pub(super) fn feedback_file<'a>(open: impl Iterator<Item = &'a Feedback>, otherwise: &str) -> String {
-    let mut text = String::from("# Still open\n");
-    let mut any = false;
-    for item in open {
-        any = true;
-        let _ = writeln!(text, "\n## From: {}\n\n{}", item.from, item.text.trim());
-    }
-    if !any {
-        let _ = writeln!(text, "\n{otherwise}");
-    }
-    text
-}
-
-/// Offers the last check as `check.md`, and says to the prompt whether there is one and whether it is of what stands now.
-pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(String, String)>) {
-    let fresh = view.fresh_check();
-    data["has_check"] = json!(view.check().is_some());
-    data["check_is_older"] = json!(view.check().is_some() && fresh.is_none());
-    let text = match (fresh, view.check()) {
-        (Some(outcome), _) => outcome_text(outcome, UNCUT),
-        (None, Some(check)) => format!(
-            "This check was of an earlier version: the module, its properties or the configuration have changed since, \
-             and that was not checked.\n\n{}",
-            outcome_text(&check.outcome, UNCUT)
-        ),
-        (None, None) => return,
-    };
-    files.push(("check.md".to_owned(), text));
-}
-
-/// Whether the protocol in the current informal specification is marked as changed after a flaw, as `changed`.
-pub(super) fn is_changed(view: &RunView, attempt: &Attempt<'_>) -> Result<bool, StationError> {
-    let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
-    Ok(view.state.repaired && !changes(&informal).is_empty())
-}
-
-/// Diagnostics as a list.
-pub(super) fn diagnostics_text(diagnostics: &[Diagnostic]) -> String {
-    diagnostics.iter().fold(String::new(), |mut out, diagnostic| {
-        let _ = writeln!(out, "- {diagnostic}");
-        out
-    })
-}
-
 /// A schema that the program carries.
 pub(super) fn schema_of(text: &str) -> Value {
     serde_json::from_str(text).expect("it is compiled in, and a test reads it")
@@ -583,26 +455,4 @@ pub(super) fn schema_of(text: &str) -> Value {
 
 pub(super) fn prompt_trouble(error: &PromptError) -> Halt {
     Halt { reason: StopReason::Provider, message: format!("{error}; mend the template and resume") }
-}
-
-fn trouble_at(what: &'static str, path: &Path, source: std::io::Error) -> RunError {
-    RunError::Io { what, path: path.to_owned(), source }
-}
-
-/// Removes everything below `root` that is not wanted.
-fn clear(root: &Path, wanted: &BTreeSet<PathBuf>) -> std::io::Result<()> {
-    if std::fs::symlink_metadata(root).is_ok_and(|m| !m.is_dir()) {
-        return Err(std::io::Error::other("it is not a folder"));
-    }
-    std::fs::create_dir_all(root)?;
-    for entry in walkdir::WalkDir::new(root).contents_first(true).min_depth(1) {
-        let entry = entry.map_err(std::io::Error::other)?;
-        if entry.file_type().is_dir() {
-            // Only empty folders go; the others hold something that is wanted.
-            let _ = std::fs::remove_dir(entry.path());
-        } else if !entry.file_type().is_file() || !wanted.contains(entry.path()) {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{
-    Ask, Desk, as_read, current, diagnostics_text, exemplar_modules, feedback_file, is_changed, numbered, offer_check,
-};
+use super::desk::{Ask, Desk, as_read};
 use super::whole;
+use super::workspace::{current, diagnostics_text, exemplar_modules, feedback_file, is_changed, numbered, offer_check};
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::pluscal;
 use crate::prompt::module;

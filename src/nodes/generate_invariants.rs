@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, diagnostics_text, feedback_file, numbered, offer_check, tool_trouble};
+use super::desk::{Ask, Desk, as_read, tool_trouble};
 use super::inspection::{Inspection, recall_inspection, record_inspection};
 use super::survivors::survivors_file;
 use super::whole;
+use super::workspace::{current, diagnostics_text, feedback_file, numbered, offer_check};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{Sections, sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::desk::{
-    Ask, Desk, Reply, as_read, current, documents, exemplar_modules, feedback_file, is_changed, numbered,
-};
+use super::desk::{Ask, Desk, Reply, as_read};
 use super::whole;
+use super::workspace::{current, documents, exemplar_modules, feedback_file, is_changed, numbered};
 use crate::journal::Sha;
 use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::prompt::{

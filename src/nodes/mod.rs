@@ -23,6 +23,7 @@ mod survivors;
 mod timing;
 mod validate;
 mod whole;
+mod workspace;
 
 pub use crew::Crew;
 pub use desk::Desk;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::desk::{Desk, current, tool_trouble};
+use super::desk::{Desk, tool_trouble};
+use super::workspace::current;
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{
     Attempt, CheckRecord, Event, Facts, Halt, Product, RunEvent, RunView, Station, StationError, StopReason, file,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Sample, Seen, offer, prompt_trouble, withdraw};
+use super::desk::{Desk, Sample, Seen, prompt_trouble};
 use super::intervene::{as_if_taken, taken_record};
+use super::workspace::{offer, withdraw};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
 use crate::monitor::{How, Prediction};

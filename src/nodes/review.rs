@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, documents, feedback_file, is_changed, numbered, schema_of};
+use super::desk::{Ask, Desk, as_read, schema_of};
 use super::facts::{Subject, unread};
 use super::review_text::{quotes, review_text, source};
+use super::workspace::{current, documents, feedback_file, is_changed, numbered};
 use crate::journal::Sha;
 use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Ask, Desk, as_read, current, numbered, schema_of};
+use super::desk::{Ask, Desk, as_read, schema_of};
 use super::facts::enlarged;
+use super::workspace::{current, numbered};
 use crate::journal::Kind;
 use crate::pipeline::{
     Attempt, Event, Facts, Feedback, Product, RunEvent, RunView, Station, StationError, Unreadable, file,

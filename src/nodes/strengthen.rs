@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 
-use super::desk::{Desk, current, tool_trouble};
+use super::desk::{Desk, tool_trouble};
+use super::workspace::current;
 use crate::journal::Kind;
 use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_of_one, mutants, requirements_touched,

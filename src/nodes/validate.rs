@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::desk::{Desk, current, diagnostics_text, tool_trouble};
+use super::desk::{Desk, tool_trouble};
 use super::inspection::{recall_inspection, record_inspection};
+use super::workspace::{current, diagnostics_text};
 use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
 use crate::tla::{Diagnostic, parsed_by};
 

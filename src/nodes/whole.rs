@@ -1,8 +1,9 @@
 //! Drafting as a whole: one answer in the first pass of a run, of which each station takes its part. Whatever is not in
 //! it, or was drafted for something that it does not hold, is asked for at its own station.
 
-use super::desk::{Reply, current};
+use super::desk::Reply;
 use super::intervene::taken_of;
+use super::workspace::current;
 use crate::config::Draft;
 use crate::journal::Kind;
 use crate::pipeline::{Attempt, PartMissing, PartTaken, RunError, RunEvent, RunView, Station, StationError, file};

@@ -92,7 +92,10 @@ impl Walk<'_> {
     }
 
     fn add<'a>(&'a self, schema: &'a Value, path: &mut Vec<&'a str>, all: &mut Vec<Field>) {
-        let Some(schema) = schema.as_object() else { return leaf(path, ".*", false, all) };
+        const SAYS_ITS_TYPE: [&str; 8] = ["$ref", "anyOf", "oneOf", "allOf", "type", "properties", "const", "enum"];
+        let typed = schema.as_object().filter(|schema| SAYS_ITS_TYPE.iter().any(|word| schema.contains_key(*word)));
+        // Any JSON value may be there.
+        let Some(schema) = typed else { return leaf(path, ".*", false, all) };
         if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
             let target = self.root.pointer(name.trim_start_matches('#')).expect("a reference has a definition");
             self.add(target, path, all);
@@ -114,7 +117,7 @@ impl Walk<'_> {
         if is("object") || properties.is_some() {
             self.add_object(schema, properties, path, all);
         }
-        let scalar = ["string", "integer", "number", "boolean", "null"].into_iter().any(is);
+        let scalar = ["string", "integer", "number", "boolean"].into_iter().any(is);
         if scalar || schema.contains_key("const") || schema.contains_key("enum") {
             leaf(path, "", false, all);
         }

@@ -40,10 +40,10 @@ pub(super) struct Journals<'a> {
 
 impl<'a> Journals<'a> {
     /// All of them, event by event.
-    pub const EVENTS: Journals<'static> = Journals { over: Over::Events, without: &[] };
+    pub(super) const EVENTS: Journals<'static> = Journals { over: Over::Events, without: &[] };
 
     /// All of them, at the moments of one lifeline.
-    pub fn moments_of(owner: &'a str) -> Self {
+    pub(super) fn moments_of(owner: &'a str) -> Self {
         Self { over: Over::Moment(owner), without: &[] }
     }
 
