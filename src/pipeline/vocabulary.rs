@@ -131,7 +131,10 @@ impl Walk<'_> {
         all: &mut Vec<Field>,
     ) {
         let is_deep = path.len() + 1 == DEEPEST;
-        if is_deep || schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false)) {
+        // A map with numbers as keys has patterns for them.
+        let is_map = schema.contains_key("patternProperties")
+            || schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
+        if is_deep || is_map {
             leaf(path, ".*", false, all);
         }
         if is_deep {

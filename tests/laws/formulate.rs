@@ -1,7 +1,7 @@
 //! Rules in plain words: a model makes a formula of each, a person confirms it, and no run takes one that nobody has.
 
 use crate::support::handoff::answer_at;
-use crate::support::{Bench, Script};
+use crate::support::{Bench, Script, with_checksums};
 use serde_json::{Value, json};
 
 const POLICY: &str = "# what we want\n[[rule]]\nid = \"answered\"\nwords = \"every request is answered\" # always\nseverity = \"warning\"\n\n[[rule]]\nid = \"checked\"\nowner = \"review\"\nwhen = 'name = \"routed\"'\nwords = \"\"\"a review decides\nonly after a check\"\"\"\n";
@@ -9,7 +9,7 @@ const ANSWERED: &str = r#"G (name = "request_sent" -> F name = "answer_received"
 const CHECKED: &str = r#"@model_check(O name = "check_finished")"#;
 
 /// A journal with one event.
-const EVENT: &str = "{\"v\":1,\"seq\":1,\"at\":\"2026-01-01T00:00:00Z\",\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"run_started\",\"rev\":0,\"attempt\":0,\"vc\":{\"run\":1},\"data\":{}}\n";
+const EVENT: &str = "{\"v\":3,\"seq\":1,\"at\":\"2026-01-01T00:00:00Z\",\"lifeline\":\"run\",\"kind\":\"act\",\"name\":\"run_started\",\"rev\":0,\"attempt\":0,\"vc\":{\"run\":1},\"data\":{},\"sum\":\"\"}\n";
 
 fn said(formula: &str) -> String {
     format!("Here it is.\n```json\n{}\n```\n", json!({"formula": formula, "remarks": "the words leave nothing open"}))
@@ -59,7 +59,7 @@ fn a_formula_is_shown_with_what_it_says_and_used_only_when_it_is_confirmed() {
     bench.run(&["policy", "formulate", "p.toml", "--recording", "missing.jsonl", "--yes"]).expect(0);
     let confirmed = bench.read("p.toml");
     assert_eq!(confirmed, text.replace("confirmed = false", "confirmed = true"));
-    bench.write("log.jsonl", EVENT);
+    bench.write("log.jsonl", &String::from_utf8(with_checksums(EVENT.as_bytes())).unwrap());
     bench.run(&["audit", "log.jsonl", "--policy", "p.toml", "--shape", "journal"]).expect(0).prints(&[ANSWERED]);
     bench.run(&["policy", "formulate", "p.toml"]).expect(0).prints(&["2 rules in words, all of them confirmed"]);
 }
@@ -110,7 +110,7 @@ fn a_person_answers_through_files_and_the_prompt_holds_what_has_to_be_known() {
     for words in [
         "every request is answered",
         "`F f` (here or later)",
-        "- `check_finished` (model_check, candidates): cfg",
+        "- `check_finished` (model_check, candidates): outcome.verdict",
         "informal_spec, formalize",
     ] {
         assert!(first.contains(words), "{words} is missing in {first}");

@@ -126,7 +126,8 @@ fn an_audit_asks_again_which_answer_owed_least() {
     // What the taken answer owes is asked of the rules, and not of the journal.
     forged(&bench, met, "/samples/2/owes/met", &json!(3)).expect(1).prints(&["of answer 2, `samples` says"]);
     forged(&bench, met, "/samples/1/violated", &json!([])).expect(1).prints(&["of answer 1, `samples` says"]);
-    forged(&bench, ("answer_taken", "informal_spec"), "/artifact", &samples[0]["candidate"])
+    let first = bench.journal("specs").into_iter().find(|e| name(e) == "answer_received").unwrap();
+    forged(&bench, ("answer_taken", "informal_spec"), "/artifact", &first["data"]["artifact"])
         .expect(1)
         .prints(&["the text that is taken with it is of another answer", "an answer is taken that was not received"]);
     forged(&bench, ("answer_taken", "informal_spec"), "/told/tools", &json!(["Read"]))

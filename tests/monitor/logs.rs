@@ -140,7 +140,7 @@ fn of_an_agentlog_only_responses_are_states() {
 
 #[test]
 fn a_journal_is_known_by_its_events_and_the_data_stand_in_for_missing_fields() {
-    let log = r#"{"v":1,"seq":1,"at":"2026-01-01T00:00:00Z","lifeline":"run","kind":"act","name":"run_started","rev":0,"attempt":0,"data":{"name":"other","draft":"whole"}}
+    let log = r#"{"v":3,"seq":1,"at":"2026-01-01T00:00:00Z","lifeline":"run","kind":"act","name":"run_started","rev":0,"attempt":0,"data":{"name":"other","draft":"whole"}}
 "#;
     assert_eq!(shape_of(log.as_bytes()), Shape::Journal);
     let atoms = ["name = \"run_started\"", "draft = \"whole\"", "data.name = \"other\"", "lifeline = \"run\" "];
