@@ -424,7 +424,8 @@ pub struct Routed {
     pub row: Row,
     /// What happened, for the machine.
     pub event: Step,
-    /// The facts that the row was chosen by.
+    /// The facts that the row was chosen by; none in journals of early versions.
+    #[serde(default)]
     pub on: RoutingFacts,
     /// The reason in words.
     pub why: String,
