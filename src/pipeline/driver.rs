@@ -11,10 +11,10 @@ use super::events::{AttemptFinished, Evaluation, GuardEvaluated, Record, Routed,
 use super::folder;
 use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
 use super::knowledge::Judgement;
-use super::machine::{Effect, Outcome, Position, StopReason, Transition, transition};
+use super::machine::{Effect, Outcome, Position, StopReason};
 use super::objective::ends_with_its_best;
 use super::records::{Changed, Facts, Finished, Product, Revision, Spent};
-use super::routes::{On, Row};
+use super::routes::{Row, Transition, transition};
 use super::run::{Attempt, Run, RunError, record};
 use super::station::Station;
 use super::strengthen::MUTANTS;
@@ -234,8 +234,8 @@ impl Finishing<'_> {
             (None, None) => why(&t, product, &after, judgement),
         };
         let why = with_checker(why, after.fresh_check());
-        let on = On { rules: &before.settings.rules, state: &before.state, event: &product.event }.json();
-        let routed = Routed { from: lifeline.to_owned(), to, row: t.row, event: product.event, on, why: why.clone() };
+        let (row, on, event) = (t.row, t.facts, product.event);
+        let routed = Routed { from: lifeline.to_owned(), to, row, event, on, why: why.clone() };
         group.push(here(Kind::Choice, RunEvent::Routed(Box::new(routed))));
         if t.effects.contains(&Effect::Restore) {
             let mut moved = after.clone();

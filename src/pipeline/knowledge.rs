@@ -14,7 +14,7 @@ use super::station::Station;
 use crate::journal::Kind;
 use crate::monitor::causal_json::literal_json;
 use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
-use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Record, Term, Value};
+use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Record, Value};
 
 /// So many digits tell two hashes apart.
 const SHORT: usize = 8;
@@ -99,7 +99,7 @@ impl Judgement {
     }
 
     fn values(&self, clause: Option<usize>) -> Map<String, Json> {
-        let all = atoms(clause).into_iter().flat_map(fields);
+        let all = atoms(clause).into_iter().flat_map(Atom::fields);
         all.map(|(lifeline, field)| self.look(lifeline, field)).collect()
     }
 
@@ -107,7 +107,7 @@ impl Judgement {
     fn misfits(&self, clause: Option<usize>) -> Vec<String> {
         let seen = Seen { monitor: &self.monitor, says: updates(Some(&self.says)) };
         let failing = atoms(clause).into_iter().filter(|atom| !atom.holds(&seen));
-        let seen: Map<String, Json> = failing.flat_map(fields).map(|(of, field)| self.look(of, field)).collect();
+        let seen: Map<String, Json> = failing.flat_map(Atom::fields).map(|(of, field)| self.look(of, field)).collect();
         seen.iter().map(|(name, value)| format!("{name} is {}", short(value))).collect()
     }
 
@@ -184,15 +184,6 @@ fn atoms(clause: Option<usize>) -> Vec<&'static Atom> {
         _ => None,
     };
     parts.filter_map(atom).collect()
-}
-
-/// The fields that an atom reads.
-fn fields(atom: &Atom) -> Vec<(Option<&str>, &str)> {
-    let name = match atom {
-        Atom::Name(name) => Some((None, &**name)),
-        _ => None,
-    };
-    name.into_iter().chain(atom.terms().into_iter().flat_map(Term::fields)).collect()
 }
 
 /// A value for a person: of a digest, so much as tells it from another.

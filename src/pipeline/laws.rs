@@ -42,8 +42,8 @@ pub fn laws() -> Vec<Law> {
         guard: "routing",
         name: row.name(),
         owners: owners(row),
-        formula: row.guard(),
-        words: row.words(),
+        formula: row.route().guard,
+        words: row.route().words,
     });
     approval.chain(flaw).chain(routing).collect()
 }
@@ -192,8 +192,8 @@ fn first(row: Row) -> String {
     let mine = owners(row);
     let before = Row::ALL.into_iter().take_while(|other| *other != row);
     let rivals = before.filter(|other| owners(*other).iter().any(|owner| mine.contains(owner)));
-    let not = rivals.map(|other| format!(" & !({})", other.guard()));
-    format!("({}){}", row.guard(), not.collect::<String>())
+    let not = rivals.map(|other| format!(" & !({})", other.route().guard));
+    format!("({}){}", row.route().guard, not.collect::<String>())
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-//! The routing table of a run as a pure, total function (design, section 3). Every reachable state of it is enumerated
-//! in `tests/routing.rs`.
+//! The types of the state machine of a run (design, section 3): its rules, state, events and effects, and the moves
+//! that the routing table in `routes` is made of. Every reachable state is enumerated in `tests/routing.rs`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::guard::{ApprovalClause, FlawClause};
-use super::routes::{On, Row, choose};
 use super::station::{ReviewVerdict, Station};
 
 /// Limits and options that routing depends on.
@@ -186,11 +185,11 @@ impl State {
     /// The start of a branch at a station, with what the parent revision hands over.
     pub fn branch(at: Station, carried: Carried) -> Self {
         let Carried { informal, module_accepted, merged_accepted, repaired } = carried;
-        Self { informal, module_accepted, merged_accepted, repaired, ..Self::start() }.to(at)
+        Self { informal, module_accepted, merged_accepted, repaired, ..Self::start() }.moved_to(at)
     }
 
     /// Moves to a station, or to the one that must come before it.
-    fn to(self, station: Station) -> Self {
+    pub(super) fn moved_to(self, station: Station) -> Self {
         let station = match station {
             Station::ModelCheck if !self.merged_accepted => Station::GenerateInvariants,
             other => other,
@@ -204,6 +203,99 @@ impl State {
             other => other,
         };
         Self { position: Position::At(station), unreadable: false, ..self }
+    }
+
+    /// Moves to a position for which nothing has to be made first, unlike a station.
+    pub(super) fn moved_to_position(self, position: Position) -> Self {
+        Self { position, unreadable: false, ..self }
+    }
+
+    /// The module is new or rejected, so no merge with it is accepted either.
+    pub(super) fn without_module(self) -> Self {
+        Self { module_accepted: false, merged_accepted: false, ..self }
+    }
+
+    /// Lets the job of this position work.
+    pub(super) fn perform(self) -> Next {
+        let effect = match self.position {
+            Position::At(station) => Effect::Perform(station),
+            Position::SecondReading => Effect::ReadAgain,
+            Position::Mutants => Effect::JudgeMutants,
+            Position::Done(outcome) => Effect::Finish(outcome),
+            Position::Stopped(_) => Effect::Finish(Outcome::Stopped),
+        };
+        Next { state: self, effects: vec![effect] }
+    }
+
+    /// Goes back to a station in a new revision.
+    pub(super) fn next_revision(self, station: Station) -> Next {
+        let state = Self { place: self.place + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..self };
+        state.moved_to(station).perform().after(&[Effect::CloseRevision, Effect::OpenRevision])
+    }
+
+    /// Asks for stronger properties, on trial.
+    pub(super) fn strengthen(self) -> Next {
+        let state = Self { rounds: self.rounds + 1, on_trial: true, ..self };
+        state.moved_to(Station::GenerateInvariants).perform().after(&[Effect::SetAside])
+    }
+
+    /// Goes back to the properties before the trial. The mutants that they let survive are still known, so the next
+    /// round, if one is left, needs no judging before it.
+    pub(super) fn drop_trial(self, rules: &Rules) -> Next {
+        let state = Self { merged_accepted: true, on_trial: false, ..self };
+        let is_round_left = state.rounds < rules.strengthen;
+        let next = if is_round_left { state.strengthen() } else { state.moved_to(Station::Review).perform() };
+        next.after(&[Effect::Restore])
+    }
+
+    /// Closes the revision and ends the run.
+    pub(super) fn finish(self, outcome: Outcome) -> Next {
+        let state = self.moved_to_position(Position::Done(outcome));
+        Next { state, effects: vec![Effect::CloseRevision, Effect::Finish(outcome)] }
+    }
+
+    /// Ends the run from outside, so that it can be resumed here.
+    pub(super) fn stop(self) -> Next {
+        let at = match self.position {
+            Position::At(station) => Resumable::At(station),
+            Position::SecondReading => Resumable::SecondReading,
+            Position::Mutants => Resumable::Mutants,
+            Position::Done(_) | Position::Stopped(_) => return self.stay(),
+        };
+        // The answer may have been unreadable once: that is still so after a resume.
+        Self { position: Position::Stopped(at), ..self }.perform()
+    }
+
+    /// Goes on where the run was stopped.
+    pub(super) fn resume(self) -> Next {
+        let position = match self.position {
+            Position::Stopped(Resumable::At(station)) => Position::At(station),
+            Position::Stopped(Resumable::SecondReading) => Position::SecondReading,
+            Position::Stopped(Resumable::Mutants) => Position::Mutants,
+            other => other,
+        };
+        Self { position, ..self }.perform()
+    }
+
+    /// Changes nothing.
+    pub(super) fn stay(self) -> Next {
+        Next { state: self, effects: Vec::new() }
+    }
+}
+
+/// Where a row of the routing table leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Next {
+    pub(super) state: State,
+    /// What the driver does, in this order.
+    pub(super) effects: Vec<Effect>,
+}
+
+impl Next {
+    /// The same after these effects.
+    fn after(mut self, first: &[Effect]) -> Self {
+        self.effects.splice(0..0, first.iter().copied());
+        self
     }
 }
 
@@ -239,8 +331,15 @@ pub struct ReviewFacts {
 }
 
 /// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, strum::EnumDiscriminants)]
 #[serde(rename_all = "snake_case")]
+#[strum_discriminants(
+    name(EventKind),
+    derive(Serialize, Deserialize, JsonSchema, strum::IntoStaticStr),
+    serde(rename_all = "snake_case"),
+    strum(serialize_all = "snake_case"),
+    doc = "An event without its data."
+)]
 pub enum Event {
     /// `informal_spec` or `formalize` answered readably.
     Answered,
@@ -309,7 +408,7 @@ impl Event {
     }
 
     /// The earliest station that an issue above minor names.
-    fn earliest(self) -> Option<Station> {
+    pub(super) fn earliest(self) -> Option<Station> {
         if let Event::Reviewed(review) = self { review.earliest } else { None }
     }
 
@@ -356,157 +455,4 @@ pub enum Effect {
     Restore,
     /// End the run.
     Finish(Outcome),
-}
-
-/// The result of a transition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transition {
-    /// The state after it.
-    pub state: State,
-    /// What to do, in order.
-    pub effects: Vec<Effect>,
-    /// The row taken.
-    pub row: Row,
-}
-
-/// The transition function: total, and without any effect of its own. Which row it takes is decided by that row's
-/// formula ([`Row::guard`]); what the row does stands here.
-pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
-    let row = choose(&On { rules, state, event });
-    take(rules, *state, *event, row)
-}
-
-fn take(rules: &Rules, s: State, event: Event, row: Row) -> Transition {
-    use Station::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
-    let back_to = |station| next_revision(s, station, row);
-    match row {
-        Row::Ignored => Transition { state: s, effects: Vec::new(), row },
-        Row::Stopped => stop(s),
-        Row::Resumed => perform(resumed(s), row),
-
-        Row::InformalAnswered => {
-            // What was accepted before was made from another specification.
-            let s = State { informal: true, module_accepted: false, merged_accepted: false, ..s };
-            perform(s.to(Formalize), row)
-        }
-        Row::FormalizeAnswered => {
-            perform(State { module_accepted: false, merged_accepted: false, ..s }.to(Validate), row)
-        }
-        Row::UnreadableOnce => perform(State { unreadable: true, ..s }, row),
-        Row::UnreadableTwice => perform(s.to(Review), row),
-
-        Row::Validated => perform(State { module_accepted: true, ..s }.to(GenerateInvariants), row),
-        Row::ValidateRetry => {
-            let s = State { module_accepted: false, merged_accepted: false, ..s };
-            perform(State { validate_retries: s.validate_retries + 1, ..s }.to(Formalize), row)
-        }
-        Row::ValidateExhausted => {
-            perform(State { module_accepted: false, merged_accepted: false, ..s }.to(Review), row)
-        }
-
-        Row::Merged => perform(State { merged_accepted: true, ..s }.to(ModelCheck), row),
-        Row::InvariantRetry => {
-            let s = State { merged_accepted: false, invariant_retries: s.invariant_retries + 1, ..s };
-            perform(s.to(GenerateInvariants), row)
-        }
-        Row::InvariantExhausted => perform(State { merged_accepted: false, ..s }.to(Review), row),
-
-        Row::MutantsDue => perform(State { position: Position::Mutants, unreadable: false, ..s }, row),
-        Row::Checked => perform(s.to(Review), row),
-        Row::MutantsJudged => perform(State { on_trial: false, ..s }.to(Review), row),
-        Row::Strengthen => strengthen(State { on_trial: false, ..s }, row),
-        Row::StrongerKept => {
-            let again = matches!(event, Event::Judged { survivors: true, .. }) && s.rounds < rules.strengthen;
-            let s = State { on_trial: false, ..s };
-            if again { strengthen(s, row) } else { perform(s.to(Review), row) }
-        }
-        Row::StrongerDropped => dropped(rules, s),
-
-        Row::Approved => {
-            let outcome = if s.repaired { Outcome::ApprovedRepaired } else { Outcome::Approved };
-            finish(s, outcome, row)
-        }
-        Row::PolicyViolated => finish(s, Outcome::NotApproved, row),
-        Row::FlawClaimed => perform(State { position: Position::SecondReading, unreadable: false, ..s }, row),
-        Row::FlawRepaired => next_revision(State { repaired: true, ..s }, InformalSpec, row),
-        Row::FlawFound => finish(s, Outcome::FlawFound, row),
-        Row::ObjectiveLost | Row::RevisionLimit => {
-            let outcome = if event.best_inconclusive() { Outcome::Undecided } else { Outcome::NotApproved };
-            finish(s, outcome, row)
-        }
-        Row::FlawRefused => back_to(Formalize),
-        Row::Issues => back_to(event.earliest().unwrap_or(Formalize)),
-        Row::ApprovalRefused | Row::NothingNamed => {
-            back_to(event.refused_by().map_or(Formalize, ApprovalClause::station))
-        }
-    }
-}
-
-/// Asks for stronger properties, on trial.
-fn strengthen(s: State, row: Row) -> Transition {
-    let mut t = perform(State { rounds: s.rounds + 1, on_trial: true, ..s }.to(Station::GenerateInvariants), row);
-    t.effects.insert(0, Effect::SetAside);
-    t
-}
-
-/// The properties before the trial stand again; what let their mutants survive is still there.
-fn dropped(rules: &Rules, s: State) -> Transition {
-    let s = State { merged_accepted: true, on_trial: false, ..s };
-    let mut t = if s.rounds < rules.strengthen {
-        strengthen(s, Row::StrongerDropped)
-    } else {
-        perform(s.to(Station::Review), Row::StrongerDropped)
-    };
-    t.effects.insert(0, Effect::Restore);
-    t
-}
-
-/// Goes back to a station in a new revision.
-fn next_revision(s: State, station: Station, row: Row) -> Transition {
-    let next = State { place: s.place + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..s }.to(station);
-    let mut t = perform(next, row);
-    t.effects.splice(0..0, [Effect::CloseRevision, Effect::OpenRevision]);
-    t
-}
-
-fn perform(state: State, row: Row) -> Transition {
-    let effect = match state.position {
-        Position::At(station) => Effect::Perform(station),
-        Position::SecondReading => Effect::ReadAgain,
-        Position::Mutants => Effect::JudgeMutants,
-        Position::Done(outcome) => Effect::Finish(outcome),
-        Position::Stopped(_) => Effect::Finish(Outcome::Stopped),
-    };
-    Transition { state, effects: vec![effect], row }
-}
-
-fn finish(s: State, outcome: Outcome, row: Row) -> Transition {
-    Transition {
-        state: State { position: Position::Done(outcome), unreadable: false, ..s },
-        effects: vec![Effect::CloseRevision, Effect::Finish(outcome)],
-        row,
-    }
-}
-
-fn stop(s: State) -> Transition {
-    let at = match s.position {
-        Position::At(station) => Resumable::At(station),
-        Position::SecondReading => Resumable::SecondReading,
-        Position::Mutants => Resumable::Mutants,
-        // Nothing works there, and the row's formula says so.
-        Position::Done(_) | Position::Stopped(_) => {
-            return Transition { state: s, effects: Vec::new(), row: Row::Ignored };
-        }
-    };
-    perform(State { position: Position::Stopped(at), ..s }, Row::Stopped)
-}
-
-fn resumed(s: State) -> State {
-    let position = match s.position {
-        Position::Stopped(Resumable::At(station)) => Position::At(station),
-        Position::Stopped(Resumable::SecondReading) => Position::SecondReading,
-        Position::Stopped(Resumable::Mutants) => Position::Mutants,
-        other => other,
-    };
-    State { position, ..s }
 }

@@ -21,6 +21,7 @@ mod metrics;
 mod objective;
 mod records;
 mod routes;
+mod routing_facts;
 mod run;
 mod station;
 mod strengthen;
@@ -51,7 +52,6 @@ pub use laws::{Law, default_policy, laws};
 pub use lifelines::{CANDIDATE_LIFELINES, STATION_LIFELINES, is_lifeline, lifelines};
 pub use machine::{
     Acceptance, Carried, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Rules, State, StopReason,
-    Transition, transition,
 };
 pub use metrics::{METRICS, Metric, Metrics, Quantity, Source, known_metrics};
 pub use objective::ObjectiveStep;
@@ -59,7 +59,8 @@ pub use records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
     InFlight, Product, PromptInUse, Quotes, Revision, Settings, Spent, Standing, Stored, file,
 };
-pub use routes::Row;
+pub use routes::{Row, Transition, transition};
+pub use routing_facts::{PositionName, RoutingFacts};
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
 pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};

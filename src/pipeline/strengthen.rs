@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::machine::{Effect, Event, Transition};
+use super::machine::{Effect, Event};
 use super::records::{CheckRecord, Facts, Feedback, FirstViolated, Product};
-use super::routes::Row;
+use super::routes::{Row, Transition};
 use super::view::RunView;
 use crate::journal::Sha;
 use crate::mutation::Outcome;

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::candidates::Candidates;
 use super::events::{AnswerReceived, CallFailed, Entry, MutantsJudged, RunEvent};
-use super::machine::{Effect, Event as Step, Position, State, Transition, transition};
+use super::machine::{Effect, Event as Step, Position, State};
 use super::metrics::Metrics;
 use super::records::file;
 use super::records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, Facts, Feedback, Finished, FirstViolated, InFlight, Product, Quotes,
     Revision, Settings, Spent, Standing,
 };
-use super::routes::Row;
+use super::routes::{Row, Transition, transition};
 use super::station::{Review, Station};
 use super::strengthen::Strengthening;
 use super::watch::{Intervened, Predicted, Violation};

@@ -314,6 +314,14 @@ impl Atom {
             Self::Quantity(term) => vec![term],
         }
     }
+
+    /// The fields it reads: the lifeline, if it names one, and the name.
+    pub fn fields(&self) -> Vec<(Option<&str>, &str)> {
+        match self {
+            Self::Name(name) => vec![(None, name)],
+            _ => self.terms().into_iter().flat_map(Term::fields).collect(),
+        }
+    }
 }
 
 impl Comparison {

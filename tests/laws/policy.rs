@@ -177,22 +177,3 @@ fn a_module_that_was_not_made_from_the_newest_specification_is_not_approved() {
     refused(&own);
 }
 
-#[test]
-fn a_run_of_an_earlier_version_whose_stations_said_nothing_goes_on_as_it_would_have() {
-    let bench = bench();
-    bench.forge(&good(), &[]).expect(0);
-    let before_the_review = bench.journal("specs").into_iter().take_while(|event| event["lifeline"] != "review");
-    let silent = before_the_review.map(|mut event| {
-        let data = event["data"].as_object_mut().unwrap();
-        for unknown_then in ["says", "on"] {
-            data.remove(unknown_then);
-        }
-        event.to_string() + "\n"
-    });
-    let text: String = silent.collect();
-    std::fs::remove_dir_all(bench.path("specs/history")).unwrap();
-    bench.write("specs/journal.jsonl", text);
-    bench.run(&["resume", "specs"]).expect(0).prints(&["Outcome: approved"]);
-    let said = bench.journal("specs").into_iter().filter(|event| name(event) == "restored").count();
-    assert_eq!(said, 5);
-}

@@ -15,6 +15,7 @@ use crate::pipeline::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFact
 use crate::pipeline::machine::Event as Step;
 use crate::pipeline::records::Product;
 use crate::pipeline::routes::Row;
+use crate::pipeline::routing_facts::RoutingFacts;
 use crate::pipeline::strengthen::{Judged, Tally};
 use crate::tla::Diagnostic;
 
@@ -423,8 +424,9 @@ pub struct Routed {
     pub row: Row,
     /// What happened, for the machine.
     pub event: Step,
-    /// The values that the row's formula saw.
-    pub on: Map<String, Value>,
+    /// The facts that the row was chosen by; none in journals of early versions.
+    #[serde(default)]
+    pub on: RoutingFacts,
     /// The reason in words.
     pub why: String,
 }
