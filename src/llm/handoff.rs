@@ -8,6 +8,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use tracing::info;
+
 use super::contract::{Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, Offered, Provider, Request};
 use super::reading::cover;
 use super::renames::Renames;
@@ -55,6 +57,7 @@ impl Handoff {
         if files::read_text(&question, files::LARGE).ok().as_deref() != Some(text.as_str()) {
             write_atomically(&question, text.as_bytes()).map_err(io("write the request in"))?;
         }
+        info!(folder = ?folder, "waiting for an answer");
         let answer = wait_for(&folder.join(ANSWER), renames, cancel).await?;
         Ok(Answer {
             text: answer,
