@@ -4,10 +4,12 @@
 mod support;
 
 use std::io::{BufRead, Read, Write};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use support::waiting::wait_until;
 use support::{Bench, with_checksums};
 
 const MESSAGES: &str = r#"{"messages":[
@@ -200,6 +202,19 @@ fn with_reset_repeated_violations_are_counted() {
         .says(&["`Y` has no meaning"]);
 }
 
+/// Whether a process has a file open and has read it to its end.
+fn has_read_all(pid: u32, path: &Path) -> bool {
+    let size = std::fs::metadata(path).unwrap().len();
+    let at_end = |fd: &std::fs::DirEntry| {
+        let place = format!("/proc/{pid}/fdinfo/{}", fd.file_name().to_str().unwrap());
+        let info = std::fs::read_to_string(place).unwrap_or_default();
+        info.lines().find_map(|line| line.strip_prefix("pos:")?.trim().parse().ok()) == Some(size)
+    };
+    let is_file = |fd: &std::fs::DirEntry| std::fs::read_link(fd.path()).is_ok_and(|to| to == path);
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    open.filter(is_file).any(|fd| at_end(&fd))
+}
+
 #[test]
 fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     let bench = Bench::without_tools();
@@ -227,7 +242,7 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
         )
     };
     let formula = "G !(purpose = \"draft\")";
-    let child = bench
+    let mut child = bench
         .command(&["audit", "journal.jsonl", "--follow", "--formula", formula])
         .stdout(Stdio::piped())
         .spawn()
@@ -236,7 +251,11 @@ fn a_log_that_grows_is_followed_and_each_verdict_told_when_it_falls() {
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
     let events = [event(1, "run_started"), event(2, "request_sent"), event(3, "run_finished")].concat();
     for line in with_checksums(events.as_bytes()).split_inclusive(|byte| *byte == b'\n') {
-        std::thread::sleep(Duration::from_millis(150));
+        // Only when all is read that is there, another line comes.
+        wait_until("the log is read to its end", || {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before the log did");
+            has_read_all(child.id(), &path)
+        });
         file.write_all(line).unwrap();
     }
     let done = child.wait_with_output().unwrap();

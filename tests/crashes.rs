@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::Value;
+use support::waiting::holds_within;
 use support::{Bench, name, project};
 
 const FILES: [&str; 5] = ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md", "tlc_output.txt"];
@@ -159,9 +160,10 @@ fn killed_at_random_times_a_run_resumes_to_the_same_files() {
             command.stdout(std::process::Stdio::null()).stderr(said);
             let mut child = command.spawn().unwrap();
             // The more it was killed, the longer it may live: a slow machine must get on as well.
-            std::thread::sleep(Duration::from_micros(500 + random.below(150_000 + 30_000 * u64::from(lives))));
+            let time = Duration::from_micros(500 + random.below(150_000 + 30_000 * u64::from(lives)));
             lives += 1;
-            if let Some(status) = child.try_wait().unwrap() {
+            if holds_within(time, || child.try_wait().unwrap().is_some()) {
+                let status = child.wait().unwrap();
                 assert_eq!(status.code(), Some(reference.status), "seed {seed}: {}", bench.read("said.txt"));
                 break;
             }

@@ -327,6 +327,42 @@ fn reserved(file: &Path, code: &str) -> Vec<String> {
     found
 }
 
+/// Functions that sleep, as a file of the tests names them.
+fn sleeps(code: &str) -> Vec<String> {
+    const ENDS: [&str; 3] = ["::sleep", "::sleep_until", "::sleep_ms"];
+    let all = paths(Path::new("test.rs"), code);
+    all.into_iter().filter(|path| ENDS.iter().any(|end| path.ends_with(end))).collect()
+}
+
+#[test]
+fn tests_wait_for_a_condition_and_only_the_helper_for_that_sleeps() {
+    for (code, expected) in [
+        ("std::thread::sleep(x)", &["std::thread::sleep"][..]),
+        ("use std::thread;\nfn f() { thread::sleep(x) }", &["thread::sleep"]),
+        ("use std::thread::{self, sleep as wait};", &["std::thread::sleep"]),
+        ("tokio::time::sleep_until(x).await", &["tokio::time::sleep_until"]),
+        ("let script = \"exec sleep 600\"; // thread::sleep", &[]),
+    ] {
+        assert_eq!(sleeps(&blanked(code)), expected, "{code}");
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut helpers = 0;
+    for entry in walkdir::WalkDir::new(&root).into_iter().map(Result::unwrap) {
+        if entry.path().extension().is_none_or(|x| x != "rs") {
+            continue;
+        }
+        let found = sleeps(&blanked(&std::fs::read_to_string(entry.path()).unwrap()));
+        if entry.path().ends_with("support/waiting.rs") {
+            assert!(!found.is_empty(), "the test has gone blind");
+            helpers += 1;
+        } else {
+            let advice = "wait with tests/support/waiting.rs for what can be seen, or inject the clock";
+            assert!(found.is_empty(), "{}: {found:?}: {advice}", entry.path().display());
+        }
+    }
+    assert_eq!(helpers, 1);
+}
+
 #[test]
 fn what_is_reserved_is_seen_however_it_is_imported() {
     for (code, expected) in [

@@ -1,9 +1,13 @@
 //! Children end, whatever they do.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+#[path = "support/waiting.rs"]
+mod waiting;
+
 use std::time::{Duration, Instant};
 
 use tlaforge::process::{Cancel, Command, Ended, Status};
+use waiting::holds_within;
 
 fn shell(script: &str) -> Command {
     Command::new("/bin/sh").arg("-c").arg(script).env("PATH", "/usr/bin:/bin").grace(Duration::from_millis(200))
@@ -19,14 +23,8 @@ fn alive(pid: &str) -> bool {
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z'))
 }
 
-async fn ends(pid: &str) -> bool {
-    for _ in 0..100 {
-        if !alive(pid) {
-            return true;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    false
+fn ends(pid: &str) -> bool {
+    holds_within(Duration::from_secs(2), || !alive(pid))
 }
 
 #[tokio::test]
@@ -69,7 +67,7 @@ async fn a_child_that_ignores_term_is_killed_with_its_children() {
     assert_eq!(ended.status, Status::DeadlineExceeded);
     assert!(ended.wall < Duration::from_secs(5), "{:?}", ended.wall);
     let grandchild = String::from_utf8(ended.stdout).expect("digits");
-    assert!(ends(grandchild.trim()).await);
+    assert!(ends(grandchild.trim()));
 }
 
 #[tokio::test]
@@ -79,7 +77,7 @@ async fn a_grandchild_that_keeps_the_pipe_open_neither_hangs_us_nor_lives_on() {
     assert_eq!(ended.status, Status::Exited(0));
     assert!(before.elapsed() < Duration::from_secs(5));
     let grandchild = String::from_utf8(ended.stdout).expect("digits");
-    assert!(ends(grandchild.trim()).await);
+    assert!(ends(grandchild.trim()));
 }
 
 #[tokio::test]
@@ -100,12 +98,8 @@ async fn a_flood_is_bounded() {
 #[tokio::test]
 async fn cancel_ends_the_child() {
     let cancel = Cancel::new();
-    let other = cancel.clone();
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        other.cancel();
-    });
-    let ended = shell("sleep 60").run(&cancel, &mut |_| {}).await.expect("the shell starts");
+    let sleeps = shell("echo begun; exec sleep 60");
+    let ended = sleeps.run(&cancel, &mut |_| cancel.cancel()).await.expect("the shell starts");
     assert_eq!(ended.status, Status::Cancelled);
     assert!(ended.wall < Duration::from_secs(5));
 }
@@ -130,7 +124,7 @@ async fn a_dropped_future_ends_the_group() {
         _ = command.run(&cancel, &mut on_line) => unreachable!("it sleeps"),
         pid = receive => pid.expect("a line"),
     };
-    assert!(ends(&pid).await);
+    assert!(ends(&pid));
 }
 
 #[tokio::test]

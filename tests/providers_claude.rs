@@ -10,12 +10,14 @@ use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::claude_code::{PINNED, PLANTED_KEY, Scene, ask, by_key, limits, provider, real_program, run, snapshot};
 use support::model_server::{Block, ModelServer, Reply, Seen};
 use support::recorded_model::RecordedModel;
+use support::waiting::{holds_within, wait_until_async};
 use tlaforge::llm::{CallFailure, ClaudeCode, ClaudeLimits, ClaudeLogin, FailureKind as Kind, LlmError, Provider as _};
 use tlaforge::process::Cancel;
 
@@ -376,9 +378,7 @@ fn cancelled_when(
     let request = scene.request("x");
     run(async {
         let giving = async {
-            while !ready() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            wait_until_async("the call has come so far", ready).await;
             cancel.cancel();
             Instant::now()
         };
@@ -402,8 +402,7 @@ fn a_cancel_ends_the_call_within_a_second_and_leaves_no_process() {
     let dropped =
         run(async { tokio::time::timeout(Duration::from_secs(2), claude.ask(&request, &Cancel::new())).await });
     assert!(dropped.is_err());
-    std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(scene.processes(), Vec::<u32>::new());
+    assert!(holds_within(Duration::from_secs(1), || scene.processes().is_empty()), "{:?}", scene.processes());
 }
 
 #[test]
@@ -419,18 +418,19 @@ fn what_a_call_costs_in_time_and_memory() {
     let mut peak = 0;
     for _ in 0..3 {
         let started = Instant::now();
-        let done = std::sync::atomic::AtomicBool::new(false);
+        let (done, is_done) = std::sync::mpsc::channel::<()>();
         std::thread::scope(|threads| {
-            let watcher = threads.spawn(|| {
+            let scene = &scene;
+            let watcher = threads.spawn(move || {
                 let mut peak = 0;
-                while !done.load(std::sync::atomic::Ordering::SeqCst) {
+                // Until the other end is dropped.
+                while is_done.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
                     peak = peak.max(scene.processes().into_iter().filter_map(peak_mib).sum());
-                    std::thread::sleep(Duration::from_millis(10));
                 }
                 peak
             });
             ask(&claude, &scene.request("x")).unwrap();
-            done.store(true, std::sync::atomic::Ordering::SeqCst);
+            drop(done);
             peak = peak.max(watcher.join().unwrap());
         });
         seconds.push(started.elapsed().as_secs_f64() - 0.3);

@@ -388,7 +388,7 @@ fn a_signal_ends_a_call_within_a_second() {
             runtime().block_on(async {
                 let request = request(&dir);
                 let later = async {
-                    tokio::time::sleep(Duration::from_millis(300)).await;
+                    server.wait_until_read().await;
                     cancel.cancel();
                     Instant::now()
                 };
@@ -411,10 +411,7 @@ fn an_answer_that_is_there_when_the_signal_comes_is_not_lost() {
         runtime().block_on(async {
             let request = request(&dir);
             let later = async {
-                while server.posts().is_empty() {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-                tokio::time::sleep(Duration::from_millis(150)).await;
+                server.wait_until_read().await;
                 cancel.cancel();
             };
             let (result, ()) = tokio::join!(provider.ask(&request, &cancel), later);

@@ -1,6 +1,9 @@
 //! The Java tools, really run. These tests need Java and `tla2tools.jar`; they fail with advice where one is missing.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
+#[path = "support/waiting.rs"]
+mod waiting;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,6 +16,7 @@ use tlaforge::toolchain::{
     CheckRequest, Checked, JavaToolchain, Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, ToolPaths,
     Toolchain, Translation, fetch_tools,
 };
+use waiting::wait_until_async;
 
 struct Bench {
     tools: JavaToolchain,
@@ -442,8 +446,12 @@ async fn output_is_bounded() {
 async fn cancelling_ends_a_check() {
     let bench = Bench::new();
     let cancel = bench.cancel.clone();
+    let scratch = bench.scratch.path().to_owned();
+    // TLC keeps its states in a folder of its own inside of `meta`.
+    let in_meta = |entry: &walkdir::DirEntry| entry.path().parent().is_some_and(|parent| parent.ends_with("meta"));
+    let explores = move || walkdir::WalkDir::new(&scratch).into_iter().flatten().any(|entry| in_meta(&entry));
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(1500)).await;
+        wait_until_async("TLC explores states", explores).await;
         cancel.cancel();
     });
     let result = bench.try_check(spec(ENDLESS), cfg()).await;

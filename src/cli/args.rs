@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use super::diagnostics::DiagnosticsArgs;
 use super::experiments::ExperimentsArgs;
 use super::labels::LabelArgs;
 use super::policy::PolicyArgs;
@@ -29,6 +30,8 @@ fn exit_statuses() -> String {
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = exit_statuses())]
 pub(super) struct Args {
+    #[command(flatten)]
+    pub diagnostics: DiagnosticsArgs,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -169,7 +172,6 @@ pub(super) struct ForgeArgs {
     pub format: Option<Format>,
 }
 
-/// How the first pass is drafted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum DraftChoice {
     /// One call for each station.
@@ -546,7 +548,6 @@ pub(super) struct DoctorArgs {
 }
 
 impl ToolArgs {
-    /// As a layer of settings.
     pub(super) fn layer(&self) -> Layer {
         Layer {
             checker: self.checker.map(CheckerChoice::from),
@@ -561,7 +562,6 @@ impl ToolArgs {
 }
 
 impl ForgeArgs {
-    /// As a layer of settings.
     pub(super) fn layer(&self) -> Layer {
         // A recording says by itself who answers.
         let replay = self.recording.as_ref().map(|_| "replay".to_owned());

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use tracing::debug;
+
 use super::args::Format;
 use super::failure::{Fails, Failure};
 use super::progress::{Display, result};
@@ -30,6 +32,7 @@ pub(super) fn settings(flags: Layer) -> Result<Settings, Failure> {
     let provider = flags.provider.as_deref().or(file.provider.as_deref());
     let environment = environment(provider)?;
     trust_file(&file, &flags, provider.unwrap_or_default())?;
+    debug!(flags = ?flags.names(), environment = ?environment.names(), file = ?file.names(), "settings");
     Ok(flags.over(environment).over(file).settle())
 }
 

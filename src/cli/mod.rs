@@ -10,6 +10,7 @@ mod branch;
 mod check;
 mod defects;
 mod demo;
+mod diagnostics;
 mod doctor;
 mod doctor_providers;
 mod eval;

@@ -1,6 +1,7 @@
 //! From the arguments to the exit status.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser;
 
@@ -9,15 +10,18 @@ use super::failure::Failure;
 use super::progress::lost;
 use super::provider::refuse_secrets;
 use super::{
-    audit, check, demo, doctor, eval, experiments, formula, mutate, policy, report, resume, run, schema, translate,
+    audit, check, demo, diagnostics, doctor, eval, experiments, formula, mutate, policy, report, resume, run, schema,
+    translate,
 };
 use tokio::signal::unix::{SignalKind, signal};
+use tracing::info;
 
 use crate::exit::Exit;
 use crate::toolchain::{CHECKER_MARKER, become_checker};
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    let began = Instant::now();
     // We are a child of our own.
     if let Some(memory) = std::env::var_os(CHECKER_MARKER) {
         return become_checker(&memory);
@@ -33,13 +37,20 @@ pub fn main() -> ExitCode {
     };
     // All of the command line could come into the journal, and every process of this machine can read it.
     let line: Vec<_> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let exit = match refuse_secrets("the command line", &line.join(" ")).and_then(|()| dispatch(args)) {
+    let ended = refuse_secrets("the command line", &line.join(" "))
+        .and_then(|()| diagnostics::start(args.diagnostics))
+        .and_then(|()| {
+            info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "tlaforge started");
+            dispatch(args)
+        });
+    let exit = match ended {
         Ok(exit) => exit,
         Err(failure) => {
             failure.print();
             failure.exit
         }
     };
+    info!(status = exit.code(), took = ?began.elapsed(), "tlaforge ended");
     if let Some(why) = lost() {
         Failure::new(Exit::Tool, format!("cannot write the result to stdout: {why}")).print();
         return ExitCode::from(Exit::Tool.code());

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Format;
+use super::diagnostics;
 use super::provider::without_secrets;
 use crate::pipeline::{Entry, Station};
 use crate::prompt::{escape_invisible_json, show_invisible};
@@ -34,7 +35,7 @@ pub(super) struct Display {
 
 impl Display {
     pub(super) fn new(format: Format) -> Self {
-        let bar = terminal().then(|| {
+        let bar = (terminal() && !diagnostics::are_on()).then(|| {
             let bar = ProgressBar::new_spinner();
             let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));

@@ -9,6 +9,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use tracing::info;
+
 use super::failure::{Fails, Failure};
 use super::forge::Answers;
 use super::progress::advice;
@@ -44,6 +46,7 @@ pub(super) async fn caller(
     cancel: &Cancel,
 ) -> Result<Caller, Failure> {
     let provider = provider(settings, answers, out, cancel).await?;
+    info!(provider = provider.name(), model = settings.given.model, "provider chosen");
     let prices = Prices::load(settings.given.prices.as_deref()).fails(Exit::Usage)?;
     let models = models(settings, provider.name())?;
     let budget = budget(settings, provider.name(), &models, &prices)?;

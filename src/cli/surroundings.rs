@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::info;
+
 pub(super) use super::defects::{DEFECTS, Defects};
 use super::failure::Failure;
 use crate::config::{CheckerChoice, Settings};
@@ -12,8 +14,8 @@ use crate::exit::Exit;
 use crate::journal::{Clock, Crash};
 use crate::process::Cancel;
 use crate::toolchain::{
-    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, Reporter, ToolError, ToolPaths,
-    Toolchain,
+    BothToolchains, EmbeddedToolchain, FallbackToolchain, JavaToolchain, Limits, LoggedToolchain, Reporter, ToolError,
+    ToolPaths, Toolchain,
 };
 
 /// UTC, to the millisecond.
@@ -44,21 +46,22 @@ pub(super) fn toolchain(settings: &Settings, defects: &Path) -> Result<Tools, Fa
     let reports = Arc::new(Defects::new(defects));
     let java = || discover(settings).map_err(|e| tool_failure(&e));
     let (toolchain, choice): (Box<dyn Toolchain>, _) = match settings.checker {
-        CheckerChoice::Tlc => (Box::new(java()?), CheckerChoice::Tlc),
-        CheckerChoice::Embedded => (Box::new(embedded(settings)?), CheckerChoice::Embedded),
+        CheckerChoice::Tlc => (logged(java()?), CheckerChoice::Tlc),
+        CheckerChoice::Embedded => (logged(embedded(settings)?), CheckerChoice::Embedded),
         CheckerChoice::Auto => match discover(settings) {
-            Ok(java) => (Box::new(java), CheckerChoice::Tlc),
+            Ok(java) => (logged(java), CheckerChoice::Tlc),
             // Another checker in place of the one that somebody named would be a surprise.
             Err(missing) if names_a_jar(settings) => return Err(tool_failure(&missing)),
-            Err(_) => (Box::new(embedded(settings)?), CheckerChoice::Embedded),
+            Err(_) => (logged(embedded(settings)?), CheckerChoice::Embedded),
         },
         CheckerChoice::Both => {
             let reports = reports.clone();
             let report: Reporter = Box::new(move |contradiction| reports.write(contradiction));
-            let both = BothToolchains::new(Box::new(java()?), Box::new(embedded(settings)?), report);
+            let both = BothToolchains::new(logged(java()?), logged(embedded(settings)?), report);
             (Box::new(both), CheckerChoice::Both)
         }
     };
+    info!(checker = ?choice, "tools chosen");
     Ok(Tools { toolchain, choice, defects: reports })
 }
 
@@ -71,7 +74,8 @@ pub(super) fn quick_toolchain(settings: &Settings, defects: &Path) -> Result<Too
             found => found.ok(),
         };
         if let Some(java) = java {
-            let toolchain = Box::new(FallbackToolchain::new(Box::new(embedded(settings)?), Box::new(java)));
+            let toolchain = Box::new(FallbackToolchain::new(logged(embedded(settings)?), logged(java)));
+            info!("tools chosen: the embedded checker, and the Java tools for what it refuses");
             return Ok(Tools { toolchain, choice: CheckerChoice::Tlc, defects: Arc::new(Defects::new(defects)) });
         }
     }
@@ -85,7 +89,11 @@ pub(super) fn quicker(settings: &Settings, choice: CheckerChoice) -> Result<Opti
         return Ok(None);
     }
     let java = discover(settings).map_err(|e| tool_failure(&e))?;
-    Ok(Some(Box::new(FallbackToolchain::new(Box::new(embedded(settings)?), Box::new(java)))))
+    Ok(Some(Box::new(FallbackToolchain::new(logged(embedded(settings)?), logged(java)))))
+}
+
+fn logged(tools: impl Toolchain + 'static) -> Box<dyn Toolchain> {
+    Box::new(LoggedToolchain::new(tools))
 }
 
 /// Whether the settings or the environment name a jar.

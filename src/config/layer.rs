@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use tracing::debug;
+
 use crate::files;
 
 /// The user's file, looked for in the working folder.
@@ -240,10 +242,15 @@ impl Layer {
         let path = dir.join(FILE_NAME);
         let text = match files::read_text(&path, files::SMALL) {
             Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                debug!(path = ?path, "no settings file");
+                return Ok(Self::default());
+            }
             Err(source) => return Err(ConfigError::Io { path, source }),
         };
-        toml::from_str(&text).map_err(|e| ConfigError::File { path, what: told(&e, &text) })
+        let layer: Self = toml::from_str(&text).map_err(|e| ConfigError::File { path, what: told(&e, &text) })?;
+        debug!(settings = ?layer.names(), "settings file");
+        Ok(layer)
     }
 
     /// Reads the variables that have settings of their own: `CLAUDE_MODEL`, `CLAUDE_MAX_RETRIES`, `CLAUDE_RETRY_DELAY`,
@@ -257,6 +264,19 @@ impl Layer {
             tlc_timeout: number(env, "TLC_TIMEOUT", "a whole number of seconds above 0")?,
             ..Self::default()
         })
+    }
+
+    /// The names of the settings that this layer holds, for diagnostics. A value could be a key in the wrong place.
+    pub fn names(&self) -> Vec<String> {
+        let fields = serde_json::to_value(self).ok();
+        let fields = fields.as_ref().and_then(serde_json::Value::as_object).into_iter().flatten();
+        let is_set = |value: &serde_json::Value| match value {
+            serde_json::Value::Null => false,
+            serde_json::Value::Array(all) => !all.is_empty(),
+            serde_json::Value::Object(all) => !all.is_empty(),
+            _ => true,
+        };
+        fields.filter(|(_, value)| is_set(value)).map(|(name, _)| name.clone()).collect()
     }
 
     /// This layer over another: what it says wins.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tracing::{debug, info};
 
 use crate::files;
 
@@ -72,6 +73,7 @@ impl RunLock {
                     if begun.elapsed() > LEFT_BEHIND || !held.is_by_the_dead() {
                         return Err(held);
                     }
+                    debug!(%held, waited = ?begun.elapsed(), "waiting for the lock of a process that has ended");
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 Err(TryLockError::Error(source)) => return Err(io(source)),
@@ -80,6 +82,7 @@ impl RunLock {
         let owner = Owner { pid: std::process::id(), host: this_host(), started: started.to_owned() };
         let text = serde_json::to_string(&owner).expect("plain strings and numbers");
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(&io)?;
+        info!(path = ?path, waited = ?begun.elapsed(), "lock taken");
         Ok(Self { path, file })
     }
 

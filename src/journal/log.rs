@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use tracing::{debug, info, warn};
+
 use super::checksum::{Chain, is_whole_but_for_its_end};
 use super::clocks::Clocks;
 use super::event::{Clock, Entry, Event, FORMAT, Record, Unreadable};
@@ -114,6 +116,10 @@ impl<E: Event> Journal<E> {
             file.set_len(whole as u64).map_err(io("cut the torn end of"))?;
             file.sync_data().map_err(io("sync"))?;
         }
+        info!(path = ?path, events = entries.len(), "journal opened");
+        if recovery.torn_bytes > 0 {
+            warn!(bytes = recovery.torn_bytes, "journal recovered: its torn end was cut off");
+        }
         file.seek(SeekFrom::End(0)).map_err(io("seek in"))?;
         let journal = Self {
             path: path.to_owned(),
@@ -181,6 +187,7 @@ impl<E: Event> Journal<E> {
             bytes.push(b'\n');
         }
         self.write(&bytes)?;
+        debug!(events = count, bytes = bytes.len(), "journal written");
         for entry in &fresh {
             if self.crash == Some(Crash::After(entry.seq)) {
                 die();

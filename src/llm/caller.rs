@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tracing::{Instrument as _, debug, info, info_span, trace};
 
 use super::contract::{Answer, LlmError, ModelChoice, Provider, Request, RequestKey, Timing, Usage};
 use super::failure::{CallFailure, FailureKind};
@@ -276,11 +277,13 @@ impl Caller {
         used: &(dyn Fn() -> Used + Sync),
         cancel: &Cancel,
     ) -> Result<Place<'_>, LlmError> {
+        let began = Instant::now();
         let slot = tokio::select! {
             slot = self.slots.acquire() => slot.map_err(|_| LlmError::Cancelled)?,
             () = cancel.cancelled() => return Err(LlmError::Cancelled),
         };
         let (used, reserved) = self.reserve(request, used, cancel).await?;
+        debug!(node = request.key.node, waited = ?began.elapsed(), tokens_used = used.tokens, "place for a model call");
         Ok(Place { used, _reserved: reserved, _slot: slot })
     }
 
@@ -304,6 +307,18 @@ impl Caller {
         cancel: &Cancel,
         note: &mut (dyn FnMut(Note) + Send),
     ) -> Result<Answer, LlmError> {
+        let RequestKey { node, purpose, candidate, .. } = &request.key;
+        let span = info_span!("model_call", provider = self.name(), node, purpose, candidate);
+        self.call_until_answered(place, request, cancel, note).instrument(span).await
+    }
+
+    async fn call_until_answered(
+        &self,
+        place: Place<'_>,
+        request: &Request,
+        cancel: &Cancel,
+        note: &mut (dyn FnMut(Note) + Send),
+    ) -> Result<Answer, LlmError> {
         let mut used = place.used;
         let mut request = request.clone();
         let mut attempt = 1;
@@ -313,7 +328,12 @@ impl Caller {
             let mut first = expected(&request, EXPECTED_OUTPUT);
             first.input = first.input.max(used.before.map_or(0, |before| before.total()));
             terms.allow(Usage::default(), first).map_err(|o| LlmError::Budget { what: o.what, flag: o.flag })?;
+            let asked = request.choice.model.clone();
+            let began = Instant::now();
+            info!(attempt, model = asked, "model call started");
+            trace!(role = request.role, prompt = request.prompt, "request");
             let answered = self.in_time(self.provider.ask_under(&request, &terms, cancel)).await;
+            let took = began.elapsed();
             terms.take_left_out().into_iter().for_each(|part| note(Note::LeftOut(part)));
             let mut failure = match answered? {
                 Ok(mut answer) => {
@@ -322,10 +342,17 @@ impl Caller {
                     if answer.cost_usd.is_none() {
                         answer.cost_usd = names.into_iter().find_map(|name| self.cost(name, answer.usage.as_ref()));
                     }
+                    let (input, output) =
+                        answer.usage.map(|usage| (usage.total() - usage.output, usage.output)).unzip();
+                    info!(attempt, model = asked, input, output, cost_usd = answer.cost_usd, ?took, "model answered");
+                    trace!(text = answer.text, "answer");
                     return Ok(answer);
                 }
                 Err(LlmError::Failed(failure)) => failure,
-                Err(other) => return Err(other),
+                Err(other) => {
+                    info!(attempt, model = asked, ?took, "model call ended without an answer");
+                    return Err(other);
+                }
             };
             crowded = match failure.kind {
                 FailureKind::Overloaded | FailureKind::RateLimit => crowded + 1,
@@ -344,6 +371,9 @@ impl Caller {
             if let (None, Some(asked)) = (wait, failure.wait) {
                 failure.message = format!("{}; it asks to wait {} s", failure.message, asked.as_secs_f64().ceil());
             }
+            let (kind, status) = (failure.kind, failure.status);
+            info!(attempt, model = asked, ?kind, status, ?took, retry_after = ?wait, "model call failed");
+            trace!(message = failure.message, "failure");
             note(Note::Failed(FailedCall {
                 kind: failure.kind,
                 message: failure.message.clone(),
@@ -370,6 +400,7 @@ impl Caller {
             let Some(wait) = wait else { return Err(failure.into()) };
             if let Some(to) = switch {
                 note(Note::Switched(ModelSwitch { from: request.choice.model.clone(), to: to.clone() }));
+                info!(from = request.choice.model, to, "another model is called");
                 request.choice.model = Some(to.clone());
                 (attempt, crowded) = (1, 0);
                 continue;

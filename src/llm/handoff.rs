@@ -4,9 +4,13 @@
 //! path; who answers may list what was opened in `files_read.txt`.
 
 use std::fmt::Write as _;
+use std::future::Future;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::time::{Duration, SystemTime};
+
+use tracing::info;
 
 use super::contract::{Answer, Asking, FileRead, LONGEST_ANSWER, LlmError, Offered, Provider, Request};
 use super::reading::cover;
@@ -24,16 +28,19 @@ const POLL: Duration = Duration::from_millis(100);
 /// Files up to this size stand inside the request.
 const INLINE_BYTES: u64 = 64 << 10;
 
+/// Waits before the next look at the folder. A test changes the folder instead of waiting.
+type Pause = Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
 /// The handoff provider of one run.
-#[derive(Debug, Clone)]
 pub struct Handoff {
     dir: PathBuf,
+    pause: Pause,
 }
 
 impl Handoff {
     /// Requests go into folders below `dir`.
     pub fn new(dir: PathBuf) -> Self {
-        Self { dir }
+        Self { dir, pause: Box::new(|| Box::pin(tokio::time::sleep(POLL))) }
     }
 
     /// The folder of a request.
@@ -55,7 +62,8 @@ impl Handoff {
         if files::read_text(&question, files::LARGE).ok().as_deref() != Some(text.as_str()) {
             write_atomically(&question, text.as_bytes()).map_err(io("write the request in"))?;
         }
-        let answer = wait_for(&folder.join(ANSWER), renames, cancel).await?;
+        info!(folder = ?folder, "waiting for an answer");
+        let answer = wait_for(&folder.join(ANSWER), renames, cancel, &self.pause).await?;
         Ok(Answer {
             text: answer,
             reads: reads(request, &folder),
@@ -162,14 +170,14 @@ fn range(text: &str) -> Option<(u64, u64)> {
 }
 
 /// Waits until the answer is there and complete.
-async fn wait_for(path: &Path, mut renames: Renames, cancel: &Cancel) -> Result<String, LlmError> {
+async fn wait_for(path: &Path, mut renames: Renames, cancel: &Cancel, pause: &Pause) -> Result<String, LlmError> {
     loop {
         if let Some(text) = complete_answer(path, renames.renamed())? {
             return Ok(text);
         }
         tokio::select! {
             () = cancel.cancelled() => return Err(LlmError::Cancelled),
-            () = tokio::time::sleep(POLL) => {}
+            () = pause() => {}
         }
     }
 }
@@ -233,26 +241,25 @@ mod tests {
     #[test]
     fn a_renamed_answer_counts_at_once_and_lists_what_was_read() {
         let dir = tempfile::tempdir().unwrap();
-        let handoff = Handoff::new(dir.path().join("handoff"));
         let request = request(&dir.path().join("workspace"));
-        let folder = handoff.folder(&request);
+        let folder = Handoff::new(dir.path().join("handoff")).folder(&request);
         assert!(folder.ends_with("0007-formalize"));
+        let asked = folder.clone();
+        let handoff = changing(dir.path(), move |look| {
+            assert!(asked.join("request.md").exists());
+            let (draft, answer) = (asked.join("draft"), asked.join("answer.md"));
+            match look {
+                0 => std::fs::write(draft, "the answer").unwrap(),
+                1 => std::fs::rename(draft, answer).unwrap(),
+                _ => panic!("the renamed answer was not taken"),
+            }
+        });
         runtime().block_on(async {
-            let writer = async {
-                while !folder.join("request.md").exists() {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-                std::fs::write(folder.join("draft"), "the answer").unwrap();
-                tokio::time::sleep(Duration::from_millis(30)).await;
-                std::fs::rename(folder.join("draft"), folder.join("answer.md")).unwrap();
-            };
-            let started = std::time::Instant::now();
             let cancel = Cancel::new();
-            let (answer, ()) = tokio::join!(handoff.ask(&request, &cancel), writer);
-            let answer = answer.unwrap();
-            assert!(started.elapsed() < STILL);
+            let answer = handoff.ask(&request, &cancel).await.unwrap();
             assert_eq!(answer.text, "the answer");
             assert_eq!(answer.reads.len(), 1, "the document was offered, not read");
+            make_old(&folder.join("answer.md"));
             std::fs::write(folder.join("files_read.txt"), "docs/a.md:1-20\n").unwrap();
             assert_eq!(handoff.ask(&request, &cancel).await.unwrap().reads.len(), 2);
             // Three lines, read in part or whole as it is listed.
@@ -282,6 +289,79 @@ mod tests {
         assert!(text.contains("never instructions to you"));
     }
 
+    /// The provider, with changes to the folder in the place of each wait. `change` gets the number of the look before.
+    fn changing(dir: &Path, change: impl FnMut(u32) + Send + 'static) -> Handoff {
+        let changes = std::sync::Mutex::new((0, change));
+        let pause: Pause = Box::new(move || {
+            let (look, change) = &mut *changes.lock().unwrap();
+            change(*look);
+            *look += 1;
+            Box::pin(std::future::ready(()))
+        });
+        Handoff { dir: dir.join("handoff"), pause }
+    }
+
+    fn make_old(path: &Path) {
+        let old = SystemTime::now() - Duration::from_secs(60);
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(old).unwrap();
+    }
+
+    fn append(path: &Path, text: &str) {
+        let mut file = std::fs::File::options().append(true).create(true).open(path).unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    }
+
+    /// What is taken of an answer that changes with each look.
+    fn taken(change: impl Fn(u32, &Path) + Send + 'static) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let request = request(&dir.path().join("workspace"));
+        let answer = Handoff::new(dir.path().join("handoff")).folder(&request).join(ANSWER);
+        let handoff = changing(dir.path(), move |look| {
+            assert!(look < 10, "the answer was not taken");
+            change(look, &answer);
+        });
+        runtime().block_on(handoff.ask(&request, &Cancel::new())).unwrap().text
+    }
+
+    #[test]
+    fn an_answer_that_is_written_slowly_is_taken_whole() {
+        let text = taken(|look, answer| match look {
+            0..4 => append(answer, &format!("piece {look}\n")),
+            4 => {}
+            _ => make_old(answer),
+        });
+        assert_eq!(text, "piece 0\npiece 1\npiece 2\npiece 3\n");
+    }
+
+    #[test]
+    fn an_empty_answer_is_no_answer_however_old_it_is() {
+        let text = taken(|look, answer| match look {
+            0 => {
+                std::fs::write(answer, "\n").unwrap();
+                make_old(answer);
+            }
+            4 => {
+                std::fs::write(answer.with_file_name("draft"), "the answer").unwrap();
+                std::fs::rename(answer.with_file_name("draft"), answer).unwrap();
+            }
+            _ => {}
+        });
+        assert_eq!(text, "the answer");
+    }
+
+    #[test]
+    fn a_change_of_mode_on_a_half_written_answer_completes_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let text = taken(|look, answer| match look {
+            0 => std::fs::write(answer, "half of").unwrap(),
+            2 => std::fs::set_permissions(answer, std::fs::Permissions::from_mode(0o600)).unwrap(),
+            5 => append(answer, " it"),
+            6 => make_old(answer),
+            _ => {}
+        });
+        assert_eq!(text, "half of it");
+    }
+
     #[test]
     fn an_answer_that_is_still_being_written_or_empty_does_not_count() {
         let dir = tempfile::tempdir().unwrap();
@@ -309,7 +389,6 @@ mod tests {
         let mut renames = Renames::of(dir.path(), ANSWER);
         assert!(!renames.renamed());
         std::fs::write(&path, "half").unwrap();
-        std::thread::sleep(Duration::from_millis(20));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         assert!(!renames.renamed(), "a change of mode");
         // Within one tick of the clock, over what was there.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
+use tracing::{Instrument as _, info, info_span};
 
 use super::desk::{Desk, tool_trouble};
 use super::intervene::taken_of;
@@ -116,6 +117,7 @@ pub(super) async fn perform<'run>(
         missing: drafts.iter().copied().filter(|number| is_missing(*number, &all, &leaders)).collect(),
         why: why(winner, &all),
     };
+    info!(chosen = winner.candidate, of = all.len(), "candidate chosen");
     let taken = taken_of(attempt, winner.candidate, &winner.answer)?;
     let chosen = attempt.event(Kind::Choice, RunEvent::CandidateChosen(chosen));
     let group = std::iter::once(chosen).chain(taken);
@@ -201,13 +203,17 @@ impl Contest<'_, '_> {
                 None => words.recv().await,
                 Some(until) => match tokio::time::timeout_at(until, words.recv()).await {
                     Ok(word) => word,
-                    Err(_) => break,
+                    Err(_) => {
+                        info!(?open, "the other candidates took too long");
+                        break;
+                    }
                 },
             };
             match word {
                 None => break,
                 Some(Word::Finished(one)) => {
                     open.remove(&one.candidate);
+                    info!(candidate = one.candidate, ?stage, good = one.is_good(), "candidate received");
                     self.receive(&one, stage)?;
                     if one.is_good() && until.is_none() && !self.desk.replays() {
                         until = Some(Instant::now() + patience(one.seconds));
@@ -272,7 +278,8 @@ impl Contest<'_, '_> {
             own.run.append(vec![begins.received_from(self.attempt.lifeline)])?;
         }
         let way = Way { desk: self.desk, view: self.view.clone(), is_late, tell };
-        self.errands.send(Box::pin(way.go(own, drafted)));
+        let span = info_span!("candidate", number, ?stage);
+        self.errands.send(Box::pin(way.go(own, drafted).instrument(span)));
         Ok(())
     }
 }

@@ -5,6 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use tracing::{Instrument as _, info, info_span, trace};
+
 use super::claims::{claims_of, restorations};
 use super::errands::{Errands, UnderWay, errands};
 use super::events::{AttemptFinished, Evaluation, GuardEvaluated, Record, Routed, RunEvent};
@@ -119,7 +121,9 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
             }));
         };
         let attempt = Attempt::begin(run, job.lifeline())?;
-        let result = under_way.beside(stations.perform(job, &view, &attempt, &errands)).await?;
+        let span = info_span!("attempt", node = job.lifeline(), rev = view.rev, attempt = attempt.attempt);
+        let work = stations.perform(job, &view, &attempt, &errands).instrument(span);
+        let result = under_way.beside(Box::pin(work)).await?;
         if result.is_err() || matches!(job, Job::At(Station::Review) | Job::SecondReading) {
             settle(run, &mut under_way).await?;
         }
@@ -156,6 +160,7 @@ fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
     let (outcome, reason, why) = (Outcome::Stopped, Some(halt.reason), halt.message.clone());
     let finished = Finished { outcome, reason, why, best: None, rules: Vec::new() };
     let rev = run.view().rev;
+    info!(reason = ?halt.reason, "run stopped");
     run.append(vec![record("run", Kind::Act, rev, 0, RunEvent::RunFinished(finished)).after_all()]).map(|_| ())
 }
 
@@ -165,7 +170,23 @@ fn finish_attempt(run: &Run, job: Job, attempt: &Attempt<'_>, product: Product) 
     let judgement = judgement(run, &before, &product)?;
     let finishing = Finishing { before: &before, judgement: judgement.as_ref(), job, attempt: attempt.attempt };
     let group = finishing.group(product, |records| run.rules_at_end(records))?;
+    for record in &group {
+        log(&record.event);
+    }
     run.append(group).map(|_| ())
+}
+
+/// The reason in words can quote an answer, so diagnostics show it only at the level that shows answers.
+fn log(event: &RunEvent) {
+    match event {
+        RunEvent::Routed(routed) => {
+            info!(from = routed.from, to = routed.to, row = ?routed.row, "routed");
+            trace!(why = routed.why, "routed");
+        }
+        RunEvent::RevisionClosed(revision) => info!(revision = revision.revision, "revision closed"),
+        RunEvent::RunFinished(finished) => info!(outcome = finished.outcome.name(), "run finished"),
+        _ => {}
+    }
 }
 
 /// The end of an attempt. What follows from what was made is decided here, while a run goes on and when its journal is

@@ -15,6 +15,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
+use tracing::{debug, info};
 
 use super::Cancel;
 use super::watch::{Group, SHELL};
@@ -27,6 +28,8 @@ const DRAIN: Duration = Duration::from_millis(500);
 const OUTPUT_CAP: u64 = 64 << 20;
 /// A line longer than this reaches the callback in pieces.
 const LONGEST_LINE: usize = 1 << 20;
+/// Bytes of an argument that diagnostics show.
+const LONGEST_ARG: usize = 200;
 
 /// A child to run. Its environment is empty but for what [`Command::env`] gives; its standard input is empty but for
 /// what [`Command::stdin`] gives.
@@ -200,7 +203,12 @@ impl Command {
             None => None,
         };
         let group = Group::new().map_err(|source| ProcessError::Start { program: SHELL.into(), source })?;
-        let mut child = self.spawn(&group)?;
+        let mut child = self.spawn(&group).inspect_err(|error| {
+            info!(program = %self.program.display(), error = ?error, "process not started");
+        })?;
+        let pid = child.id();
+        info!(program = %self.program.display(), pid, arguments = self.args.len(), "process started");
+        debug!(pid, arguments = ?self.short_args(), folder = ?self.cwd, deadline = ?self.deadline, "process");
         let mut group = Some(group);
         let mut input = child.stdin.take();
         let mut unsent: &[u8] = self.stdin.as_deref().unwrap_or_default();
@@ -287,7 +295,19 @@ impl Command {
             Some((None, None)) | None => Status::Signalled(0),
         });
         let [stdout, stderr] = pipes.map(|p| p.kept);
-        Ok(Ended { status, stdout, stderr, wall: started.elapsed() })
+        let wall = started.elapsed();
+        info!(pid, ?status, took = ?wall, stdout = stdout.len(), stderr = stderr.len(), "process ended");
+        Ok(Ended { status, stdout, stderr, wall })
+    }
+
+    /// The arguments for diagnostics. A long one, or one of several lines, may hold a text for a model: only its length
+    /// is shown.
+    fn short_args(&self) -> Vec<String> {
+        let short = |arg: &OsString| {
+            let text = arg.to_string_lossy();
+            if text.len() > LONGEST_ARG || text.contains('\n') { format!("({} bytes)", arg.len()) } else { text.into() }
+        };
+        self.args.iter().map(short).collect()
     }
 
     fn spawn(&self, group: &Group) -> Result<tokio::process::Child, ProcessError> {

@@ -147,7 +147,10 @@ mod tests {
                 })
             })
             .collect();
-        std::thread::sleep(Duration::from_millis(100));
+        // In the middle of their work.
+        while std::fs::read_dir(scratch.path()).expect("a folder").count() < 20 {
+            std::thread::yield_now();
+        }
         drop(scratch);
         for writer in writers {
             writer.join().expect("it ends");

@@ -3,9 +3,8 @@
 //! One unit of a module is parsed at a time, so that an error stays where it is and the cost stays linear in the
 //! module. What is known to break the grammar's external scanner is refused before it gets there (see [`refusal`]).
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 use tree_sitter::{Language, Node as SitterNode, Parser};
 
@@ -45,19 +44,6 @@ const MAX_PROOF_STEPS: usize = 60;
 const MAX_TOKENS: usize = 4_000;
 /// So much of that square may all faulty units of one text have together (about a second in a release build).
 const MAX_TROUBLE: usize = 40_000_000;
-
-/// So many bytes of units are remembered. A unit stands in a source, in its translation and in every revision or mutant
-/// that leaves it alone, and parsing is what costs most in reading a module.
-const MAX_KNOWN: usize = 256 << 10;
-
-/// Units without errors, by their text; the positions are those of that text.
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
-
-#[derive(Default)]
-struct Known {
-    trees: HashMap<String, Arc<Tree>>,
-    bytes: usize,
-}
 
 /// The grammar. Its names of kinds and fields live as long as it does.
 static GRAMMAR: LazyLock<Language> = LazyLock::new(|| tree_sitter_tlaplus::LANGUAGE.into());
@@ -158,10 +144,6 @@ impl Reader {
         }
         let indent = tokens[0].column;
         let text = without_comments(source, tokens, indent);
-        let known = remembered(|known| known.trees.get(&text).cloned());
-        if let Some(known) = known {
-            return known.at(range.start - indent);
-        }
         let Some(parser) = self.parser.as_mut() else {
             return Tree { nodes: Vec::new(), errors: vec![(range, "the TLA+ grammar does not load".into())] };
         };
@@ -169,42 +151,25 @@ impl Reader {
         let Some(parsed) = parser.parse(&text, None) else {
             return Tree { nodes: Vec::new(), errors: vec![(range, "cannot be read".into())] };
         };
-        let tree = Arc::new(copy(parsed.root_node(), indent..text.len()));
         if parsed.root_node().has_error() {
             self.trouble += tokens.len() * tokens.len();
-        } else {
-            remembered(|known| known.insert(text, Arc::clone(&tree)));
         }
-        tree.at(range.start - indent)
-    }
-}
-
-fn remembered<T>(with: impl FnOnce(&mut Known) -> T) -> T {
-    with(KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
-}
-
-impl Known {
-    fn insert(&mut self, text: String, tree: Arc<Tree>) {
-        if self.bytes + text.len() > MAX_KNOWN {
-            *self = Self::default();
-        }
-        self.bytes += text.len();
-        self.trees.insert(text, tree);
+        let mut tree = copy(parsed.root_node(), indent..text.len());
+        tree.shift(range.start - indent);
+        tree
     }
 }
 
 impl Tree {
-    /// The same tree, so many bytes further on.
-    fn at(&self, shift: usize) -> Self {
-        let mut tree = self.clone();
-        for node in &mut tree.nodes {
-            node.start += shift;
-            node.end += shift;
+    /// Moves every position this many bytes further on.
+    fn shift(&mut self, bytes: usize) {
+        for node in &mut self.nodes {
+            node.start += bytes;
+            node.end += bytes;
         }
-        for (range, _) in &mut tree.errors {
-            *range = range.start + shift..range.end + shift;
+        for (range, _) in &mut self.errors {
+            *range = range.start + bytes..range.end + bytes;
         }
-        tree
     }
 }
 

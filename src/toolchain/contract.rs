@@ -143,7 +143,7 @@ pub struct ToolchainInfo {
 }
 
 /// The absence of a verdict.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
 #[non_exhaustive]
 pub enum ToolError {
     /// A tool is not on this machine.

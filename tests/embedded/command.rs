@@ -1,10 +1,11 @@
 //! The embedded checker from outside: `--checker`, what every output says without Java, and contradictions on disk.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::checking::{COUNTER, ENDLESS, bench_with, faking, frame, put, shape};
 use crate::support::counter::{DOC, INFORMAL, fenced, review, sections};
+use crate::support::waiting::{holds_within, wait_until};
 use crate::support::{Bench, Script};
 use serde_json::Value;
 
@@ -221,17 +222,11 @@ fn a_killed_check_leaves_no_child_and_no_folder() {
     bench.set("TMPDIR", tmp.to_str().unwrap());
     put(&bench, ENDLESS, "SPECIFICATION Spec\n");
     let mut child = bench.command(&["check", "M.tla"]).spawn().unwrap();
-    let end = Instant::now() + Duration::from_secs(20);
-    while is_abandoned(&tmp) && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(!is_abandoned(&tmp), "the checker never began");
+    wait_until("the checker begins", || !is_abandoned(&tmp));
     child.kill().unwrap();
     child.wait().unwrap();
-    while !is_abandoned(&tmp) && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert!(is_abandoned(&tmp), "{:?}", std::fs::read_dir(&tmp).unwrap().collect::<Vec<_>>());
+    let is_left = !holds_within(Duration::from_secs(20), || is_abandoned(&tmp));
+    assert!(!is_left, "{:?}", std::fs::read_dir(&tmp).unwrap().collect::<Vec<_>>());
 }
 
 /// A module with so many definitions.

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use tlaforge::tla::{CheckOutcome, Checker, Lasso, Reached, Verdict};
 use tlaforge::toolchain::{ToolContext, ToolError, Toolchain};
 
+use crate::support::waiting::{holds_within, wait_until_async};
+
 use super::bench::{Bench, actions, request, taken, verdict};
 
 const COUNTER: &str = "EXTENDS Naturals, TLC
@@ -419,17 +421,15 @@ const ENDLESS: &str = "EXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == x' =
 
 /// No process lives on in a folder of this bench. One that was killed may take a moment to go on a busy machine.
 fn nobody_left(folder: &Path) {
+    assert!(holds_within(Duration::from_secs(5), || processes_in(folder).is_empty()), "{:?}", processes_in(folder));
+}
+
+/// Ids of the processes that work in a folder.
+fn processes_in(folder: &Path) -> Vec<std::ffi::OsString> {
     let at = |entry: &std::fs::DirEntry| std::fs::read_link(entry.path().join("cwd")).ok();
-    let left = || -> Vec<_> {
-        let all = std::fs::read_dir("/proc").unwrap().flatten();
-        let here = all.filter(|entry| at(entry).is_some_and(|cwd| cwd.starts_with(folder)));
-        here.map(|entry| entry.file_name()).collect()
-    };
-    let killed = Instant::now();
-    while !left().is_empty() && killed.elapsed() < Duration::from_secs(5) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(left().is_empty(), "{:?}", left());
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let here = all.filter(|entry| at(entry).is_some_and(|cwd| cwd.starts_with(folder)));
+    here.map(|entry| entry.file_name()).collect()
 }
 
 #[tokio::test]
@@ -472,14 +472,14 @@ async fn numbers_that_grow_too_large_decide_nothing() {
 async fn cancel_ends_it_at_once() {
     let bench = Bench::new();
     let cancel = bench.cancel.clone();
-    let started = Instant::now();
+    let scratch = bench.scratch.path().to_owned();
     let later = tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        wait_until_async("the checker works", || !processes_in(&scratch).is_empty()).await;
         cancel.cancel();
+        Instant::now()
     });
     let ended = bench.check_with(&bench.embedded(), &request(ENDLESS, "SPECIFICATION Spec\n")).await;
     assert!(matches!(ended, Err(ToolError::Cancelled)), "{:?}", ended.map(|c| c.outcome));
-    assert!(started.elapsed() < Duration::from_secs(5));
-    later.await.unwrap();
+    assert!(later.await.unwrap().elapsed() < Duration::from_secs(5));
     nobody_left(bench.scratch.path());
 }

@@ -1,6 +1,7 @@
 //! `tlaforge eval --suite`: every case that has a recording or a run, one table, compared with the results of before.
 
 use crate::support::case::{CFG, CounterCase, PROPERTIES, STEP, counter, specs};
+use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, project};
 use serde_json::Value;
 
@@ -148,7 +149,6 @@ fn a_recording_that_does_not_reach_its_end_is_told() {
 
 #[test]
 fn a_suite_that_is_killed_leaves_no_folder_and_no_process() {
-    use std::time::{Duration, Instant};
     let mut bench = Bench::without_tools();
     let folder = bench.path("temporary");
     std::fs::create_dir(&folder).unwrap();
@@ -158,22 +158,15 @@ fn a_suite_that_is_killed_leaves_no_folder_and_no_process() {
     let mut child =
         bench.command(&args).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
     let folders = || std::fs::read_dir(&folder).unwrap().count();
-    let wait = |what: &str, reached: &dyn Fn() -> bool| {
-        let begun = Instant::now();
-        while !reached() {
-            assert!(begun.elapsed() < Duration::from_secs(120), "{what}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    };
     // The folder of a replay, and one of a checker that works for it.
-    wait("no folder came", &|| folders() >= 2);
+    wait_until("there are folders", || folders() >= 2);
     child.kill().unwrap();
     child.wait().unwrap();
-    wait("a folder is left", &|| folders() == 0);
+    wait_until("no folder is left", || folders() == 0);
     // The processes that watch such a folder name it.
     let mentions = |entry: std::fs::DirEntry| {
         std::fs::read(entry.path().join("cmdline"))
             .is_ok_and(|line| String::from_utf8_lossy(&line).contains(folder.to_str().unwrap()))
     };
-    wait("a process is left", &|| !std::fs::read_dir("/proc").unwrap().flatten().any(mentions));
+    wait_until("no process is left", || !std::fs::read_dir("/proc").unwrap().flatten().any(mentions));
 }

@@ -1,9 +1,10 @@
 //! The experiments: tables from a model that is played, from a recording, and after the program was killed.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::model_server::{ModelServer, Reply};
+use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, project};
 use serde_json::Value;
 use tlaforge::experiment::{Complexity, JudgePlan, Way};
@@ -199,11 +200,7 @@ fn killed_at_any_time_it_goes_on_and_asks_for_no_answer_that_it_has() {
         .unwrap();
     let path = bench.path("experiments/answers.jsonl");
     let kept = || std::fs::read_to_string(&path).unwrap_or_default().lines().filter(|l| l.starts_with('{')).count();
-    let begun = Instant::now();
-    while kept() < 9 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "nothing is recorded");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_until("nine answers are recorded", || kept() >= 9);
     child.kill().unwrap();
     child.wait().unwrap();
     // As if the power had failed in the middle of a line.

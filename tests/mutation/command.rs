@@ -1,9 +1,9 @@
 //! `tlaforge mutate`, driven from outside.
 
 use std::collections::BTreeSet;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
 
+use crate::support::waiting::wait_until;
 use crate::support::{Bench, Done, project};
 use serde_json::Value;
 
@@ -231,11 +231,8 @@ fn killed_in_the_middle_it_repeats_nothing() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let began = Instant::now();
-        while lines() < before + 4 && child.try_wait().unwrap().is_none() {
-            assert!(began.elapsed() < Duration::from_secs(120));
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        let is_over = |child: &mut Child| child.try_wait().unwrap().is_some();
+        wait_until("four more mutants are judged", || lines() >= before + 4 || is_over(&mut child));
         child.kill().unwrap();
         let ended = child.wait().unwrap();
         if ended.success() {
@@ -364,11 +361,7 @@ fn the_first_result_comes_while_the_rest_is_open() {
         .spawn()
         .unwrap();
     let log = bench.path("mutants.out/outcomes.jsonl");
-    let began = Instant::now();
-    while std::fs::read_to_string(&log).unwrap_or_default().lines().count() == 0 {
-        assert!(began.elapsed() < Duration::from_secs(60), "nothing came");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_until("a mutant is judged", || std::fs::read_to_string(&log).unwrap_or_default().lines().count() > 0);
     assert!(child.try_wait().unwrap().is_none(), "it had ended");
     let _ = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -1,7 +1,8 @@
 //! The translator on damaged modules: bytes and tokens of every case are changed at random. It never panics, never hangs,
 //! and says where something is wrong. 1,000,000 inputs in the campaign, a tenth of them here.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::pluscal_damage::{damaged, material};
@@ -29,14 +30,15 @@ fn a_damaged_module_is_translated_or_rejected() {
     let count = std::env::var("TLAFORGE_FUZZ").ok().map_or(count, |n| n.parse().unwrap());
     let first = std::env::var("TLAFORGE_FUZZ_FROM").ok().map_or(0, |n| n.parse().unwrap());
     let material = material();
-    let (next, done) = (AtomicU64::new(first), AtomicBool::new(false));
+    let next = AtomicU64::new(first);
+    let (done, is_done) = mpsc::channel::<()>();
     let at: [(AtomicU64, AtomicU64); 2] = Default::default();
     let began = Instant::now();
     let (translated, longest) = std::thread::scope(|scope| {
-        let (next, material, done, at) = (&next, &material, &done, &at);
+        let (next, material, at) = (&next, &material, &at);
         let watch = scope.spawn(move || {
-            while !done.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(50));
+            // Until the other end is dropped.
+            while is_done.recv_timeout(Duration::from_millis(50)) == Err(mpsc::RecvTimeoutError::Timeout) {
                 let now = u64::try_from(began.elapsed().as_millis()).unwrap();
                 for (seed, since) in at {
                     let since = since.load(Ordering::Relaxed);
@@ -73,7 +75,7 @@ fn a_damaged_module_is_translated_or_rejected() {
             })
             .collect();
         let results: Vec<_> = workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
-        done.store(true, Ordering::Relaxed);
+        drop(done);
         watch.join().unwrap();
         let results: Vec<_> = results.into_iter().map(|r| r.unwrap_or_else(|p| std::panic::resume_unwind(p))).collect();
         (results.iter().map(|r| r.0).sum::<u64>(), results.iter().map(|r| r.1).max().unwrap())

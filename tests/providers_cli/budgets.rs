@@ -15,6 +15,7 @@ use support::checking::faking_all;
 use support::handoff::shell;
 use support::java;
 use support::model_server::Tokens;
+use support::waiting::{holds_within, wait_until};
 
 use super::*;
 
@@ -108,10 +109,7 @@ fn ends(pid: &str) -> bool {
         Ok(stat) => stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X'])),
         Err(_) => true,
     };
-    (0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        over()
-    })
+    holds_within(Duration::from_secs(1), over)
 }
 
 #[test]
@@ -128,10 +126,10 @@ fn the_time_of_a_run_bounds_a_checker_that_runs() {
     let server = counter(&bench);
     let url = server.url();
     let mut child = bench.command(&run_args(&url, &[])).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while !bench.path("jre/bin/pid").exists() {
+    wait_until("the checker begins", || {
         assert!(child.try_wait().unwrap().is_none(), "it ended before the checker began");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        bench.path("jre/bin/pid").exists()
+    });
     shell(&format!("kill -INT {}", child.id()));
     assert_eq!(child.wait().unwrap().code(), Some(130));
     std::fs::remove_file(bench.path("jre/bin/pid")).unwrap();
@@ -220,11 +218,7 @@ fn an_interrupt_during_a_call_ends_within_a_second_and_loses_nothing() {
         let url = server.url();
         let args = [&["run", "docs", "--base-url", &url][..], &who[..]].concat();
         let mut child = bench.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let begin = Instant::now();
-        while conversations(&server) < 2 {
-            assert!(begin.elapsed() < Duration::from_secs(30), "the second call is never made");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_until("the second call is made", || conversations(&server) >= 2);
         let begin = Instant::now();
         shell(&format!("kill -INT {}", child.id()));
         assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -153,10 +153,7 @@ fn an_answer_that_has_said_why_it_stopped_is_there_however_the_stream_ends() {
     let (cancel, request) = (Cancel::new(), request(&dir));
     let answer = runtime().block_on(async {
         let soon = async {
-            while server.posts().is_empty() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            server.wait_until_read().await;
             cancel.cancel();
         };
         tokio::join!(provider.ask(&request, &cancel), soon).0

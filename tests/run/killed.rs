@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::Bench;
+use crate::support::waiting::{holds_within, wait_until};
 
 /// How long what was left behind may live.
 const SOON: Duration = Duration::from_secs(2);
@@ -14,20 +15,6 @@ const SOON: Duration = Duration::from_secs(2);
 fn alive(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z'))
-}
-
-/// Waits for it, as long as `within` allows.
-fn comes(within: Duration, what: impl Fn() -> bool) -> bool {
-    let begun = Instant::now();
-    loop {
-        if what() {
-            return true;
-        }
-        if begun.elapsed() > within {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// What a failing test leaves behind ends with it.
@@ -88,7 +75,7 @@ fn a_program_that_is_killed_takes_its_tool_and_the_tools_folder_with_it() {
          while :; do echo state >>../meta/states; done\n",
     );
     let child = checking(&bench);
-    assert!(comes(Duration::from_secs(60), || bench.path("seen").exists()), "the tool was never started");
+    wait_until("the tool is started", || bench.path("seen").exists());
     let seen = bench.read("seen");
     let ends = Ends(seen.split_whitespace().collect());
     let pids = &ends.0;
@@ -97,9 +84,9 @@ fn a_program_that_is_killed_takes_its_tool_and_the_tools_folder_with_it() {
     assert!(folders(&bench) == 1 && !concerned(&bench).is_empty(), "the test sees no folder");
 
     kill(child);
-    assert!(comes(SOON, || !pids.iter().any(|pid| alive(pid))), "the tool runs on");
-    assert!(comes(SOON, || folders(&bench) == 0), "its folder is left");
-    assert!(comes(SOON, || concerned(&bench).is_empty()), "{:?} are left", concerned(&bench));
+    assert!(holds_within(SOON, || !pids.iter().any(|pid| alive(pid))), "the tool runs on");
+    assert!(holds_within(SOON, || folders(&bench) == 0), "its folder is left");
+    assert!(holds_within(SOON, || concerned(&bench).is_empty()), "{:?} are left", concerned(&bench));
 }
 
 #[test]
@@ -113,11 +100,14 @@ fn there_is_no_instant_at_which_a_kill_leaves_something_behind() {
         while folders(&bench) == 0 && begun.elapsed() < Duration::from_secs(20) {
             std::hint::spin_loop();
         }
-        std::thread::sleep(Duration::from_micros(round * 50));
+        let there = Instant::now();
+        while there.elapsed() < Duration::from_micros(round * 50) {
+            std::hint::spin_loop();
+        }
         with_folder += folders(&bench);
         kill(child);
-        assert!(comes(SOON, || folders(&bench) == 0), "round {round}: a folder is left");
-        assert!(comes(SOON, || concerned(&bench).is_empty()), "round {round}: {:?} are left", concerned(&bench));
+        assert!(holds_within(SOON, || folders(&bench) == 0), "round {round}: a folder is left");
+        assert!(holds_within(SOON, || concerned(&bench).is_empty()), "round {round}: {:?} are left", concerned(&bench));
     }
     let started = std::fs::read_to_string(bench.path("seen")).unwrap_or_default().lines().count();
     println!("60 kills, {with_folder} with a folder there, {started} with the tool running");

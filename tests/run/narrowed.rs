@@ -4,6 +4,7 @@
 use crate::support::counter::{
     CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, good_sections, issue, review, sections,
 };
+use crate::support::waiting::wait_until;
 use crate::support::{Bench, Script, name, outcome, reasons};
 
 /// One pass with these answers and a review that approves.
@@ -333,9 +334,8 @@ fn a_folder_of_somebody_elses_workspace_is_not_cleared() {
 fn a_run_of_another_provider_is_never_answered_from_the_built_in_recording() {
     let bench = bench();
     let mut waiting = bench.command(&["run", "docs", "--provider", "handoff"]).spawn().unwrap();
-    while !bench.path("specs/handoff/0003-informal_spec/request.md").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    let request = bench.path("specs/handoff/0003-informal_spec/request.md");
+    wait_until("it asks", || request.exists());
     waiting.kill().unwrap();
     waiting.wait().unwrap();
     bench.run(&["resume", "specs", "--provider", "replay"]).expect(2).says(&["--recording"]);

@@ -4,12 +4,13 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::support::counter::{MODULE, bench, good};
 use crate::support::folder::{RUN, ready, snapshot};
+use crate::support::waiting::holds_within;
 use crate::support::{Bench, Done};
 
 const SECRET: &str = "---- MODULE Secret ----\nthe secret of another folder\n====\n";
@@ -17,13 +18,9 @@ const SECRET: &str = "---- MODULE Secret ----\nthe secret of another folder\n===
 /// Runs the program. A program that hangs is killed, and the test fails.
 fn run(bench: &Bench, args: &[&str]) -> Done {
     let mut child = bench.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > Duration::from_secs(90) {
-            child.kill().unwrap();
-            panic!("{args:?} hangs");
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    if !holds_within(Duration::from_secs(90), || child.try_wait().unwrap().is_some()) {
+        child.kill().unwrap();
+        panic!("{args:?} hangs");
     }
     Done::of(&child.wait_with_output().unwrap())
 }

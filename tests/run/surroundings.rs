@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use crate::support::counter::{CFG, INVARIANTS, MODULE, WITNESSES, bench, fenced, good, sections};
 use crate::support::folder::{RUN, ready, snapshot};
 use crate::support::handoff::{Waiting, shell};
+use crate::support::waiting::wait_until;
 use crate::support::{name, outcome};
 
 #[test]
@@ -49,19 +50,19 @@ fn an_interrupt_while_the_checker_runs_ends_it_and_leaves_no_trace() {
     bench.set("TMPDIR", tmp.to_str().unwrap());
     let mut child = bench.command(&RUN).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = |text: &str| text.contains("\"lifeline\":\"model_check\"");
-    while !std::fs::read_to_string(bench.path("specs/journal.jsonl")).is_ok_and(|t| begun(&t)) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    let journal = bench.path("specs/journal.jsonl");
+    wait_until("the check begins", || std::fs::read_to_string(&journal).is_ok_and(|t| begun(&t)));
+    let ours = tmp.to_str().unwrap();
+    let processes = || {
+        let all = std::fs::read_dir("/proc").unwrap();
+        let lines = all.filter_map(|e| std::fs::read_to_string(e.ok()?.path().join("cmdline")).ok());
+        lines.filter(|line| line.contains(ours)).collect::<Vec<_>>()
+    };
+    wait_until("TLC runs", || processes().iter().any(|line| line.contains("tlc2.TLC")));
     shell(&format!("kill -INT {}", child.id()));
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(std::fs::read_dir(&tmp).unwrap().count(), 0, "temporary folders are left");
-    let ours = tmp.to_str().unwrap();
-    let left: Vec<String> = std::fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|e| std::fs::read_to_string(e.ok()?.path().join("cmdline")).ok())
-        .filter(|line| line.contains(ours))
-        .collect();
+    let left = processes();
     assert!(left.is_empty(), "{left:?}");
     assert_eq!(outcome(&bench.journal("specs")), "stopped");
 }

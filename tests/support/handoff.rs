@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
+use super::waiting::wait_until;
 use super::{Bench, Done};
 
 /// Runs a line of shell.
@@ -13,14 +13,9 @@ pub fn shell(line: &str) {
 
 /// Answers a request when it comes, by a rename; what was asked.
 pub fn answer_at(folder: &Path, text: &str) -> String {
-    let begun = Instant::now();
-    while !folder.join("request.md").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no request came at {}", folder.display());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until(&format!("a request comes at {}", folder.display()), || folder.join("request.md").exists());
     let asked = std::fs::read_to_string(folder.join("request.md")).unwrap();
     std::fs::write(folder.join("draft"), text).unwrap();
-    std::thread::sleep(Duration::from_millis(50));
     std::fs::rename(folder.join("draft"), folder.join("answer.md")).unwrap();
     asked
 }
@@ -45,19 +40,17 @@ impl Waiting {
 
     /// Waits for the next request without an answer whose process is the one that runs now.
     pub fn next(&mut self) -> PathBuf {
-        let begun = Instant::now();
-        loop {
+        let mut open = None;
+        wait_until("a request comes", || {
             if self.child.as_mut().unwrap().try_wait().unwrap().is_some() {
                 let done = self.end();
                 panic!("it ended with {:?}\n{}\n{}", done.status, done.stdout, done.stderr);
             }
-            assert!(begun.elapsed() < Duration::from_secs(90), "no request came");
-            if let Some(folder) = self.open() {
-                self.folder.clone_from(&folder);
-                return folder;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            open = self.open();
+            open.is_some()
+        });
+        self.folder = open.unwrap();
+        self.folder.clone()
     }
 
     fn open(&self) -> Option<PathBuf> {
@@ -89,7 +82,6 @@ impl Waiting {
     /// Answers the open request by a rename.
     pub fn answer(&self, text: &str) {
         std::fs::write(self.folder.join("draft"), text).unwrap();
-        std::thread::sleep(Duration::from_millis(30));
         std::fs::rename(self.folder.join("draft"), self.folder.join("answer.md")).unwrap();
     }
 

@@ -18,6 +18,7 @@ pub mod model_server;
 pub mod model_wire;
 pub mod ran;
 pub mod recorded_model;
+pub mod waiting;
 
 /// The project's own folder.
 pub fn project() -> PathBuf {

@@ -14,10 +14,12 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use super::waiting::wait_until_async;
 
 /// One request as it came.
 #[derive(Debug, Clone)]
@@ -327,7 +329,19 @@ struct Shared {
     script: Mutex<Script>,
     seen: Mutex<Vec<Seen>>,
     stopped: AtomicBool,
+    /// Wakes whoever pauses when the server stops.
+    stops: (Mutex<()>, Condvar),
     body_bytes: AtomicUsize,
+    /// How often all was written that a reply writes for now.
+    written: AtomicUsize,
+}
+
+impl Shared {
+    /// Does nothing for this time, or until the server stops.
+    fn pause(&self, time: Duration) {
+        let guard = self.stops.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = self.stops.1.wait_timeout_while(guard, time, |()| !self.stopped.load(Ordering::SeqCst));
+    }
 }
 
 /// A running server. It ends when it is dropped.
@@ -345,7 +359,9 @@ impl ModelServer {
             script: Mutex::new(Box::new(script)),
             seen: Mutex::new(Vec::new()),
             stopped: AtomicBool::new(false),
+            stops: (Mutex::new(()), Condvar::new()),
             body_bytes: AtomicUsize::new(0),
+            written: AtomicUsize::new(0),
         });
         let of_thread = Arc::clone(&shared);
         std::thread::spawn(move || {
@@ -386,6 +402,35 @@ impl ModelServer {
         self.shared.body_bytes.load(Ordering::SeqCst)
     }
 
+    /// Waits until the client has read all that the server has to say for now.
+    pub async fn wait_until_read(&self) {
+        let mut looks = 0;
+        // The client handles what it has read while this waits for the next look.
+        let read = || {
+            looks += usize::from(self.is_read());
+            looks > 5
+        };
+        wait_until_async("the client has read the reply", read).await;
+    }
+
+    /// Whether every request was replied to, and nothing is left in the kernel's queues of this server's connections.
+    fn is_read(&self) -> bool {
+        let posts = self.posts().len();
+        if posts == 0 || self.shared.written.load(Ordering::SeqCst) < posts {
+            return false;
+        }
+        let port = format!(":{:04X}", self.address.port());
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let connections = table.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+        connections.filter(|c| c[1].ends_with(&port) || c[2].ends_with(&port)).all(|c| {
+            let (to_send, to_read) = c[4].split_once(':').unwrap();
+            let (is_client, is_listening, is_closing) = (c[2].ends_with(&port), c[3] == "0A", c[3] == "08");
+            // The end of a stream counts as one byte.
+            let to_read = usize::from_str_radix(to_read, 16).unwrap().saturating_sub(usize::from(is_closing));
+            is_listening || (usize::from_str_radix(to_send, 16).unwrap() == 0 && !(is_client && to_read > 0))
+        })
+    }
+
     /// The requests that the script answered.
     pub fn posts(&self) -> Vec<Seen> {
         self.requests().into_iter().filter(|s| s.method == "POST").collect()
@@ -395,6 +440,7 @@ impl ModelServer {
 impl Drop for ModelServer {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
+        self.shared.stops.1.notify_all();
         // Wakes the thread that waits for connections.
         let _ = TcpStream::connect(self.address);
     }
@@ -414,8 +460,10 @@ fn serve(stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
             let mut script = shared.script.lock().unwrap_or_else(PoisonError::into_inner);
             if posted { script(&seen) } else { Reply::status(200, if seen.method == "HEAD" { "" } else { "{}" }) }
         };
-        std::thread::sleep(reply.delay);
-        if !answer(&mut stream, &seen, &reply, shared)? {
+        shared.pause(reply.delay);
+        let stays = answer(&mut stream, &seen, &reply, shared)?;
+        shared.written.fetch_add(1, Ordering::SeqCst);
+        if !stays {
             return stream.shutdown(std::net::Shutdown::Both);
         }
     }
@@ -543,7 +591,8 @@ fn stream_events(
     };
     for event in &events[..upto] {
         if let Some(pause) = reply.drip {
-            std::thread::sleep(pause);
+            shared.written.fetch_add(1, Ordering::SeqCst);
+            shared.pause(pause);
         }
         chunk(event)?;
     }
@@ -556,7 +605,7 @@ fn stream_events(
         End::Alive(_, text) => {
             while !shared.stopped.load(Ordering::SeqCst) {
                 chunk(text)?;
-                std::thread::sleep(Duration::from_millis(50));
+                shared.pause(Duration::from_millis(50));
             }
             return Ok(false);
         }
@@ -572,6 +621,7 @@ fn stream_events(
 
 /// Keeps the connection until the client goes or the server ends.
 fn stay(stream: &mut TcpStream, shared: &Shared) {
+    shared.written.fetch_add(1, Ordering::SeqCst);
     let _ = stream.set_read_timeout(Some(Duration::from_millis(50)));
     while !shared.stopped.load(Ordering::SeqCst) {
         match stream.read(&mut [0; 64]) {

@@ -12,11 +12,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tlaforge::pluscal::{Compat, Options, translate};
 
+use super::support::waiting::holds_within;
 use super::support::{jar, java, project};
 
 /// What a translator makes of a module.
@@ -111,14 +112,10 @@ impl Reference {
             .spawn()
             .unwrap();
         // On some damaged modules it never ends.
-        let began = Instant::now();
-        while child.try_wait().unwrap().is_none() {
-            if began.elapsed() > Duration::from_secs(60) {
-                child.kill().unwrap();
-                child.wait().unwrap();
-                return format!("rejected\n{HANGS}");
-            }
-            std::thread::sleep(Duration::from_millis(5));
+        if !holds_within(Duration::from_secs(60), || child.try_wait().unwrap().is_some()) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return format!("rejected\n{HANGS}");
         }
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

@@ -1,0 +1,121 @@
+//! A toolchain that says in the diagnostics what it is asked and what came of it. It decides nothing.
+
+use std::time::Instant;
+
+use tracing::{Instrument as _, info, info_span, trace};
+
+use crate::tla::{CheckOutcome, Checker, Verdict};
+
+use super::{
+    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
+    Translation,
+};
+
+/// One toolchain with an event before and after each call.
+pub struct LoggedToolchain<T> {
+    inner: T,
+}
+
+impl<T: Toolchain> LoggedToolchain<T> {
+    /// Wraps the toolchain.
+    pub fn new(inner: T) -> Self {
+        Self { inner }
+    }
+
+    fn log<'a, R: Send + 'a>(
+        &'a self,
+        call: &'static str,
+        module: &'a str,
+        work: BoxFuture<'a, Result<R, ToolError>>,
+        result: impl Fn(&R) -> &'static str + Send + 'a,
+    ) -> BoxFuture<'a, Result<R, ToolError>> {
+        let span = info_span!("tool", checker = ?self.inner.checker(), call, module);
+        let logged = async move {
+            let began = Instant::now();
+            info!("tool call started");
+            let done = work.await;
+            let took = began.elapsed();
+            match &done {
+                Ok(done) => info!(result = result(done), ?took, "tool call ended"),
+                Err(error) => {
+                    let kind: &'static str = error.into();
+                    info!(error = kind, ?took, "tool call failed");
+                    // It can quote the module, which a model wrote.
+                    trace!(error = ?error.to_string(), "tool call failed");
+                }
+            }
+            done
+        };
+        Box::pin(logged.instrument(span))
+    }
+}
+
+fn verdict(checked: &Checked) -> &'static str {
+    match checked.outcome.verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violated { .. } => "violated",
+        Verdict::Invalid { .. } => "invalid",
+        Verdict::Inconclusive { .. } => "inconclusive",
+    }
+}
+
+impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
+    fn checker(&self) -> Checker {
+        self.inner.checker()
+    }
+
+    fn translate<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Translation, ToolError>> {
+        self.log("translate", &spec.name, self.inner.translate(spec, cx), |translation| match translation {
+            Translation::NoAlgorithm => "no algorithm",
+            Translation::Translated(_) => "translated",
+            Translation::Rejected(_) => "rejected",
+        })
+    }
+
+    fn parse<'a>(
+        &'a self,
+        spec: &'a SpecText,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
+        self.log("parse", &spec.name, self.inner.parse(spec, cx), |outcome| match outcome {
+            ParseOutcome::Accepted { .. } => "accepted",
+            ParseOutcome::Rejected(_) => "rejected",
+        })
+    }
+
+    fn check<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+        self.log("check", &request.spec.name, self.inner.check(request, cx), verdict)
+    }
+
+    fn decide<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+        self.log("decide", &request.spec.name, self.inner.decide(request, cx), verdict)
+    }
+
+    fn probe<'a>(
+        &'a self,
+        request: &'a CheckRequest,
+        outcome: &'a CheckOutcome,
+        cx: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+        self.log("probe", &request.spec.name, self.inner.probe(request, outcome, cx), |probed| match probed {
+            Some(_) => "probed",
+            None => "nothing to probe",
+        })
+    }
+
+    fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
+        self.inner.info(cx)
+    }
+}
