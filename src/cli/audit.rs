@@ -180,14 +180,13 @@ fn is_default(args: &AuditArgs) -> bool {
     args.policy.as_deref().and_then(Path::to_str) == Some(DEFAULT)
 }
 
-/// What a run was decided by, in short. That a field of a guard stands nowhere is no wonder where nothing was decided
-/// by it; where no decision tells what it rests on, nothing can be said.
+/// Prints the audit of a run's own decisions. A field that no event has is not a warning here: some guards were never
+/// evaluated. Only a run without any decision cannot be audited.
 fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, again: &Again) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
     if missing.any(|warning| warning.starts_with("no record has a field `on.at`")) {
-        return Err(Failure::usage(format!("{log}: its decisions do not tell what they rest on"))
-            .hint("no decision was made yet, or an earlier tlaforge wrote it"));
+        return Err(Failure::usage(format!("{log}: the run has made no decision yet, so there is nothing to audit")));
     }
     for warning in &audited.warnings {
         advice(&format!("warning: {log}: {warning}"));

@@ -425,7 +425,6 @@ pub struct Routed {
     /// What happened, for the machine.
     pub event: Step,
     /// The facts that the row was chosen by; none in journals of early versions.
-    #[serde(default)]
     pub on: RoutingFacts,
     /// The reason in words.
     pub why: String,
