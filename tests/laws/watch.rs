@@ -340,6 +340,28 @@ fn every_field_and_event_of_a_journal_is_one_that_a_rule_may_speak_of() {
 }
 
 #[test]
+fn the_printed_schema_allows_every_line_of_a_journal_and_refuses_changed_ones() {
+    let bench = bench();
+    bench.forge(&good(), &["--strengthen", "1"]);
+    let schema: Value = serde_json::from_str(&bench.run(&["schema", "journal"]).expect(0).stdout).unwrap();
+    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    compiler.add_resource("journal.schema.json", schema).unwrap();
+    let schema = compiler.compile("journal.schema.json", &mut schemas).unwrap();
+    let allows = |line: &Value| schemas.validate(line, schema).map_err(|e| format!("{line}: {e:#}"));
+    for mut line in bench.events("specs") {
+        line.as_object_mut().unwrap().remove("sum");
+        allows(&line).unwrap();
+        let mut unknown = line.clone();
+        unknown["name"] = json!("guessed");
+        assert!(allows(&unknown).is_err());
+        if line["name"] == "routed" {
+            line["data"].as_object_mut().unwrap().remove("row");
+            assert!(allows(&line).is_err());
+        }
+    }
+}
+
+#[test]
 fn the_documents_list_every_event_with_its_fields() {
     let documents = std::fs::read_to_string(crate::support::project().join("docs/policies.md")).unwrap();
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
