@@ -154,11 +154,9 @@ fn what_the_clocks_do_not_order_is_marked_and_a_wrong_clock_is_an_error() {
     holds(&text, &[&beside, "\u{2225} before numbers: neither knew of the other"]);
     holds(&text, &["to validate, which has not heard of it:"]);
     holds(&mermaid, &["#8741; "]);
-    for (count, words) in [
-        (json!("x"), "line 9, is damaged"),
-        (json!(99), "event 9 of the journal"),
-        (Value::Null, "line 9, is damaged"),
-    ] {
+    for (count, words) in
+        [(json!("x"), "line 9, is damaged"), (json!(99), "event 9 of the journal"), (Value::Null, "line 9, is damaged")]
+    {
         rewritten(&bench, |journal| journal[8]["vc"]["informal_spec"] = count);
         for how in ["text", "mermaid"] {
             bench.run(&["report", "changed", "--chart", how]).expect(2).says(&[words]);
