@@ -1,5 +1,5 @@
 //! What the HTTP providers cost beside the server's time: the overhead of a call against a bare one, memory per call
-//! with 32 at a time, and the bytes that a run of each recorded case sends, drafted by stations and as a whole, with how many
+//! with 32 at a time, and the bytes that a run of each recorded case sends, drafted by nodes and as a whole, with how many
 //! of them stand in a prefix that the server has seen (`-- bytes` does only that). The server is another process for the first two, so that its own
 //! work is not counted. Needs Java and `tla2tools.jar` for the last, and Linux for the second.
 #![allow(
@@ -216,7 +216,7 @@ fn all_bytes() {
     cases.sort();
     for api in ["anthropic", "openai"] {
         for case in &cases {
-            for draft in ["stations", "whole"] {
+            for draft in ["nodes", "whole"] {
                 bytes(api, case, draft);
             }
         }
@@ -226,7 +226,7 @@ fn all_bytes() {
 /// The recording of a case; its first three answers as one, where it is drafted as a whole.
 fn recording(case: &str, draft: &str, bench: &Bench) -> std::path::PathBuf {
     let path = project().join("evals").join(case).join("recording/run.jsonl");
-    if draft == "stations" {
+    if draft == "nodes" {
         return path;
     }
     let text = std::fs::read_to_string(path).unwrap();

@@ -1,4 +1,4 @@
-//! What each station is told: all that it needs, and nothing that is not true at that point of the run.
+//! What each node is told: all that it needs, and nothing that is not true at that point of the run.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
 mod support;
@@ -142,15 +142,15 @@ fn whatever_follows_a_confirmed_flaw_is_not_plainly_approved() {
     bench.write("docs/counter.md", FLAWED_DOC);
     bench.forge(&flawed().answer("review", 0, 1, "second_reading", AGREES), &[]).expect(1);
     let before = bench.read("specs/journal.jsonl");
-    let from = |station: &'static str, more: &[&'static str]| {
-        bench.run(&[&["resume", "specs", "--from", "rev_0", "--at", station], more].concat())
+    let from = |node: &'static str, more: &[&'static str]| {
+        bench.run(&[&["resume", "specs", "--from", "rev_0", "--at", node], more].concat())
     };
     // Without --repair nobody is to mend it; white space is no correction.
     let cfg = "specs/history/rev_0/Spec.cfg";
     let kept = bench.read(cfg);
     bench.write(cfg, format!("{kept}\n"));
-    for station in ["informal_spec", "formalize", "generate_invariants", "model_check", "review"] {
-        from(station, &[]).expect(2).says(&[
+    for node in ["informal_spec", "formalize", "generate_invariants", "model_check", "review"] {
+        from(node, &[]).expect(2).says(&[
             "rev_0 ended in a confirmed flaw",
             "--repair mends the protocol",
             "history/rev_0",
@@ -159,11 +159,11 @@ fn whatever_follows_a_confirmed_flaw_is_not_plainly_approved() {
     assert_eq!(bench.read("specs/journal.jsonl"), before, "something was begun");
     bench.write(cfg, &kept);
     // With it, it can at best end as repaired, wherever the branch begins.
-    for station in ["informal_spec", "formalize", "generate_invariants", "review"] {
-        from(station, &["--repair"]).expect(NO_ANSWER);
+    for node in ["informal_spec", "formalize", "generate_invariants", "review"] {
+        from(node, &["--repair"]).expect(NO_ANSWER);
         let journal = bench.journal("specs");
         let branch = journal.iter().rfind(|e| e["name"] == "branch_started").unwrap();
-        assert_eq!(branch["data"]["state"]["repaired"], true, "{station}");
+        assert_eq!(branch["data"]["state"]["repaired"], true, "{node}");
     }
 }
 

@@ -77,8 +77,8 @@ fn a_run_by_a_server_ends_as_its_replay_and_accounts_for_every_call() {
         assert_eq!(meta["models"], serde_json::json!(["claude-sonnet-4-5"]), "{meta}");
         let total = format!("Cost: 4 answers, {} tokens, {dollars:.2} USD", posts * 110);
         let report = bench.run(&["report", "specs"]).expect(0).prints(&[&total]);
-        for station in ["informal_spec", "formalize", "generate_invariants", "review"] {
-            let line = report.stdout.lines().find(|l| l.starts_with(&format!("  {station}: 1 answer, "))).unwrap();
+        for node in ["informal_spec", "formalize", "generate_invariants", "review"] {
+            let line = report.stdout.lines().find(|l| l.starts_with(&format!("  {node}: 1 answer, "))).unwrap();
             assert!(line.contains(" tokens, 0.00 USD, ") && line.ends_with(" s"), "{line}");
         }
     }

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::Write as _;
 
 use tlaforge::pipeline::{
-    Acceptance, ApprovalClause, Carried, Effect, Event, FlawClause, Outcome, Position, ReviewFacts, ReviewVerdict, Row,
-    Rules, State, Station, StopReason, Transition, transition,
+    Acceptance, ApprovalClause, Carried, Effect, Event, FlawClause, NodeName, Outcome, Position, ReviewFacts,
+    ReviewVerdict, Row, Rules, State, StopReason, Transition, transition,
 };
 
 fn events() -> Vec<Event> {
@@ -36,7 +36,7 @@ fn events() -> Vec<Event> {
     let approvals: Vec<Option<ApprovalClause>> = ApprovalClause::ALL.into_iter().map(Some).chain([None]).collect();
     // Of the flaw guard a row sees only whether it failed.
     let flaws = [None, Some(FlawClause::Described), Some(FlawClause::ReviewerRead)];
-    let stations: Vec<Option<Station>> = [Station::InformalSpec, Station::Formalize, Station::GenerateInvariants]
+    let nodes: Vec<Option<NodeName>> = [NodeName::InformalSpec, NodeName::Formalize, NodeName::GenerateInvariants]
         .into_iter()
         .map(Some)
         .chain([None])
@@ -45,12 +45,12 @@ fn events() -> Vec<Event> {
         for agrees in [false, true] {
             all.push(Event::SecondRead { agrees, best_inconclusive, objective_lost });
         }
-        // Where the objective is lost no station follows, so that a row sees only whether the guard failed.
+        // Where the objective is lost no node follows, so that a row sees only whether the guard failed.
         let clauses = if objective_lost { 2 } else { approvals.len() };
         for &approval in approvals.iter().rev().take(clauses) {
             all.push(Event::ReviewUnreadable { approval, best_inconclusive, objective_lost });
             for verdict in [ReviewVerdict::Approved, ReviewVerdict::Revise, ReviewVerdict::Flaw] {
-                for &earliest in &stations {
+                for &earliest in &nodes {
                     for &flaw in &flaws {
                         for broken in [false, true] {
                             all.push(Event::Reviewed(ReviewFacts {
@@ -100,7 +100,7 @@ fn starts() -> Vec<Seen> {
         aside: false,
     };
     let mut all = vec![nothing];
-    for at in Station::ALL {
+    for at in NodeName::ALL {
         for bits in 0..16u8 {
             let (informal, module, merge) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0 && bits & 2 != 0);
             let repaired = bits & 8 != 0;
@@ -118,23 +118,23 @@ fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
         seen.aside = false;
     }
     match (from.state.position, event) {
-        (Position::At(Station::InformalSpec), Event::Answered) => {
+        (Position::At(NodeName::InformalSpec), Event::Answered) => {
             // What was accepted before was made from another specification.
             (seen.informal, seen.module, seen.merge) = (true, false, false);
         }
         (Position::SecondReading, Event::SecondRead { agrees: true, .. }) => {
             seen.repaired |= t.row == Row::FlawRepaired;
         }
-        (Position::At(Station::Formalize), Event::Answered) => {
+        (Position::At(NodeName::Formalize), Event::Answered) => {
             seen.module = false;
             seen.merge = false;
         }
-        (Position::At(Station::Validate), Event::Validated(a)) => {
+        (Position::At(NodeName::Validate), Event::Validated(a)) => {
             seen.module = a == Acceptance::Accepted;
             seen.merge &= seen.module;
         }
-        (Position::At(Station::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
-        (Position::At(Station::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
+        (Position::At(NodeName::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
+        (Position::At(NodeName::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
         _ => {}
     }
     for effect in &t.effects {
@@ -196,10 +196,10 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             assert_eq!(s.on_trial && !from.state.on_trial, s.rounds > from.state.rounds && !from.state.on_trial);
             match s.position {
                 Position::Mutants => assert!(rules.strengthen > 0 && to.module && to.merge, "{s:?}"),
-                Position::At(Station::GenerateInvariants | Station::ModelCheck) | Position::Stopped(_) => {}
+                Position::At(NodeName::GenerateInvariants | NodeName::ModelCheck) | Position::Stopped(_) => {}
                 _ => assert!(!s.on_trial, "a trial goes on at {:?}", s.position),
             }
-            if s.position == Position::At(Station::Review) && from.state.on_trial {
+            if s.position == Position::At(NodeName::Review) && from.state.on_trial {
                 assert!(s.merged_accepted, "a trial leaves behind what was accepted: {s:?}");
             }
             assert!(
@@ -230,14 +230,14 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                     Outcome::Stopped => panic!("a stop is resumable"),
                 }
             }
-            if s.position == Position::At(Station::ModelCheck) {
+            if s.position == Position::At(NodeName::ModelCheck) {
                 assert!(
                     to.module && to.merge,
                     "TLC on a module that was not accepted: {from:?} {event:?}",
                     from = from.state
                 );
             }
-            if let Position::At(Station::Formalize | Station::Validate) = s.position {
+            if let Position::At(NodeName::Formalize | NodeName::Validate) = s.position {
                 assert!(to.informal, "a module from no specification: {from:?} {event:?}", from = from.state);
             }
             assert_eq!((s.informal, s.repaired), (to.informal, to.repaired));
@@ -330,10 +330,10 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
         let mut count = 0;
         loop {
             state = match state.position {
-                Position::At(Station::InformalSpec | Station::Formalize) => {
+                Position::At(NodeName::InformalSpec | NodeName::Formalize) => {
                     transition(&rules, &state, &Event::Answered).state
                 }
-                Position::At(Station::Validate) => {
+                Position::At(NodeName::Validate) => {
                     let t = transition(&rules, &state, &Event::Validated(Acceptance::Rejected));
                     count += u32::from(t.row == Row::ValidateRetry);
                     t.state
@@ -344,7 +344,7 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
         repairs.push(count);
         let review = ReviewFacts {
             verdict: ReviewVerdict::Revise,
-            earliest: Some(Station::Formalize),
+            earliest: Some(NodeName::Formalize),
             approval: Some(ApprovalClause::ModuleAccepted),
             flaw: Some(FlawClause::Described),
             best_inconclusive: false,

@@ -243,8 +243,8 @@ fn killed_at_boundaries(answer: &str, what: &str) {
     let first = |wanted: &str| events.iter().position(|e| name(e) == wanted).unwrap();
     let second = |wanted: &str| events.iter().rposition(|e| name(e) == wanted).unwrap();
     let begin = if what == "kept" { first("mutants_judged") } else { second("check_finished") };
-    let stations = ["generate_invariants", "model_check", "mutants"];
-    let here = |event: &Value| stations.contains(&event["lifeline"].as_str().unwrap());
+    let nodes = ["generate_invariants", "model_check", "mutants"];
+    let here = |event: &Value| nodes.contains(&event["lifeline"].as_str().unwrap());
     for (at, event) in events.iter().enumerate().skip(begin).filter(|(_, e)| here(e)).step_by(every) {
         let seq = at + 1;
         let points: &[&str] = if name(event) == "mutants_judged" { &["before", "torn", "after"] } else { &["after"] };

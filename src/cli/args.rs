@@ -137,8 +137,8 @@ pub(super) struct ForgeArgs {
     /// A folder of prompts; its files stand in for the built-in ones [default: ./prompts where it exists].
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// How the first pass is drafted: `stations` asks for the informal specification, the module and the properties one
-    /// after the other, `whole` for all three in one answer; repairs go station by station [default: stations].
+    /// How the first pass is drafted: `nodes` asks for the informal specification, the module and the properties one
+    /// after the other, `whole` for all three in one answer; repairs go node by node [default: nodes].
     #[arg(long, value_enum, value_name = "HOW")]
     pub draft: Option<DraftChoice>,
     /// How many formalizations are drafted side by side, from 1 to 8: each is translated, parsed and quickly checked, the
@@ -174,8 +174,8 @@ pub(super) struct ForgeArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum DraftChoice {
-    /// One call for each station.
-    Stations,
+    /// One call for each node.
+    Nodes,
     /// One call for all of them.
     Whole,
 }
@@ -183,7 +183,7 @@ pub(super) enum DraftChoice {
 impl From<DraftChoice> for Draft {
     fn from(choice: DraftChoice) -> Self {
         match choice {
-            DraftChoice::Stations => Draft::Stations,
+            DraftChoice::Nodes => Draft::Nodes,
             DraftChoice::Whole => Draft::Whole,
         }
     }
@@ -288,8 +288,8 @@ pub(super) struct ResumeArgs {
     /// Branch off from this revision, e.g. `rev_1`; files in `history/rev_1/` that you edited are taken as they stand.
     #[arg(long, value_name = "REV")]
     pub from: Option<String>,
-    /// The station to begin at [default: where that revision's review sent the run].
-    #[arg(long, value_name = "STATION", requires = "from")]
+    /// The node to begin at [default: where that revision's review sent the run].
+    #[arg(long, value_name = "NODE", requires = "from")]
     pub at: Option<String>,
     #[command(flatten)]
     pub forge: ForgeArgs,

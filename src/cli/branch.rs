@@ -11,7 +11,7 @@ use crate::files;
 use crate::journal::{Kind, Sha};
 use crate::nodes::{Desk, covers};
 use crate::pipeline::{
-    Branch, Carried, Changed, Feedback, Outcome, Position, Revision, Run, RunView, State, Station, begin_branch, file,
+    Branch, Carried, Changed, Feedback, NodeName, Outcome, Position, Revision, Run, RunView, State, begin_branch, file,
 };
 use crate::prompt::{Document, Requirement, look_up, requirements};
 use crate::tla::{Cfg, Diagnostic, Module, check_cfg_names, without_translation};
@@ -28,11 +28,11 @@ pub(super) async fn begin(
     let view = run.view();
     let parent = revision(&view, from)?;
     let repair = changed.rules.unwrap_or(view.settings.rules).repair;
-    let station = station(parent, at, repair)?;
+    let node = node(parent, at, repair)?;
     let mut artifacts = parent.hashes.clone();
     let edited = take_edits(run, parent, &mut artifacts)?;
-    let repairs = repair && parent.outcome == Outcome::FlawFound.name() && station == Station::InformalSpec;
-    let is_straight = edited.is_empty() && (parent.routed_to == Some(station) || repairs);
+    let repairs = repair && parent.outcome == Outcome::FlawFound.name() && node == NodeName::InformalSpec;
+    let is_straight = edited.is_empty() && (parent.routed_to == Some(node) || repairs);
     let text = |name: &str| -> Result<Option<String>, Failure> {
         let read = artifacts.get(name).map(|sha| run.store().text(sha)).transpose();
         read.map_err(|e| Failure::usage(e.to_string()))
@@ -56,21 +56,21 @@ pub(super) async fn begin(
         let source = without_translation(edited_text);
         artifacts.insert(file::SOURCE.into(), put(run, &source)?);
         accepted = (false, false);
-        if station > Station::Validate {
-            let merged = parse(desk, &source, cfg.as_deref().filter(|_| station > Station::GenerateInvariants)).await?;
+        if node > NodeName::Validate {
+            let merged = parse(desk, &source, cfg.as_deref().filter(|_| node > NodeName::GenerateInvariants)).await?;
             covers = desk
                 .shelf
                 .module(&merged)
                 .map(|m| self::covers(&m, cfg.as_deref().unwrap_or_default()))
                 .unwrap_or_default();
             artifacts.insert(file::MODULE.into(), put(run, &merged)?);
-            accepted = (true, station > Station::GenerateInvariants && cfg.is_some());
+            accepted = (true, node > NodeName::GenerateInvariants && cfg.is_some());
         }
     } else if artifacts.contains_key(file::VALIDATED) {
         accepted.0 = true;
     }
-    if station > Station::Formalize && !artifacts.contains_key(file::SOURCE) {
-        return Err(Failure::usage(format!("{from} has no module, so a branch cannot begin at {station}"))
+    if node > NodeName::Formalize && !artifacts.contains_key(file::SOURCE) {
+        return Err(Failure::usage(format!("{from} has no module, so a branch cannot begin at {node}"))
             .hint("begin at formalize or informal_spec"));
     }
     if is_edited(file::INFORMAL) && informal.as_deref().is_none_or(|text| requirements(text).is_empty()) {
@@ -81,13 +81,13 @@ pub(super) async fn begin(
         informal: informal.is_some(),
         module_accepted: accepted.0,
         merged_accepted: accepted.1,
-        // Whatever station mends it: what comes after a confirmed flaw is another protocol.
+        // Whatever node mends it: what comes after a confirmed flaw is another protocol.
         repaired: parent.repaired || (flawed && repair),
     };
-    let state = State::branch(station, carried);
-    if state.position != Position::At(station) {
+    let state = State::branch(node, carried);
+    if state.position != Position::At(node) {
         let has_source = artifacts.contains_key(file::SOURCE);
-        return Err(lacking(from, station, carried, has_source));
+        return Err(lacking(from, node, carried, has_source));
     }
     let branch = Branch {
         from: parent.revision,
@@ -119,13 +119,13 @@ pub(super) fn revision<'a>(view: &'a RunView, from: &str) -> Result<&'a Revision
         .ok_or_else(|| Failure::usage(format!("there is no revision {from:?}")).hint(known()))
 }
 
-fn station(parent: &Revision, at: Option<&str>, repair: bool) -> Result<Station, Failure> {
-    let names = Station::ALL.map(Station::name).join(", ");
+fn node(parent: &Revision, at: Option<&str>, repair: bool) -> Result<NodeName, Failure> {
+    let names = NodeName::ALL.map(NodeName::name).join(", ");
     match at {
-        Some(name) => Station::by_name(name)
-            .ok_or_else(|| Failure::usage(format!("there is no station {name:?}")).hint(format!("there are {names}"))),
+        Some(name) => NodeName::by_name(name)
+            .ok_or_else(|| Failure::usage(format!("there is no node {name:?}")).hint(format!("there are {names}"))),
         // A flaw that is to be repaired begins where a repair begins.
-        None if repair && parent.outcome == Outcome::FlawFound.name() => Ok(Station::InformalSpec),
+        None if repair && parent.outcome == Outcome::FlawFound.name() => Ok(NodeName::InformalSpec),
         None => parent.routed_to.ok_or_else(|| {
             Failure::usage(format!(
                 "rev_{} ended the run ({}), so it says not where to go on",
@@ -194,18 +194,18 @@ fn put(run: &Run, text: &str) -> Result<Sha, Failure> {
     run.store().put(text).map_err(|e| Failure::new(Exit::Defect, e.to_string()))
 }
 
-/// A station that cannot begin for want of what comes before it, with the latest one before it that can.
-fn lacking(from: &str, station: Station, carried: Carried, has_source: bool) -> Failure {
-    let missing = match station {
-        Station::ModelCheck => "merged module and configuration that were accepted",
-        Station::GenerateInvariants => "module that was accepted",
+/// A node that cannot begin for want of what comes before it, with the latest one before it that can.
+fn lacking(from: &str, node: NodeName, carried: Carried, has_source: bool) -> Failure {
+    let missing = match node {
+        NodeName::ModelCheck => "merged module and configuration that were accepted",
+        NodeName::GenerateInvariants => "module that was accepted",
         _ => "informal specification",
     };
-    let begins = |s: &Station| {
-        State::branch(*s, carried).position == Position::At(*s) && (*s <= Station::Formalize || has_source)
+    let begins = |s: &NodeName| {
+        State::branch(*s, carried).position == Position::At(*s) && (*s <= NodeName::Formalize || has_source)
     };
-    let instead = Station::ALL.into_iter().rev().filter(|s| *s < station).find(begins).unwrap_or(Station::InformalSpec);
-    Failure::usage(format!("{from} has no {missing}, so a branch cannot begin at {station}"))
+    let instead = NodeName::ALL.into_iter().rev().filter(|s| *s < node).find(begins).unwrap_or(NodeName::InformalSpec);
+    Failure::usage(format!("{from} has no {missing}, so a branch cannot begin at {node}"))
         .hint(format!("begin earlier: --at {instead}"))
 }
 

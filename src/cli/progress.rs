@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::Format;
 use super::diagnostics;
 use super::provider::without_secrets;
-use crate::pipeline::{Entry, Station};
+use crate::pipeline::{Entry, NodeName};
 use crate::prompt::{escape_invisible_json, show_invisible};
 use crate::report::progress_line;
 use crate::tla::DEFAULT_WIDTH;
@@ -102,7 +102,7 @@ impl Display {
                 bar.reset_elapsed();
             }
             self.doing(&format!("{} (rev {}, attempt {})", entry.lifeline, entry.rev, entry.attempt));
-            if entry.lifeline == Station::ModelCheck.name() {
+            if entry.lifeline == NodeName::ModelCheck.name() {
                 self.begins(&format!("{:<20}checking", entry.lifeline));
             }
             if entry.lifeline == "mutants" {

@@ -23,7 +23,7 @@ use crate::llm::{
     Replay, RetryPolicy, Secret, without_marked,
 };
 use crate::monitor::LABEL_NODE;
-use crate::pipeline::Station;
+use crate::pipeline::NodeName;
 use crate::process::Cancel;
 
 /// What a person can choose.
@@ -268,7 +268,7 @@ pub(super) fn models(settings: &Settings, provider: &str) -> Result<Models, Fail
     };
     for (node, own) in &given.nodes {
         let asks =
-            Station::ALL.iter().any(|s| s.name() == node && !matches!(s, Station::Validate | Station::ModelCheck));
+            NodeName::ALL.iter().any(|s| s.name() == node && !matches!(s, NodeName::Validate | NodeName::ModelCheck));
         if !asks && node != LABEL_NODE {
             return Err(Failure::usage(format!("[nodes.{node}] in the settings: no such node asks a model"))
                 .hint("the nodes are informal_spec, formalize, generate_invariants and review, and `label` for labels of answers"));

@@ -108,7 +108,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             display.note("the run is finished, so the objective measures nothing; a branch takes it: --from rev_N");
         }
         display.note(&format!(
-            "the run is finished; branch off with: tlaforge resume {} --from rev_N --at STATION",
+            "the run is finished; branch off with: tlaforge resume {} --from rev_N --at NODE",
             args.folder.display()
         ));
         return Ok(status(finished.outcome, finished.reason));

@@ -66,9 +66,9 @@ pub enum CheckerChoice {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Draft {
-    /// One call for each station that a model works at.
+    /// One call for each node that a model works at.
     #[default]
-    Stations,
+    Nodes,
     /// One call for all of them.
     Whole,
 }

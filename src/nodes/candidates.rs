@@ -16,8 +16,8 @@ use crate::journal::{Kind, Sha};
 use crate::llm::LlmError;
 use crate::pipeline::{
     Acceptance, Attempt, Candidate, CandidateFinished, CandidateReceived, CandidateStarted, Chosen, Entry, Errands,
-    Event, Facts, Feedback, GivenUp, Halt, LeadersNamed, Product, QuickCheck, RunError, RunEvent, RunView, Stage,
-    Standing, Station, StationError, StopReason, best, file, leaders, lifeline_of,
+    Event, Facts, Feedback, GivenUp, Halt, LeadersNamed, NodeError, NodeName, Product, QuickCheck, RunError, RunEvent,
+    RunView, Stage, Standing, StopReason, best, file, leaders, lifeline_of,
 };
 use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
@@ -41,10 +41,10 @@ fn patience(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default().max(LEAST_PATIENCE)
 }
 
-fn station_of(stage: Stage) -> Station {
+fn node_of(stage: Stage) -> NodeName {
     match stage {
-        Stage::Formalization => Station::Formalize,
-        Stage::Properties => Station::GenerateInvariants,
+        Stage::Formalization => NodeName::Formalize,
+        Stage::Properties => NodeName::GenerateInvariants,
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) async fn perform<'run>(
     view: &RunView,
     attempt: &Attempt<'run>,
     errands: &Errands<'run>,
-) -> Result<Product, StationError> {
+) -> Result<Product, NodeError> {
     if let Some(chosen) = attempt.recall(RunEvent::try_as_candidate_chosen_ref) {
         let winner = received(attempt, chosen.chosen, None).ok_or_else(|| unknown(chosen.chosen))?;
         return Ok(product(&winner));
@@ -139,7 +139,7 @@ fn why(winner: &Candidate, all: &[Candidate]) -> String {
     format!("{}; {rest}", winner.words())
 }
 
-fn unknown(candidate: u32) -> StationError {
+fn unknown(candidate: u32) -> NodeError {
     let message = match candidate {
         0 => "no formalization came".to_owned(),
         number => format!("candidate {number} was chosen, and the journal does not hold it"),
@@ -162,7 +162,7 @@ fn product(winner: &Candidate) -> Product {
     let Some(source) = &winner.source else {
         let text = winner.why.clone().unwrap_or_default();
         let from = "your last answer could not be read".to_owned();
-        let feedback = vec![Feedback { station: Station::Formalize, from, text }];
+        let feedback = vec![Feedback { node: NodeName::Formalize, from, text }];
         return Product { event: Event::Unreadable, artifacts, feedback, facts: Facts::Nothing };
     };
     artifacts.insert(file::SOURCE.to_owned(), source.clone());
@@ -178,11 +178,11 @@ impl Contest<'_, '_> {
         candidates: &[u32],
         stage: Stage,
         drafted: &[Candidate],
-    ) -> Result<Vec<Candidate>, StationError> {
+    ) -> Result<Vec<Candidate>, NodeError> {
         let (tell, mut words) = mpsc::unbounded_channel();
         let (over, is_over) = watch::channel(false);
-        let station = station_of(stage);
-        let late = |number: &u32| self.desk.comes_late(&self.attempt.apart(*number, Some(stage)), station);
+        let node = node_of(stage);
+        let late = |number: &u32| self.desk.comes_late(&self.attempt.apart(*number, Some(stage)), node);
         // Where a recording was made with more of them, those that were in time there may not be among these.
         let in_time = candidates.iter().any(|number| !late(number));
         let mut open: BTreeSet<u32> = candidates.iter().copied().collect();
@@ -240,7 +240,7 @@ impl Contest<'_, '_> {
     }
 
     /// `formalize` receives what a candidate came to.
-    fn receive(&self, one: &Candidate, stage: Stage) -> Result<(), StationError> {
+    fn receive(&self, one: &Candidate, stage: Stage) -> Result<(), NodeError> {
         let received = CandidateReceived { candidate: one.candidate, stage, points: one.points() };
         let is_this = |event: &RunEvent| {
             let known = event.try_as_candidate_received_ref();
@@ -260,7 +260,7 @@ impl Contest<'_, '_> {
         drafted: Option<Candidate>,
         tell: mpsc::UnboundedSender<Word>,
         (over, is_late): (watch::Receiver<bool>, bool),
-    ) -> Result<(), StationError> {
+    ) -> Result<(), NodeError> {
         let stage = if drafted.is_none() { Stage::Formalization } else { Stage::Properties };
         let mut own = self.attempt.apart(number, Some(stage));
         own.over = Some(over);
@@ -324,8 +324,8 @@ impl<'run> Way<'run> {
         };
         let came = match done {
             Ok(one) => Word::Finished(Box::new(one)),
-            Err(StationError::Run(error)) => return Err(error),
-            Err(StationError::Halt(halt)) => {
+            Err(NodeError::Run(error)) => return Err(error),
+            Err(NodeError::Halt(halt)) => {
                 // What it has answered stays, whatever became of the tools behind it.
                 let answer =
                     |entry: &Entry| Some((entry.rev, entry.event.try_as_answer_received_ref()?.artifact.clone()));
@@ -342,7 +342,7 @@ impl<'run> Way<'run> {
     }
 
     /// Drafted, translated, parsed and quickly checked.
-    async fn draft(&mut self, attempt: &Attempt<'run>) -> Result<Candidate, StationError> {
+    async fn draft(&mut self, attempt: &Attempt<'run>) -> Result<Candidate, NodeError> {
         let number = attempt.candidate;
         let answered = formalize::perform(self.desk, &self.view, attempt).await?;
         let answer = answered.artifacts.get(formalize::ANSWER).cloned();
@@ -381,7 +381,7 @@ impl<'run> Way<'run> {
 
     /// The accepted module, with small values for its constants and without properties: whether it can be evaluated, moves
     /// and does not get stuck. Where no values are known, why not.
-    async fn quick_check(&self, attempt: &Attempt<'_>) -> Result<Result<QuickCheck, String>, StationError> {
+    async fn quick_check(&self, attempt: &Attempt<'_>) -> Result<Result<QuickCheck, String>, NodeError> {
         if let Some(quick) = attempt.recall(RunEvent::try_as_quickly_checked_ref) {
             return Ok(Ok(quick.clone()));
         }
@@ -398,7 +398,7 @@ impl<'run> Way<'run> {
         let cfg_text = std::iter::once("SPECIFICATION Spec".to_owned()).chain(lines).collect::<Vec<_>>().join("\n");
         let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(Err("its constants have unusual names".to_owned())) };
         let spec = SpecText { name: module.name.clone(), text, beside: Vec::new() };
-        let limits = self.desk.limits_of(attempt, Station::Formalize);
+        let limits = self.desk.limits_of(attempt, NodeName::Formalize);
         let cx = ToolContext { limits: &limits, progress: &|_| {}, ..self.desk.tools() };
         let request = CheckRequest { spec, cfg_text, cfg };
         let checked = self.desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
@@ -408,7 +408,7 @@ impl<'run> Way<'run> {
     }
 
     /// A leader is given properties, and is checked with them.
-    async fn properties(&mut self, attempt: &Attempt<'run>, drafted: Candidate) -> Result<Candidate, StationError> {
+    async fn properties(&mut self, attempt: &Attempt<'run>, drafted: Candidate) -> Result<Candidate, NodeError> {
         let number = attempt.candidate;
         let validated = Product {
             event: Event::Validated(Acceptance::Accepted),
@@ -449,7 +449,7 @@ impl<'run> Way<'run> {
     }
 }
 
-fn late() -> StationError {
+fn late() -> NodeError {
     Halt { reason: StopReason::Deadline, message: LlmError::Deadline.to_string() }.into()
 }
 

@@ -1,4 +1,4 @@
-//! Sends each job to its station.
+//! Sends each job to its node.
 
 use super::desk::Desk;
 use super::{
@@ -6,15 +6,15 @@ use super::{
     validate,
 };
 use crate::llm::LlmError;
-use crate::pipeline::{Attempt, Errands, Halt, Job, RunView, Station, Stations, StopReason, Working};
+use crate::pipeline::{Attempt, Errands, Halt, Job, NodeName, Nodes, RunView, StopReason, Working};
 
-/// All six stations and the second reader, at one desk.
+/// All six nodes and the second reader, at one desk.
 pub struct Crew {
     /// What they work with.
     pub desk: Desk,
 }
 
-impl Stations for Crew {
+impl Nodes for Crew {
     fn perform<'a, 'run: 'a>(
         &'run self,
         job: Job,
@@ -24,15 +24,15 @@ impl Stations for Crew {
     ) -> Working<'a> {
         let desk = &self.desk;
         let work: Working<'a> = match job {
-            Job::At(Station::InformalSpec) => Box::pin(informal_spec::perform(desk, view, attempt)),
-            Job::At(Station::Formalize) if candidates::are_due(view, attempt) => {
+            Job::At(NodeName::InformalSpec) => Box::pin(informal_spec::perform(desk, view, attempt)),
+            Job::At(NodeName::Formalize) if candidates::are_due(view, attempt) => {
                 Box::pin(candidates::perform(desk, view, attempt, errands))
             }
-            Job::At(Station::Formalize) => Box::pin(formalize::perform(desk, view, attempt)),
-            Job::At(Station::Validate) => Box::pin(validate::perform(desk, view, attempt)),
-            Job::At(Station::GenerateInvariants) => Box::pin(generate_invariants::perform(desk, view, attempt)),
-            Job::At(Station::ModelCheck) => Box::pin(model_check::perform(desk, view, attempt)),
-            Job::At(Station::Review) => Box::pin(review::perform(desk, view, attempt)),
+            Job::At(NodeName::Formalize) => Box::pin(formalize::perform(desk, view, attempt)),
+            Job::At(NodeName::Validate) => Box::pin(validate::perform(desk, view, attempt)),
+            Job::At(NodeName::GenerateInvariants) => Box::pin(generate_invariants::perform(desk, view, attempt)),
+            Job::At(NodeName::ModelCheck) => Box::pin(model_check::perform(desk, view, attempt)),
+            Job::At(NodeName::Review) => Box::pin(review::perform(desk, view, attempt)),
             Job::SecondReading => Box::pin(second_reading::perform(desk, view, attempt)),
             Job::Mutants => Box::pin(strengthen::perform(desk, view, attempt)),
         };

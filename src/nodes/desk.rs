@@ -1,4 +1,4 @@
-//! What the stations share: a model to ask, tools to run, and a journal in which every answer is durable before anyone
+//! What the nodes share: a model to ask, tools to run, and a journal in which every answer is durable before anyone
 //! reads it.
 
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use super::workspace::lay_out;
 use crate::journal::{Kind, Sha, write_atomically};
 use crate::llm::{Answer, Caller, FailureKind, FileRead, LlmError, Note, Place, Request, RequestKey, Usage, Used};
 use crate::pipeline::{
-    AnswerFacts, AnswerLabels, AnswerNormalised, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, PartLeftOut,
-    ReadRefused, RequestSent, RunError, RunEvent, RunView, Station, StationError, StopReason,
+    AnswerFacts, AnswerLabels, AnswerNormalised, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, NodeError,
+    NodeName, PartLeftOut, ReadRefused, RequestSent, RunError, RunEvent, RunView, StopReason,
 };
 use crate::process::Cancel;
 use crate::prompt::{PromptError, PromptLibrary, Readable, index_path};
 use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain};
 
-/// Everything that a station works with.
+/// Everything that a node works with.
 pub struct Desk {
     /// What answers prompts.
     pub caller: Caller,
@@ -66,9 +66,9 @@ pub(super) struct Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    /// A question with the station's own role and its prompt of that purpose. Nothing is offered with it yet.
-    pub(super) fn at(station: Station, purpose: &'static str, attempt: &'a Attempt<'a>) -> Self {
-        let node = station.name();
+    /// A question with the node's own role and its prompt of that purpose. Nothing is offered with it yet.
+    pub(super) fn at(node: NodeName, purpose: &'static str, attempt: &'a Attempt<'a>) -> Self {
+        let node = node.name();
         Self {
             purpose,
             node,
@@ -123,7 +123,7 @@ const REPLAY: &str = "replay";
 
 impl Desk {
     /// Asks, unless the answer is already in the journal.
-    pub(super) async fn ask(&self, view: &RunView, ask: Ask<'_>) -> Result<Reply, StationError> {
+    pub(super) async fn ask(&self, view: &RunView, ask: Ask<'_>) -> Result<Reply, NodeError> {
         let attempt = ask.attempt;
         let decided = attempt.recall(|event| match event {
             RunEvent::AnswerTaken(a) if a.purpose == ask.purpose => Some((&a.artifact, &a.provider, &a.reads)),
@@ -167,7 +167,7 @@ impl Desk {
         provider: &str,
         reads: &[FileRead],
         attempt: &Attempt<'_>,
-    ) -> Result<Reply, StationError> {
+    ) -> Result<Reply, NodeError> {
         // Killed between the two, the answer is in the journal and not in the recording.
         self.write_record(attempt)?;
         let text = attempt.run.store().text(artifact).map_err(RunError::from)?;
@@ -175,7 +175,7 @@ impl Desk {
     }
 
     /// Lays the files out, and words the request.
-    fn request(&self, view: &RunView, ask: Ask<'_>) -> Result<Request, StationError> {
+    fn request(&self, view: &RunView, ask: Ask<'_>) -> Result<Request, NodeError> {
         let attempt = ask.attempt;
         let offered = lay_out(view, ask.attempt, ask.files.clone(), ask.docs, ask.exemplars)?;
         let mut data = ask.data.clone();
@@ -202,8 +202,8 @@ impl Desk {
     }
 
     /// Whether a recording says that this candidate's answer came when the decision had been made.
-    pub(super) fn comes_late(&self, attempt: &Attempt<'_>, station: Station) -> bool {
-        self.caller.comes_late(&draft_key(attempt, station))
+    pub(super) fn comes_late(&self, attempt: &Attempt<'_>, node: NodeName) -> bool {
+        self.caller.comes_late(&draft_key(attempt, node))
     }
 
     /// Whether the answers come from a recording. Every choice that depends on time is then made as the recording says,
@@ -218,7 +218,7 @@ impl Desk {
         mut request: Request,
         attempt: &Attempt<'_>,
         seen: Seen,
-    ) -> Result<Sample, StationError> {
+    ) -> Result<Sample, NodeError> {
         let RequestKey { purpose, candidate, .. } = request.key.clone();
         let known = attempt.recall(|event| match event {
             RunEvent::AnswerReceived(a) if a.purpose == purpose && a.candidate == candidate => Some(a),
@@ -279,7 +279,7 @@ impl Desk {
     }
 
     /// A place for a call. Of a candidate, none is taken any more once what it is asked for has been decided.
-    async fn place(&self, request: &Request, attempt: &Attempt<'_>) -> Result<Place<'_>, StationError> {
+    async fn place(&self, request: &Request, attempt: &Attempt<'_>) -> Result<Place<'_>, NodeError> {
         let ended = attempt.recall(|event| match event {
             RunEvent::CallFailed(CallFailed { purpose, failure, .. })
                 if *purpose == request.key.purpose && failure.kind == FailureKind::Budget =>
@@ -311,7 +311,7 @@ impl Desk {
     }
 
     /// Calls the model; what fails on the way is journaled before it is tried again.
-    async fn call(&self, place: Place<'_>, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, StationError> {
+    async fn call(&self, place: Place<'_>, request: &Request, attempt: &Attempt<'_>) -> Result<Answer, NodeError> {
         let mut trouble = None;
         let mut note = |note: Note| {
             if let Note::Failed(failure) = &note {
@@ -335,7 +335,7 @@ impl Desk {
     }
 
     /// Brings the recording up to date with the journal.
-    pub(super) fn write_record(&self, attempt: &Attempt<'_>) -> Result<(), StationError> {
+    pub(super) fn write_record(&self, attempt: &Attempt<'_>) -> Result<(), NodeError> {
         if let Some(path) = &self.record {
             let recording = recording_of(&attempt.run.entries(), attempt.run.store()).map_err(RunError::from)?;
             write_atomically(path, recording.render().as_bytes()).map_err(|source| RunError::Io {
@@ -347,7 +347,7 @@ impl Desk {
         Ok(())
     }
 
-    fn send(&self, request: &Request, attempt: &Attempt<'_>) -> Result<u64, StationError> {
+    fn send(&self, request: &Request, attempt: &Attempt<'_>) -> Result<u64, NodeError> {
         let prompt = attempt.keep(&format!("{}\n\n{}", request.role, request.prompt))?;
         let sent = RequestSent {
             purpose: request.key.purpose.clone(),
@@ -383,10 +383,10 @@ impl Desk {
     }
 }
 
-/// The first request of a candidate at a station, as a recording names it.
-pub(super) fn draft_key(attempt: &Attempt<'_>, station: Station) -> RequestKey {
+/// The first request of a candidate at a node, as a recording names it.
+pub(super) fn draft_key(attempt: &Attempt<'_>, node: NodeName) -> RequestKey {
     RequestKey {
-        node: station.name().to_owned(),
+        node: node.name().to_owned(),
         place: attempt.place,
         attempt: attempt.attempt,
         purpose: "draft".to_owned(),
@@ -432,7 +432,7 @@ fn note_refused(attempt: &Attempt<'_>, paths: &[String]) -> Result<(), RunError>
 }
 
 /// What was read of an answer; what had to be set aside for that is journaled.
-pub(super) fn as_read<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, StationError> {
+pub(super) fn as_read<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, NodeError> {
     if !read.normalised.is_empty() && !attempt.has(RunEvent::is_answer_normalised) {
         let normalised = AnswerNormalised { what: read.normalised };
         attempt.record(Kind::Act, RunEvent::AnswerNormalised(normalised))?;

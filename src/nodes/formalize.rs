@@ -7,14 +7,14 @@ use serde_json::json;
 use super::desk::{Ask, Desk, as_read};
 use super::whole;
 use super::workspace::{current, diagnostics_text, exemplar_modules, feedback_file, is_changed, numbered, offer_check};
-use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::pluscal;
 use crate::prompt::module;
 use crate::tla::without_translation;
 
 pub(super) const ANSWER: &str = "formalize.answer";
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
     let previous = match current(view, attempt, file::SOURCE)? {
         Some(text) => Some(text),
         None => current(view, attempt, ANSWER)?,
@@ -32,14 +32,14 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         } else {
             format!("The module was not accepted:\n\n{}", diagnostics_text(&view.rejected))
         };
-        files.push(("feedback.md".to_owned(), feedback_file(view.open_for(Station::Formalize), &otherwise)));
+        files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::Formalize), &otherwise)));
         offer_check(view, &mut data, &mut files);
         "repair"
     } else {
         "draft"
     };
-    let ask = Ask { data, files, exemplars: true, ..Ask::at(Station::Formalize, purpose, attempt) };
-    let reply = match whole::part(view, attempt, Station::Formalize, ANSWER)? {
+    let ask = Ask { data, files, exemplars: true, ..Ask::at(NodeName::Formalize, purpose, attempt) };
+    let reply = match whole::part(view, attempt, NodeName::Formalize, ANSWER)? {
         Some(part) => part,
         None => desk.ask(view, ask).await?,
     };
@@ -55,7 +55,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             event: Event::Unreadable,
             artifacts,
             feedback: vec![Feedback {
-                station: Station::Formalize,
+                node: NodeName::Formalize,
                 from: "your last answer could not be read".into(),
                 text: problem.what,
             }],

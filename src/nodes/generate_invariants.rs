@@ -9,17 +9,17 @@ use super::inspection::{Inspection, recall_inspection, record_inspection};
 use super::survivors::survivors_file;
 use super::whole;
 use super::workspace::{current, diagnostics_text, feedback_file, numbered, offer_check};
-use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{Sections, sections};
 use crate::tla::{self, Cfg, Merged, Module, check_cfg_names, merge, without_translation};
 use crate::toolchain::{SpecText, lint_cfg};
 
 pub(super) const ANSWER: &str = "generate_invariants.answer";
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
     let previous = current(view, attempt, ANSWER)?;
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
-    let has_feedback = view.open_for(Station::GenerateInvariants).next().is_some();
+    let has_feedback = view.open_for(NodeName::GenerateInvariants).next().is_some();
     let on_trial = view.strengthening.as_ref().filter(|_| view.state.on_trial);
     let mut data = json!({"has_previous": previous.is_some(), "has_feedback": has_feedback});
     let mut files = vec![
@@ -27,7 +27,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         ("Spec.tla".to_owned(), without_translation(&source)),
     ];
     if has_feedback {
-        files.push(("feedback.md".to_owned(), feedback_file(view.open_for(Station::GenerateInvariants), "")));
+        files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::GenerateInvariants), "")));
     }
     let purpose = match on_trial {
         Some(_) => "strengthen",
@@ -41,9 +41,9 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     if purpose == "repair" {
         offer_check(view, &mut data, &mut files);
     }
-    let ask = Ask { data, files, ..Ask::at(Station::GenerateInvariants, purpose, attempt) };
+    let ask = Ask { data, files, ..Ask::at(NodeName::GenerateInvariants, purpose, attempt) };
     let part = match whole::of_candidate(view, attempt, ANSWER)? {
-        None => whole::part(view, attempt, Station::GenerateInvariants, ANSWER)?,
+        None => whole::part(view, attempt, NodeName::GenerateInvariants, ANSWER)?,
         part => part,
     };
     let reply = match part {
@@ -98,15 +98,11 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
 }
 
 fn feedback(from: &str, text: String) -> Feedback {
-    Feedback { station: Station::GenerateInvariants, from: from.to_owned(), text }
+    Feedback { node: NodeName::GenerateInvariants, from: from.to_owned(), text }
 }
 
 /// Merges by parse tree, looks up every name that the configuration lists, translates and parses.
-async fn put_together(
-    desk: &Desk,
-    source: &str,
-    read: &Sections,
-) -> Result<(Inspection, Option<Merged>), StationError> {
+async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<(Inspection, Option<Merged>), NodeError> {
     let sections = tla::Sections {
         invariants: &read.invariants,
         properties: &read.properties,

@@ -8,7 +8,7 @@ use super::desk::{Ask, Desk, Reply, as_read};
 use super::whole;
 use super::workspace::{current, documents, exemplar_modules, feedback_file, is_changed, numbered};
 use crate::journal::Sha;
-use crate::pipeline::{Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::pipeline::{Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::prompt::{
     Document, Problem, Readable, Requirement, fences, look_up, lost_requirements, normalise, outside_fences, parts,
     requirements,
@@ -16,7 +16,7 @@ use crate::prompt::{
 
 const ANSWER: &str = "informal_spec.answer";
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
     let documents = documents(view, attempt)?;
     let asked_again = view.state.unreadable;
     let answer = current(view, attempt, ANSWER)?;
@@ -27,7 +27,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         None => current(view, attempt, file::INFORMAL)?.or(answer),
     };
     let settings = &view.settings;
-    let flaw_open = view.state.repaired && view.open_for(Station::InformalSpec).any(Feedback::is_confirmed_flaw);
+    let flaw_open = view.state.repaired && view.open_for(NodeName::InformalSpec).any(Feedback::is_confirmed_flaw);
     let as_whole = previous.is_none() && whole::is_due(view, attempt);
     let mut data = json!({
         "concern": settings.concern, "interface": settings.interface, "flaw_open": flaw_open,
@@ -36,13 +36,13 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let mut files = Vec::new();
     let purpose = if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), numbered(&previous)));
-        let open = feedback_file(view.open_for(Station::InformalSpec), "Nothing in particular: read it once more.");
+        let open = feedback_file(view.open_for(NodeName::InformalSpec), "Nothing in particular: read it once more.");
         files.push(("feedback.md".to_owned(), open));
         "repair"
     } else {
         "draft"
     };
-    let mut ask = Ask { files, docs: true, ..Ask::at(Station::InformalSpec, purpose, attempt) };
+    let mut ask = Ask { files, docs: true, ..Ask::at(NodeName::InformalSpec, purpose, attempt) };
     if as_whole {
         data["exemplars"] = json!(exemplar_modules(view));
         (ask.purpose, ask.exemplars) = (whole::PURPOSE, true);
@@ -66,7 +66,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
             event: Event::Unreadable,
             artifacts,
             feedback: vec![Feedback {
-                station: Station::InformalSpec,
+                node: NodeName::InformalSpec,
                 from: "your last answer could not be read".into(),
                 text: problem.what,
             }],
@@ -77,8 +77,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
 
 type Read = Result<Readable<(String, Vec<Requirement>)>, Problem>;
 
-/// This station's part of an answer that drafts all at once; the whole answer where it has none.
-fn own_part(attempt: &Attempt<'_>, whole: Reply) -> Result<(Sha, Read), StationError> {
+/// This node's part of an answer that drafts all at once; the whole answer where it has none.
+fn own_part(attempt: &Attempt<'_>, whole: Reply) -> Result<(Sha, Read), NodeError> {
     let mut parts = parts(&whole.text);
     match parts.informal {
         Ok(text) => {

@@ -2,7 +2,7 @@
 
 use super::desk::Desk;
 use crate::journal::Kind;
-use crate::pipeline::{Attempt, RunError, RunEvent, StationError, ToolFinished};
+use crate::pipeline::{Attempt, NodeError, RunError, RunEvent, ToolFinished};
 use crate::tla::{Diagnostic, Merged, Stage, forbidden_blocks};
 use crate::toolchain::{ParseOutcome, SpecText, ToolError, Translation};
 
@@ -59,7 +59,7 @@ pub(super) fn record_inspection(
     tool: &str,
     inspection: &Inspection,
     merged: Option<&Merged>,
-) -> Result<(), StationError> {
+) -> Result<(), NodeError> {
     let module = inspection.module.as_ref().map(|text| attempt.keep(text)).transpose()?;
     let finished = ToolFinished {
         tool: tool.to_owned(),
@@ -74,7 +74,7 @@ pub(super) fn record_inspection(
 }
 
 /// The inspection of this attempt from before a crash.
-pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspection>, StationError> {
+pub(super) fn recall_inspection(attempt: &Attempt<'_>) -> Result<Option<Inspection>, NodeError> {
     let Some(inspected) = attempt.recall(RunEvent::try_as_tool_finished_ref) else { return Ok(None) };
     let module = inspected.module.as_ref().map(|sha| attempt.run.store().text(sha));
     let module = module.transpose().map_err(RunError::from)?;

@@ -10,8 +10,8 @@ use crate::journal::{Kind, Sha};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
 use crate::pipeline::{
-    AnswerReceived, AnswerTaken, Attempt, Forecast, Foreseen, Halt, Intervened, Record, RunEvent, Sampled,
-    StationError, StopReason, lifeline_of,
+    AnswerReceived, AnswerTaken, Attempt, Forecast, Foreseen, Halt, Intervened, NodeError, Record, RunEvent, Sampled,
+    StopReason, lifeline_of,
 };
 
 /// A sample, and what taking it would come to.
@@ -42,7 +42,7 @@ impl Desk {
         request: Request,
         attempt: &Attempt<'_>,
         intervening: &Intervening,
-    ) -> Result<Reply, StationError> {
+    ) -> Result<Reply, NodeError> {
         let first = self.try_out(request.clone(), intervening, attempt).await?;
         let Some((rule, which)) = first.met() else {
             attempt.run.append(settled(&first.sample, attempt).into_iter().collect())?;
@@ -79,7 +79,7 @@ impl Desk {
         request: Request,
         intervening: &Intervening,
         attempt: &Attempt<'_>,
-    ) -> Result<Tried, StationError> {
+    ) -> Result<Tried, NodeError> {
         let mut sample = self.sample(request.clone(), attempt, Seen::IfTaken).await?;
         self.label(&request, &mut sample, attempt).await?;
         let mut forecast = attempt.run.forecast(as_if_taken(&sample, attempt))?;
@@ -103,7 +103,7 @@ impl Desk {
         which: Intervention,
         intervening: &Intervening,
         (violated, attempt): (&[Foreseen], &Attempt<'_>),
-    ) -> Result<Request, StationError> {
+    ) -> Result<Request, NodeError> {
         let mut request = first.clone();
         request.key.candidate = candidate;
         let with = |name: &str, rules: Value| {
@@ -153,7 +153,7 @@ fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
 }
 
 /// That a candidate's answer is taken, now that it was chosen; nothing if it was no answer of its own.
-pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Result<Option<Record>, StationError> {
+pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Result<Option<Record>, NodeError> {
     let lifeline = lifeline_of(candidate);
     let offered = attempt.run.find_last(lifeline, |entry| match &entry.event {
         RunEvent::AnswerOffered(offered) if offered.artifact == *answer => Some(AnswerTaken::from(offered.clone())),

@@ -7,7 +7,7 @@ use crate::llm::{Request, RequestKey};
 use crate::monitor::labels::Labels;
 use crate::monitor::{LABEL_NODE, LabelingPrompt, Propositions, StepText};
 use crate::pipeline::{
-    AnswerLabels, AnswerReceived, Attempt, Halt, Labelled, RunError, RunEvent, StationError, StopReason,
+    AnswerLabels, AnswerReceived, Attempt, Halt, Labelled, NodeError, RunError, RunEvent, StopReason,
 };
 
 impl Desk {
@@ -18,7 +18,7 @@ impl Desk {
         request: &Request,
         sample: &mut Sample,
         attempt: &Attempt<'_>,
-    ) -> Result<(), StationError> {
+    ) -> Result<(), NodeError> {
         let propositions = attempt.run.labels();
         if propositions.is_empty() {
             return Ok(());
@@ -67,7 +67,7 @@ impl Desk {
         step: &StepText,
         propositions: &Propositions,
         attempt: &Attempt<'_>,
-    ) -> Result<(Labels, Vec<AnswerReceived>), StationError> {
+    ) -> Result<(Labels, Vec<AnswerReceived>), NodeError> {
         // Whoever labels has nothing to read but the step.
         let workspace = request.workspace.join(LABEL_NODE);
         std::fs::create_dir_all(&workspace).map_err(|source| RunError::Io {

@@ -1,4 +1,4 @@
-//! The six stations at work, one file each; they never import each other. What they share is the desk: asking a model
+//! The six nodes at work, one file each; they never import each other. What they share is the desk: asking a model
 //! and keeping what it answered.
 
 mod candidates;

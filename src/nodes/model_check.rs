@@ -7,12 +7,12 @@ use super::desk::{Desk, tool_trouble};
 use super::workspace::current;
 use crate::journal::{Kind, Sha};
 use crate::pipeline::{
-    Attempt, CheckRecord, Event, Facts, Halt, Product, RunEvent, RunView, Station, StationError, StopReason, file,
+    Attempt, CheckRecord, Event, Facts, Halt, NodeError, NodeName, Product, RunEvent, RunView, StopReason, file,
 };
 use crate::tla::{Cfg, Checked, Reached, WitnessOutcome, asserting};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
     let output = match attempt.recall(RunEvent::try_as_check_finished_ref) {
         Some(check) => check.output.clone(),
         None => check(desk, view, attempt).await?,
@@ -25,7 +25,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     })
 }
 
-async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha, StationError> {
+async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha, NodeError> {
     let (Some(module_sha), Some(cfg_sha)) = (view.artifact(file::MODULE), view.artifact(file::CFG)) else {
         return Err(Halt {
             reason: StopReason::Tool,
@@ -51,7 +51,7 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     let cfg = Cfg { witnesses, ..cfg };
     let request =
         CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
-    let limits = desk.limits_of(attempt, Station::GenerateInvariants);
+    let limits = desk.limits_of(attempt, NodeName::GenerateInvariants);
     let cx = ToolContext { limits: &limits, ..desk.tools() };
     let began = Instant::now();
     let mut checked = desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;

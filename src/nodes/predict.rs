@@ -11,7 +11,7 @@ use super::workspace::{offer, withdraw};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
 use crate::monitor::{How, Prediction};
-use crate::pipeline::{AnswerFacts, AnswerReceived, AnswerTaken, Attempt, Predicted, RunEvent, StationError};
+use crate::pipeline::{AnswerFacts, AnswerReceived, AnswerTaken, Attempt, NodeError, Predicted, RunEvent};
 use crate::prompt::json_object;
 use crate::temporal::Standing;
 
@@ -28,7 +28,7 @@ impl Desk {
         sample: &Sample,
         prediction: &Prediction,
         attempt: &Attempt<'_>,
-    ) -> Result<BTreeMap<String, f64>, StationError> {
+    ) -> Result<BTreeMap<String, f64>, NodeError> {
         let undecided = attempt.run.foresee(as_if_taken(sample, attempt), attempt.taken_before.len())?;
         if undecided.is_empty() {
             return Ok(BTreeMap::new());
@@ -102,7 +102,7 @@ impl Desk {
         prediction: &Prediction,
         (number, rules): (u32, &BTreeMap<String, Vec<Standing>>),
         attempt: &Attempt<'_>,
-    ) -> Result<Request, StationError> {
+    ) -> Result<Request, NodeError> {
         let words = attempt.run.rules_in_words();
         let rules = words.iter().filter(|(rule, _)| rules.contains_key(rule));
         let rules: Vec<Value> = rules.map(|(rule, means)| json!({"rule": rule, "means": means})).collect();

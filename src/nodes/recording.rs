@@ -3,7 +3,7 @@
 use crate::journal::{ArtifactStore, StoreError, is_apart};
 use crate::llm::{Recorded, Recording, RequestKey, Timing};
 use crate::mutation::Outcome;
-use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, RunEvent, Stage, Station, lifeline_of};
+use crate::pipeline::{AnswerFacts, Entry, MAX_CANDIDATES, NodeName, RunEvent, Stage, lifeline_of};
 
 /// The answers of the line of revisions that led to where the run stands. Each revision of it is one pass, as in a run
 /// without branches: a branch counts its passes from 0, and would overwrite what it came from.
@@ -47,7 +47,7 @@ pub fn recording_of(entries: &[Entry], store: &ArtifactStore) -> Result<Recordin
 fn timing_of(entry: &Entry, line: &[u32]) -> Option<Timing> {
     let place = line.iter().position(|rev| *rev == entry.rev)?;
     let (out_of_time, timed_out, unjudged) = match &entry.event {
-        RunEvent::CheckFinished(check) if entry.lifeline == Station::ModelCheck.name() => {
+        RunEvent::CheckFinished(check) if entry.lifeline == NodeName::ModelCheck.name() => {
             let late = check.outcome.witnesses.iter().filter(|witness| witness.out_of_time);
             (check.outcome.verdict.is_out_of_time(), late.map(|witness| witness.name.clone()).collect(), Vec::new())
         }
@@ -84,8 +84,8 @@ fn is_late(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
 }
 
 fn stage_of(node: &str) -> Stage {
-    match Station::by_name(node) {
-        Some(Station::Formalize) => Stage::Formalization,
+    match NodeName::by_name(node) {
+        Some(NodeName::Formalize) => Stage::Formalization,
         _ => Stage::Properties,
     }
 }

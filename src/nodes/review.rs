@@ -11,8 +11,8 @@ use super::review_text::{quotes, review_text, source};
 use super::workspace::{current, documents, feedback_file, is_changed, numbered};
 use crate::journal::Sha;
 use crate::pipeline::{
-    ApprovalClause, Attempt, Event, Facts, Feedback, Issue, Product, Review, ReviewFacts, ReviewVerdict, RunView,
-    Standing, Station, StationError, file,
+    ApprovalClause, Attempt, Event, Facts, Feedback, Issue, NodeError, NodeName, Product, Review, ReviewFacts,
+    ReviewVerdict, RunView, Standing, file,
 };
 use crate::prompt::{Document, Problem, Readable, json_object, show_invisible};
 use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
@@ -23,7 +23,7 @@ const SCHEMA: &str = include_str!("review_schema.json");
 /// Raw output beyond this size is offered cut in the middle: the verdict, counts and trace stand in `check.md`.
 const OUTPUT_BYTES: usize = 12_000;
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
     let module = current(view, attempt, file::MODULE)?;
     let cfg = current(view, attempt, file::CFG)?;
     let parsed = module.as_deref().and_then(|text| desk.shelf.module(text).ok());
@@ -54,18 +54,18 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let data =
         json!({"has_output": output.is_some(), "changed": is_changed(view, attempt)?, "objective": objective(view)});
     files.extend(output.map(|text| ("tlc_output.txt".to_owned(), text)));
-    let again = view.open_for(Station::Review).next().is_some();
+    let again = view.open_for(NodeName::Review).next().is_some();
     let previous = current(view, attempt, ANSWER)?;
     let purpose = match previous {
         Some(previous) if again => {
             files.push(("previous.md".to_owned(), numbered(&previous)));
-            files.push(("feedback.md".to_owned(), feedback_file(view.open_for(Station::Review), "")));
+            files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::Review), "")));
             "repair"
         }
         _ => "draft",
     };
     let schema = Some(schema_of(SCHEMA));
-    let ask = Ask { data, files, docs: true, schema, ..Ask::at(Station::Review, purpose, attempt) };
+    let ask = Ask { data, files, docs: true, schema, ..Ask::at(NodeName::Review, purpose, attempt) };
     let reply = desk.ask(view, ask).await?;
     let (module_sha, cfg_sha) = (Sha::of(&shown_module), Sha::of(&shown_cfg));
     // Who was recorded read the check of that run: what a check says holds times, so no other run repeats its words.
@@ -117,7 +117,7 @@ fn judge(
     unread: Vec<String>,
     documents: &[Document],
     artifacts: BTreeMap<String, Sha>,
-) -> Result<Product, StationError> {
+) -> Result<Product, NodeError> {
     let facts = subject.approval(Some(&review), unread.clone());
     let flaw_facts = (review.verdict == ReviewVerdict::Flaw).then(|| subject.flaw(&review, documents, unread));
     let judgement = attempt.run.judge(subject.view, &facts, flaw_facts.as_ref())?;
@@ -137,16 +137,16 @@ fn judge(
         ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: Some(clause), .. } => {
             let why = flaw_facts.as_ref().map(|f| clause.words(f)).unwrap_or_default();
             feedback.push(Feedback {
-                station: Station::Formalize,
+                node: NodeName::Formalize,
                 from: "a claim of a flaw in the protocol was refused".into(),
                 text: format!("{why}\n\nThe review said: {}", review.summary),
             });
         }
         // The violation is what the claim rests on: the second reader decides what follows from it.
         ReviewFacts { verdict: ReviewVerdict::Flaw, flaw: None, .. } => {}
-        // What the next review is told speaks of this one: where another station works first, it is told nothing.
+        // What the next review is told speaks of this one: where another node works first, it is told nothing.
         ReviewFacts { verdict: ReviewVerdict::Revise, earliest: Some(_), approval: Some(clause), .. }
-            if clause.station() == Station::Review => {}
+            if clause.node() == NodeName::Review => {}
         ReviewFacts { approval: Some(clause), .. } => feedback.push(guard_feedback(clause, &facts)),
         _ => {}
     }
@@ -171,18 +171,18 @@ fn unreadable(
     problem: Problem,
     unread: Vec<String>,
     artifacts: BTreeMap<String, Sha>,
-) -> Result<Product, StationError> {
+) -> Result<Product, NodeError> {
     let facts = subject.approval(None, unread);
     let judgement = attempt.run.judge(subject.view, &facts, None)?;
     let standing = subject.standing(&judgement, None);
     let clause = judgement.approval();
     let feedback = if subject.view.state.unreadable {
         // The next review starts afresh: what the guard has for it stands in its facts.
-        let clause = clause.filter(|clause| clause.station() != Station::Review);
+        let clause = clause.filter(|clause| clause.node() != NodeName::Review);
         clause.map(|clause| guard_feedback(clause, &facts)).into_iter().collect()
     } else {
         let from = "your last review could not be read".to_owned();
-        vec![Feedback { station: Station::Review, from, text: problem.what }]
+        vec![Feedback { node: NodeName::Review, from, text: problem.what }]
     };
     let best_inconclusive = best_inconclusive(subject.view, standing);
     Ok(Product {
@@ -217,14 +217,14 @@ fn read(answer: &str) -> Result<Readable<Review>, Problem> {
 
 fn issue_feedback(issue: &Issue) -> Feedback {
     Feedback {
-        station: issue.station(),
+        node: issue.node(),
         from: source(issue),
         text: format!("{}\n\nSuggestion: {}", issue.description, issue.suggestion),
     }
 }
 
 fn guard_feedback(clause: ApprovalClause, facts: &crate::pipeline::ApprovalFacts) -> Feedback {
-    Feedback { station: clause.station(), from: "the guard on approval".into(), text: clause.words(facts) }
+    Feedback { node: clause.node(), from: "the guard on approval".into(), text: clause.words(facts) }
 }
 
 fn cut_middle(text: &str) -> String {
@@ -259,7 +259,7 @@ mod tests {
             assert!(read(answer).is_err(), "{answer}");
         }
         let review = read("```json\n{\"verdict\":\"revise\",\"issues\":[{\"severity\":\"major\",\"category\":\"cfg_mismatch\",\"blame\":null,\"description\":\"abstraction is fine\"}]}\n```").unwrap();
-        assert_eq!(review.value.earliest(), Some(Station::GenerateInvariants));
+        assert_eq!(review.value.earliest(), Some(NodeName::GenerateInvariants));
     }
 
     #[test]

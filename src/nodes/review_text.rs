@@ -61,7 +61,7 @@ pub(super) fn review_text(review: &Review, refused: Refused, quotes: &Quotes, ch
     if !review.issues.is_empty() {
         text.push_str("\n## Issues\n\n");
         for issue in &review.issues {
-            let _ = writeln!(text, "- {} (for {}): {}", source(issue), issue.station(), issue.description.trim());
+            let _ = writeln!(text, "- {} (for {}): {}", source(issue), issue.node(), issue.description.trim());
             if !issue.suggestion.trim().is_empty() {
                 let _ = writeln!(text, "  Suggestion: {}", issue.suggestion.trim());
             }

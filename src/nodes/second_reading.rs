@@ -10,7 +10,7 @@ use super::facts::enlarged;
 use super::workspace::{current, numbered};
 use crate::journal::Kind;
 use crate::pipeline::{
-    Attempt, Event, Facts, Feedback, Product, RunEvent, RunView, Station, StationError, Unreadable, file,
+    Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, Unreadable, file,
 };
 use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
 use crate::tla::{UNCUT, probe_lines, trace_table};
@@ -26,7 +26,7 @@ struct Opinion {
     why: String,
 }
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
     let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
     let requirement = flaw.and_then(|f| view.requirements.iter().find(|r| r.id == f.requirement));
     let trace = view.check().and_then(|c| c.outcome.trace.as_ref());
@@ -69,7 +69,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         files,
         docs: true,
         schema: Some(schema_of(SCHEMA)),
-        ..Ask::at(Station::Review, "second_reading", attempt)
+        ..Ask::at(NodeName::Review, "second_reading", attempt)
     };
     let reply = desk.ask(view, ask).await?;
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
@@ -85,13 +85,13 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     };
     let feedback = if opinion.agrees {
         vec![Feedback {
-            station: Station::InformalSpec,
+            node: NodeName::InformalSpec,
             from: Feedback::CONFIRMED_FLAW.into(),
             text: format!("{claim}\nThe second reader: {}", opinion.why),
         }]
     } else {
         vec![Feedback {
-            station: Station::Formalize,
+            node: NodeName::Formalize,
             from: "a claim of a flaw in the protocol was refused by the second reader".into(),
             text: opinion.why.clone(),
         }]

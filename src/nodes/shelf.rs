@@ -1,4 +1,4 @@
-//! The modules that the stations looked at last: several look at the same text one after the other, and reading it is
+//! The modules that the nodes looked at last: several look at the same text one after the other, and reading it is
 //! what costs most in a run besides the tools and the disk.
 
 use std::collections::VecDeque;

@@ -13,7 +13,7 @@ use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_of_one, mutants, requirements_touched,
 };
 use crate::pipeline::{
-    Attempt, Event, Facts, Judged, JudgedMutant, Product, RunEvent, RunView, StationError, file, unfit_check,
+    Attempt, Event, Facts, Judged, JudgedMutant, NodeError, Product, RunEvent, RunView, file, unfit_check,
 };
 use crate::tla::{Cfg, Module, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError};
@@ -27,7 +27,7 @@ const TIME: Duration = Duration::from_secs(180);
 /// The name of the file, for the names of mutants.
 const FILE: &str = "Spec.tla";
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
     // Properties on trial are measured by the mutants that were judged before them.
     let before = view.strengthening.as_ref().filter(|_| view.state.on_trial).map(|s| &s.now);
     let judged = match attempt.recall(RunEvent::try_as_mutants_judged_ref) {
@@ -63,7 +63,7 @@ async fn judge(
     view: &RunView,
     attempt: &Attempt<'_>,
     before: Option<&Judged>,
-) -> Result<Judged, StationError> {
+) -> Result<Judged, NodeError> {
     let began = Instant::now();
     let timing = desk.timing(attempt);
     if timing.is_some_and(|timing| timing.out_of_time) {

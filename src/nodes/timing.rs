@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::desk::{Desk, draft_key};
 use crate::llm::Timing;
-use crate::pipeline::{Attempt, Station};
+use crate::pipeline::{Attempt, NodeName};
 use crate::toolchain::Limits;
 
 /// The wall time of a quick check.
@@ -29,8 +29,8 @@ impl Desk {
 
     /// The limits of a check: a candidate's is a quick one. In a replay, a check that did not end in time does not begin,
     /// and any other has the time that it needs, however slow this machine is.
-    pub(super) fn limits_of(&self, attempt: &Attempt<'_>, station: Station) -> Limits {
-        let timed_out = || self.caller.check_timed_out(&draft_key(attempt, station));
+    pub(super) fn limits_of(&self, attempt: &Attempt<'_>, node: NodeName) -> Limits {
+        let timed_out = || self.caller.check_timed_out(&draft_key(attempt, node));
         let check = match (attempt.candidate, self.timing(attempt)) {
             (0, Some(timing)) if timing.out_of_time => Duration::ZERO,
             (0, Some(_)) => self.replay_limit(),

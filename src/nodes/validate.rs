@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::desk::{Desk, tool_trouble};
 use super::inspection::{recall_inspection, record_inspection};
 use super::workspace::{current, diagnostics_text};
-use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, Product, RunView, Station, StationError, file};
+use crate::pipeline::{Acceptance, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunView, file};
 use crate::tla::{Diagnostic, parsed_by};
 
-pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, StationError> {
+pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
     let source = current(view, attempt, file::SOURCE)?.unwrap_or_default();
     let inspection = match recall_inspection(attempt)? {
         Some(inspection) => inspection,
@@ -59,7 +59,7 @@ fn rejected(from: &str, text: &str, diagnostics: Vec<Diagnostic>) -> Product {
     Product {
         event: Event::Validated(Acceptance::Rejected),
         artifacts: BTreeMap::new(),
-        feedback: vec![Feedback { station: Station::Formalize, from, text }],
+        feedback: vec![Feedback { node: NodeName::Formalize, from, text }],
         facts: Facts::Rejected { diagnostics },
     }
 }

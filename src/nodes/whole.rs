@@ -1,15 +1,15 @@
-//! Drafting as a whole: one answer in the first pass of a run, of which each station takes its part. Whatever is not in
-//! it, or was drafted for something that it does not hold, is asked for at its own station.
+//! Drafting as a whole: one answer in the first pass of a run, of which each node takes its part. Whatever is not in
+//! it, or was drafted for something that it does not hold, is asked for at its own node.
 
 use super::desk::Reply;
 use super::intervene::taken_of;
 use super::workspace::current;
 use crate::config::Draft;
 use crate::journal::Kind;
-use crate::pipeline::{Attempt, PartMissing, PartTaken, RunError, RunEvent, RunView, Station, StationError, file};
+use crate::pipeline::{Attempt, NodeError, NodeName, PartMissing, PartTaken, RunError, RunEvent, RunView, file};
 use crate::prompt::{module, parts};
 
-/// The artifact that later stations find their parts in.
+/// The artifact that later nodes find their parts in.
 pub(super) const ANSWER: &str = "whole.answer";
 /// The purpose of the request.
 pub(super) const PURPOSE: &str = "whole";
@@ -24,7 +24,7 @@ pub(super) fn is_due(view: &RunView, attempt: &Attempt<'_>) -> bool {
 }
 
 /// The properties of the candidate that was chosen, where it has some and the module is still its own.
-pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> Result<Option<Reply>, StationError> {
+pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> Result<Option<Reply>, NodeError> {
     let chosen = view.chosen().filter(|one| one.source.as_ref() == view.artifact(file::SOURCE));
     let Some(sha) = chosen.and_then(|one| one.properties.clone()).filter(|_| view.artifact(own).is_none()) else {
         return Ok(None);
@@ -42,13 +42,13 @@ pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> 
     Ok(Some(Reply { text, sha, reads: Vec::new(), replayed: false }))
 }
 
-/// A station's part, where there is one that it has not answered yet; `own` is the artifact of its own answers.
+/// A node's part, where there is one that it has not answered yet; `own` is the artifact of its own answers.
 pub(super) fn part(
     view: &RunView,
     attempt: &Attempt<'_>,
-    station: Station,
+    node: NodeName,
     own: &str,
-) -> Result<Option<Reply>, StationError> {
+) -> Result<Option<Reply>, NodeError> {
     // What was drafted as a whole is the first candidate; the others are drafted for themselves.
     let other = attempt.candidate > 1 || view.chosen().is_some_and(|one| one.candidate > 1);
     if view.rev != 0 || view.artifact(own).is_some() || other {
@@ -57,11 +57,11 @@ pub(super) fn part(
     let Some(answer) = current(view, attempt, ANSWER)? else { return Ok(None) };
     let parts = parts(&answer);
     let has_module = parts.module.as_ref().is_some_and(|text| module(text, "Spec").is_ok());
-    let (part, why) = match station {
-        Station::Formalize => (parts.module, "it holds no module"),
+    let (part, why) = match node {
+        NodeName::Formalize => (parts.module, "it holds no module"),
         // Properties are drafted for a module: for one that is not there they mean nothing.
-        Station::GenerateInvariants if !has_module => (None, "its module was not there or could not be read"),
-        Station::GenerateInvariants => (parts.properties, "it holds no section of properties"),
+        NodeName::GenerateInvariants if !has_module => (None, "its module was not there or could not be read"),
+        NodeName::GenerateInvariants => (parts.properties, "it holds no section of properties"),
         _ => (None, "it is not asked for this"),
     };
     let of = view.artifact(ANSWER).cloned();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::files;
 use crate::llm::Offered;
-use crate::pipeline::{Attempt, Feedback, RunError, RunView, StationError, file};
+use crate::pipeline::{Attempt, Feedback, NodeError, RunError, RunView, file};
 use crate::prompt::{Document, changes, index, index_path};
 use crate::tla::{Diagnostic, UNCUT, outcome_text};
 
@@ -21,7 +21,7 @@ pub(super) fn lay_out(
     mut files: Vec<(String, String)>,
     docs: bool,
     exemplars: bool,
-) -> Result<Vec<Offered>, StationError> {
+) -> Result<Vec<Offered>, NodeError> {
     if docs {
         let documents = documents(view, attempt)?;
         files.push((index_path(documents.iter().map(|d| d.path.as_str())), index(&documents)));
@@ -40,7 +40,7 @@ pub(super) fn lay_out(
 }
 
 /// Lays a file out in the workspace.
-pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Offered, StationError> {
+pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Offered, NodeError> {
     let root = attempt.workspace();
     let at = root.join(path);
     let sha = attempt.keep(text)?;
@@ -54,7 +54,7 @@ pub(super) fn offer(attempt: &Attempt<'_>, path: &str, text: &str) -> Result<Off
 }
 
 /// Takes a file out of the workspace again.
-pub(super) fn withdraw(attempt: &Attempt<'_>, path: &str) -> Result<(), StationError> {
+pub(super) fn withdraw(attempt: &Attempt<'_>, path: &str) -> Result<(), NodeError> {
     let at = attempt.workspace().join(path);
     match std::fs::remove_file(&at) {
         Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(trouble_at("remove", &at, source).into()),
@@ -63,7 +63,7 @@ pub(super) fn withdraw(attempt: &Attempt<'_>, path: &str) -> Result<(), StationE
 }
 
 /// The documents of the run.
-pub(super) fn documents(view: &RunView, attempt: &Attempt<'_>) -> Result<Vec<Document>, StationError> {
+pub(super) fn documents(view: &RunView, attempt: &Attempt<'_>) -> Result<Vec<Document>, NodeError> {
     let mut documents = Vec::new();
     for stored in &view.settings.docs {
         let text = attempt.run.store().text(&stored.sha).map_err(RunError::from)?;
@@ -79,7 +79,7 @@ pub(super) fn exemplar_modules(view: &RunView) -> Vec<&str> {
 }
 
 /// A current artifact's text.
-pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, StationError> {
+pub(super) fn current(view: &RunView, attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, NodeError> {
     Ok(attempt.run.current_text(view, name)?)
 }
 
@@ -124,7 +124,7 @@ pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(Str
 }
 
 /// Whether the protocol in the current informal specification is marked as changed after a flaw, as `changed`.
-pub(super) fn is_changed(view: &RunView, attempt: &Attempt<'_>) -> Result<bool, StationError> {
+pub(super) fn is_changed(view: &RunView, attempt: &Attempt<'_>) -> Result<bool, NodeError> {
     let informal = current(view, attempt, file::INFORMAL)?.unwrap_or_default();
     Ok(view.state.repaired && !changes(&informal).is_empty())
 }

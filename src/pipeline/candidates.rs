@@ -309,7 +309,7 @@ impl RunView {
         here.all.iter().find(|one| one.candidate == chosen)
     }
 
-    /// The run with what a station made, and where it goes then: for a candidate, which goes its own way beside it.
+    /// The run with what a node made, and where it goes then: for a candidate, which goes its own way beside it.
     #[must_use]
     pub fn as_if(&self, product: Product) -> Self {
         let t = transition(&self.settings.rules, &self.state, &product.event);
@@ -446,6 +446,6 @@ mod tests {
             assert_eq!(lifeline_of(number), format!("formalize_{number}"));
             assert!(crate::journal::is_apart(lifeline_of(number)));
         }
-        assert!(!crate::pipeline::STATION_LIFELINES.iter().any(|name| crate::journal::is_apart(name)));
+        assert!(!crate::pipeline::NODE_LIFELINES.iter().any(|name| crate::journal::is_apart(name)));
     }
 }

@@ -8,9 +8,9 @@ use super::driver::Job;
 use super::events::{Record, Restored, RunEvent};
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::machine::{Acceptance, Event as Step};
+use super::node_name::NodeName;
 use super::records::{CheckRecord, Facts, Product, file};
 use super::run::record;
-use super::station::Station;
 use super::view::RunView;
 use crate::journal::{Kind, Sha};
 use crate::tla::{Reached, Verdict};
@@ -179,9 +179,14 @@ pub struct CandidateClaims {
     pub verdict: Option<String>,
 }
 
-/// The stations whose work a branch takes over and a trial may undo.
-const RESTORED: [Station; 5] =
-    [Station::InformalSpec, Station::Formalize, Station::Validate, Station::GenerateInvariants, Station::ModelCheck];
+/// The nodes whose work a branch takes over and a trial may undo.
+const RESTORED: [NodeName; 5] = [
+    NodeName::InformalSpec,
+    NodeName::Formalize,
+    NodeName::Validate,
+    NodeName::GenerateInvariants,
+    NodeName::ModelCheck,
+];
 
 /// The claims of a lifeline that has made this; `after` is the run with it. `None` if its answer could not be read: its
 /// earlier claims stand.
@@ -190,10 +195,10 @@ pub(super) fn claims_of(job: Job, product: &Product, after: &RunView) -> Option<
         (_, Facts::Reviewed { approval, flaw, .. }) => Some(reviewed(after, approval, flaw.as_deref())),
         (_, Facts::ReviewUnreadable { approval, .. }) => Some(reviewed(after, approval, None)),
         (_, Facts::SecondRead { agrees, .. }) => Some(Claims::SecondReading(SecondReadingClaims { agrees: *agrees })),
-        (Job::At(station), _) => match product.event {
+        (Job::At(node), _) => match product.event {
             Step::Unreadable => None,
-            Step::Validated(said) | Step::Merged(said) => node_claims(station, after, said == Acceptance::Accepted),
-            _ => node_claims(station, after, true),
+            Step::Validated(said) | Step::Merged(said) => node_claims(node, after, said == Acceptance::Accepted),
+            _ => node_claims(node, after, true),
         },
         (Job::SecondReading | Job::Mutants, _) => None,
     }
@@ -201,34 +206,34 @@ pub(super) fn claims_of(job: Job, product: &Product, after: &RunView) -> Option<
 
 /// The claims that hold again if a run goes on from an earlier state: on a branch, or at the end of a trial.
 pub(super) fn restorations(view: &RunView) -> impl Iterator<Item = Record> {
-    RESTORED.into_iter().filter_map(|station| {
-        let holds = match station {
-            Station::InformalSpec => view.state.informal,
-            Station::Validate => view.state.module_accepted,
-            Station::GenerateInvariants => view.state.merged_accepted,
-            Station::Formalize | Station::ModelCheck | Station::Review => true,
+    RESTORED.into_iter().filter_map(|node| {
+        let holds = match node {
+            NodeName::InformalSpec => view.state.informal,
+            NodeName::Validate => view.state.module_accepted,
+            NodeName::GenerateInvariants => view.state.merged_accepted,
+            NodeName::Formalize | NodeName::ModelCheck | NodeName::Review => true,
         };
-        let event = RunEvent::Restored(Restored { says: node_claims(station, view, holds)? });
-        Some(record(station.name(), Kind::Recv, view.rev, 0, event).after_all())
+        let event = RunEvent::Restored(Restored { says: node_claims(node, view, holds)? });
+        Some(record(node.name(), Kind::Recv, view.rev, 0, event).after_all())
     })
 }
 
 /// What a node claims of the artifacts that the run holds; `holds` is its own verdict on them.
-fn node_claims(station: Station, view: &RunView, holds: bool) -> Option<Claims> {
+fn node_claims(node: NodeName, view: &RunView, holds: bool) -> Option<Claims> {
     let artifact = |name| view.artifact(name).cloned();
-    Some(match station {
-        Station::InformalSpec => Claims::InformalSpec(InformalClaims { readable: holds, answer: view.made.informal }),
-        Station::Formalize => {
+    Some(match node {
+        NodeName::InformalSpec => Claims::InformalSpec(InformalClaims { readable: holds, answer: view.made.informal }),
+        NodeName::Formalize => {
             Claims::Formalize(FormalizeClaims { made_from: view.made.module_from, source: artifact(file::SOURCE) })
         }
-        Station::Validate => Claims::Validate(ValidateClaims { accepted: holds, source: artifact(file::SOURCE) }),
-        Station::GenerateInvariants => Claims::GenerateInvariants(MergeClaims {
+        NodeName::Validate => Claims::Validate(ValidateClaims { accepted: holds, source: artifact(file::SOURCE) }),
+        NodeName::GenerateInvariants => Claims::GenerateInvariants(MergeClaims {
             accepted: holds,
             module: artifact(file::MODULE),
             cfg: artifact(file::CFG),
         }),
-        Station::ModelCheck => Claims::ModelCheck(view.check().map(check_claims).unwrap_or_default()),
-        Station::Review => return None,
+        NodeName::ModelCheck => Claims::ModelCheck(view.check().map(check_claims).unwrap_or_default()),
+        NodeName::Review => return None,
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::node_name::Review;
 use super::records::{CheckRecord, ConfirmedFlaw, CoveredRequirement, FirstViolated};
-use super::station::Review;
 use super::view::RunView;
 use crate::prompt::Requirement;
 use crate::tla::{ASSERTION, Change, covers_key};

@@ -1,4 +1,4 @@
-//! The driver: lets the station work that the machine names, journals what it made together with the routing that
+//! The driver: lets the node work that the machine names, journals what it made together with the routing that
 //! follows from it, and only then acts on it.
 
 use std::future::Future;
@@ -14,11 +14,11 @@ use super::folder;
 use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
 use super::knowledge::Judgement;
 use super::machine::{Effect, Outcome, Position, StopReason};
+use super::node_name::NodeName;
 use super::objective::ends_with_its_best;
 use super::records::{Changed, Facts, Finished, Product, Revision, Spent};
 use super::routes::{Row, Transition, transition};
 use super::run::{Attempt, Run, RunError, record};
-use super::station::Station;
 use super::strengthen::MUTANTS;
 use super::view::RunView;
 use super::watch::RuleEnd;
@@ -28,8 +28,8 @@ use crate::tla::with_checker;
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Job {
-    /// A station works.
-    At(Station),
+    /// A node works.
+    At(NodeName),
     /// The second reader reads.
     SecondReading,
     /// The mutants are judged.
@@ -40,7 +40,7 @@ impl Job {
     /// What is to be done where a run stands; `None` where it has ended or is stopped.
     pub fn at(position: Position) -> Option<Self> {
         match position {
-            Position::At(station) => Some(Job::At(station)),
+            Position::At(node) => Some(Job::At(node)),
             Position::SecondReading => Some(Job::SecondReading),
             Position::Mutants => Some(Job::Mutants),
             Position::Done(_) | Position::Stopped(_) => None,
@@ -50,14 +50,14 @@ impl Job {
     /// The lifeline that does it.
     pub fn lifeline(self) -> &'static str {
         match self {
-            Job::At(station) => station.name(),
+            Job::At(node) => node.name(),
             Job::SecondReading => "second_reading",
             Job::Mutants => MUTANTS,
         }
     }
 }
 
-/// Why a station made nothing: the absence of a result.
+/// Why a node made nothing: the absence of a result.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Halt {
@@ -74,13 +74,13 @@ impl Halt {
     }
 }
 
-/// A station's work.
-pub type Working<'a> = Pin<Box<dyn Future<Output = Result<Product, StationError>> + Send + 'a>>;
+/// A node's work.
+pub type Working<'a> = Pin<Box<dyn Future<Output = Result<Product, NodeError>> + Send + 'a>>;
 
-/// Why a station made nothing.
+/// Why a node made nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StationError {
+pub enum NodeError {
     /// Trouble outside: the run is stopped, and can be resumed.
     #[error(transparent)]
     Halt(#[from] Halt),
@@ -89,10 +89,10 @@ pub enum StationError {
     Run(#[from] RunError),
 }
 
-/// What works at the stations.
-pub trait Stations: Send + Sync {
+/// What works at the nodes.
+pub trait Nodes: Send + Sync {
     /// Does a job. What is durable of this attempt is recalled from `attempt`; `view` is the run when it began. What is
-    /// to go on beside the stations is given to `errands`.
+    /// to go on beside the nodes is given to `errands`.
     fn perform<'a, 'run: 'a>(
         &'run self,
         job: Job,
@@ -106,7 +106,7 @@ pub trait Stations: Send + Sync {
 const LAST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Drives a run to its end, or to where it is stopped.
-pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunError> {
+pub async fn drive(run: &Run, nodes: &dyn Nodes) -> Result<Finished, RunError> {
     folder::reconcile(run)?;
     let (errands, mut under_way) = errands();
     loop {
@@ -122,15 +122,15 @@ pub async fn drive(run: &Run, stations: &dyn Stations) -> Result<Finished, RunEr
         };
         let attempt = Attempt::begin(run, job.lifeline())?;
         let span = info_span!("attempt", node = job.lifeline(), rev = view.rev, attempt = attempt.attempt);
-        let work = stations.perform(job, &view, &attempt, &errands).instrument(span);
+        let work = nodes.perform(job, &view, &attempt, &errands).instrument(span);
         let result = under_way.beside(Box::pin(work)).await?;
-        if result.is_err() || matches!(job, Job::At(Station::Review) | Job::SecondReading) {
+        if result.is_err() || matches!(job, Job::At(NodeName::Review) | Job::SecondReading) {
             settle(run, &mut under_way).await?;
         }
         match result {
             Ok(product) => finish_attempt(run, job, &attempt, product)?,
-            Err(StationError::Halt(halt)) => stop(run, &halt)?,
-            Err(StationError::Run(e)) => return Err(e),
+            Err(NodeError::Halt(halt)) => stop(run, &halt)?,
+            Err(NodeError::Run(e)) => return Err(e),
         }
         folder::reconcile(run)?;
     }
@@ -289,7 +289,7 @@ impl Finishing<'_> {
 
 fn destination(t: &Transition) -> String {
     match t.state.position {
-        Position::At(station) => station.name().to_owned(),
+        Position::At(node) => node.name().to_owned(),
         Position::SecondReading => "second_reading".to_owned(),
         Position::Mutants => MUTANTS.to_owned(),
         Position::Done(outcome) => outcome.name().to_owned(),
@@ -407,7 +407,7 @@ fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revisi
     let closed = Revision { why: why.to_owned(), ..closed(before, after) };
     match t.state.position {
         Position::Done(outcome) => Revision { outcome: outcome.name().to_owned(), ..closed },
-        Position::At(station) => Revision { routed_to: Some(station), ..closed },
+        Position::At(node) => Revision { routed_to: Some(node), ..closed },
         _ => closed,
     }
 }
@@ -433,7 +433,7 @@ pub(super) fn closed(before: &RunView, after: &RunView) -> Revision {
         attempts,
         models: before.models.clone(),
         spent: Spent::total(&before.spent_here),
-        spent_by_station: before.spent_here.clone(),
+        spent_by_node: before.spent_here.clone(),
         open: after.feedback.clone(),
         edited: before.edited.clone(),
         hashes: after.current.clone(),
@@ -451,7 +451,7 @@ pub fn resume(run: &Run, changed: &Changed) -> Result<(), RunError> {
 }
 
 impl RunView {
-    /// The run with what a station made, before it moves on.
+    /// The run with what a node made, before it moves on.
     fn with(&self, product: Product) -> Self {
         let mut after = self.clone();
         after.absorb(product);

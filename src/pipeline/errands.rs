@@ -1,4 +1,4 @@
-//! What goes on beside the stations: calls that were paid for, and that nobody waits for any more.
+//! What goes on beside the nodes: calls that were paid for, and that nobody waits for any more.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -10,15 +10,15 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::run::RunError;
 
-/// Work beside the stations. It tells the journal itself what came of it; its error is one of the run's own files.
+/// Work beside the nodes. It tells the journal itself what came of it; its error is one of the run's own files.
 pub type Errand<'run> = Pin<Box<dyn Future<Output = Result<(), RunError>> + Send + 'run>>;
 
-/// Takes work that goes on beside the stations.
+/// Takes work that goes on beside the nodes.
 #[derive(Clone)]
 pub struct Errands<'run>(UnboundedSender<Errand<'run>>);
 
 impl<'run> Errands<'run> {
-    /// Sends one. It goes on while a station works, also after the one that sent it.
+    /// Sends one. It goes on while a node works, also after the one that sent it.
     pub fn send(&self, errand: Errand<'run>) {
         // Nobody takes it where the run has ended.
         let _ = self.0.send(errand);
@@ -38,7 +38,7 @@ pub(super) fn errands<'run>() -> (Errands<'run>, UnderWay<'run>) {
 }
 
 impl UnderWay<'_> {
-    /// Does a station's work, with the errands going on.
+    /// Does a node's work, with the errands going on.
     pub(super) async fn beside<T>(&mut self, work: impl Future<Output = T>) -> Result<T, RunError> {
         let mut work = pin!(work);
         loop {

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::station::Station;
+use super::node_name::NodeName;
 
 /// A line of the configuration that makes a check weaker, or a use of randomness in the module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,15 +132,15 @@ impl ApprovalClause {
     }
 
     /// Where a run goes when the clause fails under an approval.
-    pub fn station(self) -> Station {
+    pub fn node(self) -> NodeName {
         match self {
-            ApprovalClause::InformalSpecExists | ApprovalClause::NotChangedInSilence => Station::InformalSpec,
+            ApprovalClause::InformalSpecExists | ApprovalClause::NotChangedInSilence => NodeName::InformalSpec,
             ApprovalClause::ModuleAccepted
             | ApprovalClause::Evaluates
             | ApprovalClause::NothingViolated
             | ApprovalClause::Moved
             | ApprovalClause::WitnessesReached
-            | ApprovalClause::ActionsTaken => Station::Formalize,
+            | ApprovalClause::ActionsTaken => NodeName::Formalize,
             ApprovalClause::MergedAccepted
             | ApprovalClause::Decided
             | ApprovalClause::Complete
@@ -149,9 +149,9 @@ impl ApprovalClause {
             | ApprovalClause::NoTautology
             | ApprovalClause::WitnessExists
             | ApprovalClause::CfgAccepted
-            | ApprovalClause::RequirementsCovered => Station::GenerateInvariants,
-            ApprovalClause::CheckIsFresh => Station::ModelCheck,
-            ApprovalClause::ChangesNamed | ApprovalClause::ReviewerRead => Station::Review,
+            | ApprovalClause::RequirementsCovered => NodeName::GenerateInvariants,
+            ApprovalClause::CheckIsFresh => NodeName::ModelCheck,
+            ApprovalClause::ChangesNamed | ApprovalClause::ReviewerRead => NodeName::Review,
         }
     }
 

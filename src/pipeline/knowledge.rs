@@ -8,9 +8,9 @@ use serde_json::{Map, Value as Json};
 use super::claims::Claims;
 use super::events::Entry;
 use super::guard::{ApprovalClause, ApprovalFacts, FlawClause, FlawFacts};
-use super::lifelines::STATION_LIFELINES;
+use super::lifelines::NODE_LIFELINES;
+use super::node_name::NodeName;
 use super::run::to_value;
-use super::station::Station;
 use crate::journal::Kind;
 use crate::monitor::causal_json::literal_json;
 use crate::temporal::causal::{self, CausalError, Guards, Monitor, Nothing, Step, VectorClock};
@@ -34,8 +34,8 @@ static CLAUSES: LazyLock<Clauses> = LazyLock::new(|| {
     let texts = ApprovalClause::ALL.iter().map(|c| c.formula()).chain(FlawClause::ALL.iter().map(|c| c.formula()));
     let parse = |text: &str| formulas.parse(text).expect("a clause's formula is written in this crate");
     let parsed: Vec<Formula> = texts.map(parse).collect();
-    let guards = Guards::new(&formulas, &parsed, &STATION_LIFELINES).expect("clauses speak of known lifelines");
-    let review = guards.lifeline(Station::Review.name()).expect("the review is a lifeline");
+    let guards = Guards::new(&formulas, &parsed, &NODE_LIFELINES).expect("clauses speak of known lifelines");
+    let review = guards.lifeline(NodeName::Review.name()).expect("the review is a lifeline");
     let guards = guards.owned_by(&vec![review; parsed.len()]);
     Clauses { formulas, parsed, guards }
 });
@@ -72,7 +72,7 @@ impl Judgement {
         ApprovalClause::ALL.iter().position(|c| *c == clause).is_some_and(|at| self.holds[at])
     }
 
-    /// Why a clause of the approval guard refuses; where it compares what the stations said of module and configuration,
+    /// Why a clause of the approval guard refuses; where it compares what the nodes said of module and configuration,
     /// with what does not fit.
     pub(super) fn refusal(&self, clause: ApprovalClause, facts: &ApprovalFacts) -> Refusal {
         let compares = [ApprovalClause::ModuleAccepted, ApprovalClause::MergedAccepted, ApprovalClause::CheckIsFresh];
@@ -161,7 +161,7 @@ impl Record for Seen<'_> {
     }
 
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
-        self.monitor.field_at(Station::Review.name(), lifeline, name)
+        self.monitor.field_at(NodeName::Review.name(), lifeline, name)
     }
 }
 
@@ -207,7 +207,7 @@ impl Knowledge {
     /// # Errors
     /// A clock that does not follow from the events before it.
     pub(super) fn follow(&mut self, entry: &Entry) -> Result<(), CausalError> {
-        if !STATION_LIFELINES.contains(&entry.lifeline.as_str()) {
+        if !NODE_LIFELINES.contains(&entry.lifeline.as_str()) {
             // No clause speaks of it.
             return Ok(());
         }
@@ -218,7 +218,7 @@ impl Knowledge {
     }
 
     fn step(&mut self, step: &causal::Event, count: impl Fn(&str) -> Option<u64>) -> Result<(), CausalError> {
-        let clock = VectorClock(STATION_LIFELINES.iter().map(|name| count(name).unwrap_or(0)).collect());
+        let clock = VectorClock(NODE_LIFELINES.iter().map(|name| count(name).unwrap_or(0)).collect());
         self.monitor.on_clocked(step, &clock, &Nothing).map(|_| ())
     }
 
@@ -228,7 +228,7 @@ impl Knowledge {
     }
 
     fn judge_json(&self, says: Json) -> Result<Judgement, CausalError> {
-        let review = Station::Review.name();
+        let review = NodeName::Review.name();
         let mut monitor = self.monitor.clone();
         let mut clock = monitor.clock(review)?;
         let own = monitor.guards().lifeline(review);

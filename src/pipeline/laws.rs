@@ -3,8 +3,8 @@
 
 use super::guard::{ApprovalClause, FlawClause};
 use super::lifelines::CANDIDATE_LIFELINES;
+use super::node_name::NodeName;
 use super::routes::Row;
-use super::station::Station;
 
 /// A formula of causal past logic that a lifeline's decision rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Law {
 
 /// The default policy, in the order in which it is looked at.
 pub fn laws() -> Vec<Law> {
-    let review = || vec![Station::Review.name()];
+    let review = || vec![NodeName::Review.name()];
     let approval = ApprovalClause::ALL.into_iter().map(|clause| Law {
         guard: "approval",
         name: clause.name(),
@@ -74,14 +74,14 @@ pub fn default_policy() -> String {
             rule(&id, owner, when, formula, law.words)
         };
         match law.guard {
-            // What the run itself decides, to stop and to go on, is no choice of a station and stands in other events.
+            // What the run itself decides, to stop and to go on, is no choice of a node and stands in other events.
             "routing" => {
                 let Some(row) = Row::ALL.into_iter().find(|row| row.name() == law.name) else { continue };
                 let when = format!("name = \"routed\" & row = \"{}\" & defined(on.at)", law.name);
                 let owners = law.owners.iter().filter(|owner| **owner != "run");
                 owners.for_each(|owner| text.push_str(&asked(owner, &when, &first(row))));
             }
-            guard => text.push_str(&asked(Station::Review.name(), &evaluated(guard, true), law.formula)),
+            guard => text.push_str(&asked(NodeName::Review.name(), &evaluated(guard, true), law.formula)),
         }
     }
     for guard in ["approval", "flaw"] {
@@ -90,7 +90,7 @@ pub fn default_policy() -> String {
         let id = format!("{guard}/refused");
         let words = "a guard that refused had a clause that fails";
         let formula = format!("!({})", all.join(" & "));
-        text.push_str(&rule(&id, Station::Review.name(), &evaluated(guard, false), &formula, words));
+        text.push_str(&rule(&id, NodeName::Review.name(), &evaluated(guard, false), &formula, words));
     }
     for candidate in CANDIDATE_LIFELINES {
         text.push_str(&best_known(candidate));
@@ -120,11 +120,11 @@ fn best_known(candidate: &str) -> String {
     let when = format!("name = \"candidate_chosen\" & by = \"points\" & chosen = {number}");
     let formula = format!("{mine} >= 0{}", not_better.collect::<String>());
     let words = "the candidate that goes on is the best of those that formalize had received";
-    let by_points = rule(&format!("candidates/{number}"), Station::Formalize.name(), &when, &formula, words);
+    let by_points = rule(&format!("candidates/{number}"), NodeName::Formalize.name(), &when, &formula, words);
     let when = format!("name = \"candidate_chosen\" & by = \"objective\" & chosen = {number}");
     let formula = format!("{mine} >= 100 & defined(@run.objective.goal)");
     let words = "a candidate that goes on for the run's objective has properties, and the run has an objective";
-    by_points + &rule(&format!("candidates/{number}/objective"), Station::Formalize.name(), &when, &formula, words)
+    by_points + &rule(&format!("candidates/{number}/objective"), NodeName::Formalize.name(), &when, &formula, words)
 }
 
 /// That the parts of a journal fit each other: name, owner, when, formula, words.

@@ -1,7 +1,7 @@
 //! The lifelines of a run, by which its journal says who did what.
 
 /// The run itself, its nodes, the second reader, and the judging of mutants.
-pub const STATION_LIFELINES: [&str; 9] = [
+pub const NODE_LIFELINES: [&str; 9] = [
     "run",
     "informal_spec",
     "formalize",
@@ -28,7 +28,7 @@ pub const CANDIDATE_LIFELINES: [&str; 8] = [
 
 /// All lifelines, in the order of a chart.
 pub fn lifelines() -> impl DoubleEndedIterator<Item = &'static str> + Clone {
-    STATION_LIFELINES.into_iter().chain(CANDIDATE_LIFELINES)
+    NODE_LIFELINES.into_iter().chain(CANDIDATE_LIFELINES)
 }
 
 /// Whether a run has a lifeline of this name.
@@ -60,8 +60,8 @@ impl Makers {
         let is_candidate = CANDIDATE_LIFELINES.contains(&lifeline);
         match self {
             Makers::One(one) => lifeline == one,
-            Makers::Jobs => STATION_LIFELINES[1..].contains(&lifeline),
-            Makers::Restored => STATION_LIFELINES[1..6].contains(&lifeline),
+            Makers::Jobs => NODE_LIFELINES[1..].contains(&lifeline),
+            Makers::Restored => NODE_LIFELINES[1..6].contains(&lifeline),
             Makers::Asking => {
                 let asking = ["informal_spec", "formalize", "generate_invariants", "review", "second_reading"];
                 is_candidate || asking.contains(&lifeline)

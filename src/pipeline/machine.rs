@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::guard::{ApprovalClause, FlawClause};
-use super::station::{ReviewVerdict, Station};
+use super::node_name::{NodeName, ReviewVerdict};
 
 /// Limits and options that routing depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -98,15 +98,15 @@ pub enum StopReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
-    /// A station works.
-    At(Station),
+    /// A node works.
+    At(NodeName),
     /// The second, independent reader of a flaw works.
     SecondReading,
     /// The specification's mutants are judged.
     Mutants,
     /// The run has ended.
     Done(Outcome),
-    /// The run was ended from outside while a station worked.
+    /// The run was ended from outside while a node worked.
     Stopped(Resumable),
 }
 
@@ -114,8 +114,8 @@ pub enum Position {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resumable {
-    /// At this station.
-    At(Station),
+    /// At this node.
+    At(NodeName),
     /// With the second reading.
     SecondReading,
     /// With the mutants.
@@ -133,7 +133,7 @@ pub struct State {
     pub validate_retries: u32,
     /// Answers sent back by the merge in this revision.
     pub invariant_retries: u32,
-    /// The model at this station has answered unreadably once.
+    /// The model at this node has answered unreadably once.
     pub unreadable: bool,
     /// There is an informal specification.
     pub informal: bool,
@@ -168,7 +168,7 @@ impl State {
     /// The start of a run.
     pub fn start() -> Self {
         Self {
-            position: Position::At(Station::InformalSpec),
+            position: Position::At(NodeName::InformalSpec),
             place: 0,
             validate_retries: 0,
             invariant_retries: 0,
@@ -182,30 +182,30 @@ impl State {
         }
     }
 
-    /// The start of a branch at a station, with what the parent revision hands over.
-    pub fn branch(at: Station, carried: Carried) -> Self {
+    /// The start of a branch at a node, with what the parent revision hands over.
+    pub fn branch(at: NodeName, carried: Carried) -> Self {
         let Carried { informal, module_accepted, merged_accepted, repaired } = carried;
         Self { informal, module_accepted, merged_accepted, repaired, ..Self::start() }.moved_to(at)
     }
 
-    /// Moves to a station, or to the one that must come before it.
-    pub(super) fn moved_to(self, station: Station) -> Self {
-        let station = match station {
-            Station::ModelCheck if !self.merged_accepted => Station::GenerateInvariants,
+    /// Moves to a node, or to the one that must come before it.
+    pub(super) fn moved_to(self, node: NodeName) -> Self {
+        let node = match node {
+            NodeName::ModelCheck if !self.merged_accepted => NodeName::GenerateInvariants,
             other => other,
         };
-        let station = match station {
-            Station::GenerateInvariants if !self.module_accepted => Station::Formalize,
+        let node = match node {
+            NodeName::GenerateInvariants if !self.module_accepted => NodeName::Formalize,
             other => other,
         };
-        let station = match station {
-            Station::Formalize | Station::Validate if !self.informal => Station::InformalSpec,
+        let node = match node {
+            NodeName::Formalize | NodeName::Validate if !self.informal => NodeName::InformalSpec,
             other => other,
         };
-        Self { position: Position::At(station), unreadable: false, ..self }
+        Self { position: Position::At(node), unreadable: false, ..self }
     }
 
-    /// Moves to a position for which nothing has to be made first, unlike a station.
+    /// Moves to a position for which nothing has to be made first, unlike a node.
     pub(super) fn moved_to_position(self, position: Position) -> Self {
         Self { position, unreadable: false, ..self }
     }
@@ -218,7 +218,7 @@ impl State {
     /// Lets the job of this position work.
     pub(super) fn perform(self) -> Next {
         let effect = match self.position {
-            Position::At(station) => Effect::Perform(station),
+            Position::At(node) => Effect::Perform(node),
             Position::SecondReading => Effect::ReadAgain,
             Position::Mutants => Effect::JudgeMutants,
             Position::Done(outcome) => Effect::Finish(outcome),
@@ -227,16 +227,16 @@ impl State {
         Next { state: self, effects: vec![effect] }
     }
 
-    /// Goes back to a station in a new revision.
-    pub(super) fn next_revision(self, station: Station) -> Next {
+    /// Goes back to a node in a new revision.
+    pub(super) fn next_revision(self, node: NodeName) -> Next {
         let state = Self { place: self.place + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..self };
-        state.moved_to(station).perform().after(&[Effect::CloseRevision, Effect::OpenRevision])
+        state.moved_to(node).perform().after(&[Effect::CloseRevision, Effect::OpenRevision])
     }
 
     /// Asks for stronger properties, on trial.
     pub(super) fn strengthen(self) -> Next {
         let state = Self { rounds: self.rounds + 1, on_trial: true, ..self };
-        state.moved_to(Station::GenerateInvariants).perform().after(&[Effect::SetAside])
+        state.moved_to(NodeName::GenerateInvariants).perform().after(&[Effect::SetAside])
     }
 
     /// Goes back to the properties before the trial. The mutants that they let survive are still known, so the next
@@ -244,7 +244,7 @@ impl State {
     pub(super) fn drop_trial(self, rules: &Rules) -> Next {
         let state = Self { merged_accepted: true, on_trial: false, ..self };
         let is_round_left = state.rounds < rules.strengthen;
-        let next = if is_round_left { state.strengthen() } else { state.moved_to(Station::Review).perform() };
+        let next = if is_round_left { state.strengthen() } else { state.moved_to(NodeName::Review).perform() };
         next.after(&[Effect::Restore])
     }
 
@@ -257,7 +257,7 @@ impl State {
     /// Ends the run from outside, so that it can be resumed here.
     pub(super) fn stop(self) -> Next {
         let at = match self.position {
-            Position::At(station) => Resumable::At(station),
+            Position::At(node) => Resumable::At(node),
             Position::SecondReading => Resumable::SecondReading,
             Position::Mutants => Resumable::Mutants,
             Position::Done(_) | Position::Stopped(_) => return self.stay(),
@@ -269,7 +269,7 @@ impl State {
     /// Goes on where the run was stopped.
     pub(super) fn resume(self) -> Next {
         let position = match self.position {
-            Position::Stopped(Resumable::At(station)) => Position::At(station),
+            Position::Stopped(Resumable::At(node)) => Position::At(node),
             Position::Stopped(Resumable::SecondReading) => Position::SecondReading,
             Position::Stopped(Resumable::Mutants) => Position::Mutants,
             other => other,
@@ -314,8 +314,8 @@ pub enum Acceptance {
 pub struct ReviewFacts {
     /// The verdict.
     pub verdict: ReviewVerdict,
-    /// The earliest station that an issue above minor names.
-    pub earliest: Option<Station>,
+    /// The earliest node that an issue above minor names.
+    pub earliest: Option<NodeName>,
     /// The first clause of the approval guard that fails.
     pub approval: Option<ApprovalClause>,
     /// The first clause of the flaw guard that fails.
@@ -407,8 +407,8 @@ impl Event {
         }
     }
 
-    /// The earliest station that an issue above minor names.
-    pub(super) fn earliest(self) -> Option<Station> {
+    /// The earliest node that an issue above minor names.
+    pub(super) fn earliest(self) -> Option<NodeName> {
         if let Event::Reviewed(review) = self { review.earliest } else { None }
     }
 
@@ -443,8 +443,8 @@ pub enum Effect {
     CloseRevision,
     /// Start the next revision.
     OpenRevision,
-    /// Let a station work.
-    Perform(Station),
+    /// Let a node work.
+    Perform(NodeName),
     /// Let the second reader read.
     ReadAgain,
     /// Judge the mutants.

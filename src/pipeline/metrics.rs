@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::node_name::{Review, ReviewVerdict, Severity};
 use super::records::{Revision, Spent};
-use super::station::{Review, ReviewVerdict, Severity};
 use crate::monitor::{Along, Known, Range};
 use crate::temporal::{Record, Value};
 use crate::tla::Verdict;

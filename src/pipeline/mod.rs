@@ -1,6 +1,6 @@
 //! The pure state machine of a run, the guards on its endings, and the driver that journals each event before it acts.
 //!
-//! It knows no tool, no provider and no node: stations are names here, and what works at them comes through a trait.
+//! It knows no tool, no provider and no node: nodes are names here, and what works at them comes through a trait.
 
 mod admission;
 mod again;
@@ -18,12 +18,12 @@ mod laws;
 mod lifelines;
 mod machine;
 mod metrics;
+mod node_name;
 mod objective;
 mod records;
 mod routes;
 mod routing_facts;
 mod run;
-mod station;
 mod strengthen;
 mod view;
 mod vocabulary;
@@ -36,7 +36,7 @@ pub use candidates::{
     lifeline_of,
 };
 pub use claims::{CandidateClaims, CheckClaims, Claims};
-pub use driver::{Halt, Job, StationError, Stations, Working, drive, resume};
+pub use driver::{Halt, Job, NodeError, Nodes, Working, drive, resume};
 pub use errands::{Errand, Errands};
 pub use events::{
     AnswerFacts, AnswerLabels, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerTaken, AttemptFinished,
@@ -49,11 +49,12 @@ pub use guard::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, 
 pub use interface::{Interface, Name};
 pub use knowledge::Judgement;
 pub use laws::{Law, default_policy, laws};
-pub use lifelines::{CANDIDATE_LIFELINES, STATION_LIFELINES, is_lifeline, lifelines};
+pub use lifelines::{CANDIDATE_LIFELINES, NODE_LIFELINES, is_lifeline, lifelines};
 pub use machine::{
     Acceptance, Carried, Effect, Event, Outcome, Position, Resumable, ReviewFacts, Rules, State, StopReason,
 };
 pub use metrics::{METRICS, Metric, Metrics, Quantity, Source, known_metrics};
+pub use node_name::{Blame, Category, Citation, Flaw, FlawStep, Issue, NodeName, Review, ReviewVerdict, Severity};
 pub use objective::ObjectiveStep;
 pub use records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, CoveredRequirement, Facts, Feedback, Finished, FirstViolated,
@@ -62,7 +63,6 @@ pub use records::{
 pub use routes::{Row, Transition, transition};
 pub use routing_facts::{PositionName, RoutingFacts};
 pub use run::{Attempt, Run, RunError, Surroundings, begin_branch};
-pub use station::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity, Station};
 pub use strengthen::{Judged, JudgedMutant, Round, Strengthened, Strengthening, Tally, ViolatedByTrial, unfit_check};
 pub use view::{Made, RunView};
 pub use vocabulary::{

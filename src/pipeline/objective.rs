@@ -206,7 +206,7 @@ impl RunView {
         each.collect::<Vec<_>>().join("; ")
     }
 
-    /// What a station made, told what the objective says of the revision if it closes now, and why where that is lost.
+    /// What a node made, told what the objective says of the revision if it closes now, and why where that is lost.
     /// Approvals and flaws are decided before it is looked at.
     pub(super) fn steered(&self, product: Product, closed: impl Fn() -> Revision) -> (Product, Option<String>) {
         let Some(objective) = self.objective().filter(|_| product.event.objective_lost().is_some()) else {

@@ -1,4 +1,4 @@
-//! What the events of a run carry: settings, what a station made, checks, revisions.
+//! What the events of a run carry: settings, what a node made, checks, revisions.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use super::events::Entry;
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::interface::Interface;
 use super::machine::{Event as Step, Outcome, Rules, State, StopReason};
+use super::node_name::{NodeName, Review};
 use super::objective::ObjectiveStep;
-use super::station::{Review, Station};
 use super::strengthen::Strengthened;
 use super::watch::RuleEnd;
 use crate::config::Draft;
@@ -102,11 +102,11 @@ pub struct PromptInUse {
     pub own: bool,
 }
 
-/// Something that a station has to mend.
+/// Something that a node has to mend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Feedback {
-    /// The station.
-    pub station: Station,
+    /// The node.
+    pub node: NodeName,
     /// Where it comes from: `diagnostics`, `review`, `guard`, `unreadable`, `second reading`.
     pub from: String,
     /// In words.
@@ -223,7 +223,7 @@ impl Quotes {
     }
 }
 
-/// What a station found out, for those who come after it.
+/// What a node found out, for those who come after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum Facts {
@@ -276,7 +276,7 @@ pub enum Facts {
     },
 }
 
-/// What a station made.
+/// What a node made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Product {
     /// What happened, for the machine.
@@ -358,9 +358,9 @@ impl Spent {
         }
     }
 
-    /// What all stations spent.
-    pub fn total(by_station: &BTreeMap<String, Spent>) -> Spent {
-        by_station.values().fold(Spent::default(), |all, one| all.plus(one))
+    /// What all nodes spent.
+    pub fn total(by_node: &BTreeMap<String, Spent>) -> Spent {
+        by_node.values().fold(Spent::default(), |all, one| all.plus(one))
     }
 }
 
@@ -375,8 +375,8 @@ pub struct Revision {
     pub place: u32,
     /// `approved`, `flaw_found`, …, or `revised`.
     pub outcome: String,
-    /// The station that the review sent the run to.
-    pub routed_to: Option<Station>,
+    /// The node that the review sent the run to.
+    pub routed_to: Option<NodeName>,
     /// Why, in words.
     pub why: String,
     /// Requirements, with the properties that cover them or claim to.
@@ -385,15 +385,15 @@ pub struct Revision {
     pub check: Option<CheckOutcome>,
     /// How it compares.
     pub standing: Standing,
-    /// Attempts by station.
+    /// Attempts by node.
     pub attempts: BTreeMap<String, u32>,
     /// Models that answered.
     pub models: Vec<String>,
     /// Tokens and money of this revision.
     pub spent: Spent,
-    /// The same by station.
+    /// The same by node.
     #[serde(default)]
-    pub spent_by_station: BTreeMap<String, Spent>,
+    pub spent_by_node: BTreeMap<String, Spent>,
     /// What the review left open.
     pub open: Vec<Feedback>,
     /// Files that a person edited before the branch began.

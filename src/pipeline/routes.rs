@@ -12,8 +12,8 @@ use strum::VariantArray as _;
 
 use super::guard::{ApprovalClause, name_of};
 use super::machine::{Effect, Event, Next, Outcome, Position, Rules, State};
+use super::node_name::NodeName::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
 use super::routing_facts::{PositionName, RoutingFacts};
-use super::station::Station::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
 use crate::temporal::{Atom, Formula, Formulas, Node, Record as _};
 
 /// The name of a row of the routing table, in order of precedence. `tlaforge policy show` prints what each row means.
@@ -108,7 +108,7 @@ pub(super) static ROUTES: [Route; Row::VARIANTS.len()] = [
             r#" | on.at = "generate_invariants" | on.at = "second_reading")"#,
             r#" | on.event = "review_unreadable" & on.at = "review")"#,
         ),
-        words: "an answer could not be read: the same station once more, told why",
+        words: "an answer could not be read: the same node once more, told why",
         take: |d| State { unreadable: true, ..d.state }.perform(),
     },
     Route {
@@ -280,7 +280,7 @@ pub(super) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::ApprovalRefused,
         guard: r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & on.approval = false"#,
-        words: "approved, but a clause of the guard fails: to the station of the first that does",
+        words: "approved, but a clause of the guard fails: to the node of the first that does",
         take: mend_failing_clause,
     },
     Route {
@@ -295,13 +295,13 @@ pub(super) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::Issues,
         guard: r#"on.at = "review" & on.event = "reviewed" & on.issues"#,
-        words: "issues above minor: to the earliest station that one names",
+        words: "issues above minor: to the earliest node that one names",
         take: |d| d.state.next_revision(d.event.earliest().unwrap_or(Formalize)),
     },
     Route {
         row: Row::NothingNamed,
         guard: r#"on.at = "review" & (on.event = "reviewed" | on.event = "review_unreadable")"#,
-        words: "a revision is asked for without issues, or two reviews could not be read: to the station of the first \
+        words: "a revision is asked for without issues, or two reviews could not be read: to the node of the first \
                 clause that fails",
         take: mend_failing_clause,
     },
@@ -327,7 +327,7 @@ fn finish_with_best(d: &Decision) -> Next {
 }
 
 fn mend_failing_clause(d: &Decision) -> Next {
-    d.state.next_revision(d.event.refused_by().map_or(Formalize, ApprovalClause::station))
+    d.state.next_revision(d.event.refused_by().map_or(Formalize, ApprovalClause::node))
 }
 
 impl Row {

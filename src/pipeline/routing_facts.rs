@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Acceptance, Event, EventKind, Position, ReviewFacts, Rules, State};
-use super::station::{ReviewVerdict, Station};
+use super::node_name::{NodeName, ReviewVerdict};
 use crate::temporal::{Record, Value};
 
 /// Declares [`RoutingFacts`]. Each line is a field of the struct, a key of `on` in the journal and a name `on.…` in
@@ -79,7 +79,7 @@ routing_facts! {
     /// Whether the run repairs the protocol after a confirmed flaw.
     repair: bool,
     /// The earliest node that an issue above minor blames.
-    earliest: Station,
+    earliest: NodeName,
     /// Whether the check of the best revision is inconclusive.
     best_inconclusive: bool,
     /// Whether the objective ends the run because it cannot be reached any more.
@@ -118,12 +118,12 @@ pub enum PositionName {
 impl From<Position> for PositionName {
     fn from(position: Position) -> Self {
         match position {
-            Position::At(Station::InformalSpec) => Self::InformalSpec,
-            Position::At(Station::Formalize) => Self::Formalize,
-            Position::At(Station::Validate) => Self::Validate,
-            Position::At(Station::GenerateInvariants) => Self::GenerateInvariants,
-            Position::At(Station::ModelCheck) => Self::ModelCheck,
-            Position::At(Station::Review) => Self::Review,
+            Position::At(NodeName::InformalSpec) => Self::InformalSpec,
+            Position::At(NodeName::Formalize) => Self::Formalize,
+            Position::At(NodeName::Validate) => Self::Validate,
+            Position::At(NodeName::GenerateInvariants) => Self::GenerateInvariants,
+            Position::At(NodeName::ModelCheck) => Self::ModelCheck,
+            Position::At(NodeName::Review) => Self::Review,
             Position::SecondReading => Self::SecondReading,
             Position::Mutants => Self::Mutants,
             Position::Done(_) => Self::Done,
@@ -136,8 +136,10 @@ impl RoutingFacts {
     /// All facts of one decision.
     pub(super) fn new(rules: &Rules, state: &State, event: &Event) -> Self {
         let (retries, retry_limit) = match state.position {
-            Position::At(Station::Validate) => (Some(state.validate_retries), Some(rules.validate_retries)),
-            Position::At(Station::GenerateInvariants) => (Some(state.invariant_retries), Some(rules.invariant_retries)),
+            Position::At(NodeName::Validate) => (Some(state.validate_retries), Some(rules.validate_retries)),
+            Position::At(NodeName::GenerateInvariants) => {
+                (Some(state.invariant_retries), Some(rules.invariant_retries))
+            }
             _ => (None, None),
         };
         let facts = Self {
@@ -232,7 +234,7 @@ impl Fact for ReviewVerdict {
     }
 }
 
-impl Fact for Station {
+impl Fact for NodeName {
     fn value(self) -> Value<'static> {
         Value::Text(self.name().into())
     }
@@ -254,7 +256,7 @@ mod tests {
         let (rules, start) = (Rules::default(), State::start());
         let review = ReviewFacts {
             verdict: ReviewVerdict::Flaw,
-            earliest: Some(Station::Formalize),
+            earliest: Some(NodeName::Formalize),
             approval: None,
             flaw: None,
             best_inconclusive: true,
@@ -262,9 +264,9 @@ mod tests {
             broken: false,
         };
         let positions = [
-            Position::At(Station::InformalSpec),
-            Position::At(Station::Validate),
-            Position::At(Station::GenerateInvariants),
+            Position::At(NodeName::InformalSpec),
+            Position::At(NodeName::Validate),
+            Position::At(NodeName::GenerateInvariants),
             Position::SecondReading,
             Position::Mutants,
             Position::Done(Outcome::Approved),
@@ -303,7 +305,7 @@ mod tests {
         let at = |position| State { position, place: 1, on_trial: true, rounds: 1, ..State::start() };
         let merged = Event::Merged(Acceptance::Rejected);
         assert_eq!(
-            text(RoutingFacts::new(&rules, &at(Position::At(Station::GenerateInvariants)), &merged)),
+            text(RoutingFacts::new(&rules, &at(Position::At(NodeName::GenerateInvariants)), &merged)),
             concat!(
                 r#"{"at":"generate_invariants","event":"merged","working":true,"again":false,"accepted":false,"#,
                 r#""retries":0,"retry_limit":2,"on_trial":true,"rounds":1,"round_limit":2,"place":1,"#,
@@ -320,7 +322,7 @@ mod tests {
         );
         let review = ReviewFacts {
             verdict: ReviewVerdict::Flaw,
-            earliest: Some(Station::InformalSpec),
+            earliest: Some(NodeName::InformalSpec),
             approval: None,
             flaw: None,
             best_inconclusive: true,
@@ -328,7 +330,7 @@ mod tests {
             broken: false,
         };
         assert_eq!(
-            text(RoutingFacts::new(&rules, &at(Position::At(Station::Review)), &Event::Reviewed(review))),
+            text(RoutingFacts::new(&rules, &at(Position::At(NodeName::Review)), &Event::Reviewed(review))),
             concat!(
                 r#"{"at":"review","event":"reviewed","working":true,"again":false,"on_trial":true,"rounds":1,"#,
                 r#""round_limit":2,"verdict":"flaw","issues":true,"approval":true,"broken":false,"flaw":true,"#,

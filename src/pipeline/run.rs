@@ -16,8 +16,8 @@ use super::claims::{restorations, reviewed};
 use super::events::{AttemptStarted, Entry, Record, RunEvent};
 use super::guard::{ApprovalFacts, FlawFacts};
 use super::knowledge::{Judgement, Knowledge};
+use super::node_name::NodeName;
 use super::records::{Branch, Settings, Spent, Stored};
-use super::station::Station;
 use super::view::RunView;
 use super::watch::{Forecast, Foreseen, RuleEnd, Watch, WatchError};
 use crate::journal::{
@@ -350,11 +350,11 @@ pub(crate) fn to_value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).expect("plain data with string keys")
 }
 
-/// One attempt at a station. Steps that are durable are recalled, not done again.
+/// One attempt at a node. Steps that are durable are recalled, not done again.
 pub struct Attempt<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The lifeline: the station's name.
+    /// The lifeline: the node's name.
     pub lifeline: &'static str,
     /// The revision.
     pub rev: u32,
@@ -364,7 +364,7 @@ pub struct Attempt<'a> {
     pub attempt: u32,
     /// The number of the candidate that it is about, from 1; 0 where there are none beside it.
     pub candidate: u32,
-    /// The lifeline at which an answer is taken: of a candidate, the station's for which it drafts.
+    /// The lifeline at which an answer is taken: of a candidate, the node's for which it drafts.
     pub taker: &'static str,
     /// What is taken before an answer of this attempt, if that is: a candidate's draft, before its properties.
     pub taken_before: Vec<Record>,
@@ -406,8 +406,8 @@ impl<'a> Attempt<'a> {
             Some(Stage::Properties) => own().skip(drafted).cloned().collect(),
         };
         let taker = match stage {
-            Some(Stage::Properties) => Station::GenerateInvariants.name(),
-            _ => Station::Formalize.name(),
+            Some(Stage::Properties) => NodeName::GenerateInvariants.name(),
+            _ => NodeName::Formalize.name(),
         };
         Self { candidate, taker, ..Self::own(run, lifeline, (rev, place, attempt), recalled) }
     }

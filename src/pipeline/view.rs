@@ -6,13 +6,13 @@ use super::candidates::Candidates;
 use super::events::{AnswerReceived, CallFailed, Entry, MutantsJudged, RunEvent};
 use super::machine::{Effect, Event as Step, Position, State};
 use super::metrics::Metrics;
+use super::node_name::{NodeName, Review};
 use super::records::file;
 use super::records::{
     Branch, Changed, CheckRecord, ConfirmedFlaw, Facts, Feedback, Finished, FirstViolated, InFlight, Product, Quotes,
     Revision, Settings, Spent, Standing,
 };
 use super::routes::{Transition, transition};
-use super::station::{Review, Station};
 use super::strengthen::Strengthening;
 use super::watch::{Intervened, Predicted, Violation};
 use crate::journal::{Sha, is_apart};
@@ -189,9 +189,9 @@ impl RunView {
         self.current.get(name)
     }
 
-    /// What a station has to mend.
-    pub fn open_for(&self, station: Station) -> impl Iterator<Item = &Feedback> {
-        self.feedback.iter().filter(move |f| f.station == station)
+    /// What a node has to mend.
+    pub fn open_for(&self, node: NodeName) -> impl Iterator<Item = &Feedback> {
+        self.feedback.iter().filter(move |f| f.node == node)
     }
 
     /// Tokens and money of the whole run.
@@ -345,8 +345,8 @@ impl RunView {
 
     fn add_spent(&mut self, lifeline: &str, more: &Spent) {
         for spent in [&mut self.spent, &mut self.spent_here] {
-            let station = spent.entry(lifeline.to_owned()).or_default();
-            *station = station.plus(more);
+            let node = spent.entry(lifeline.to_owned()).or_default();
+            *node = node.plus(more);
         }
     }
 
@@ -380,7 +380,7 @@ impl RunView {
         if branch.edited.iter().any(|name| name == file::INFORMAL) {
             self.made.next();
             // Whoever goes on behind `formalize` goes on with both as they are.
-            if !matches!(self.state.position, Position::At(Station::InformalSpec | Station::Formalize)) {
+            if !matches!(self.state.position, Position::At(NodeName::InformalSpec | NodeName::Formalize)) {
                 self.made.module_from = self.made.informal;
             }
         }
@@ -407,27 +407,27 @@ impl RunView {
         self.strengthening = None;
     }
 
-    /// Takes in what a station made; the machine moves afterwards.
+    /// Takes in what a node made; the machine moves afterwards.
     pub(super) fn absorb(&mut self, product: Product) {
         let here = self.state.position;
         match (here, product.event) {
-            (Position::At(Station::InformalSpec), Step::Answered) => self.made.next(),
-            (Position::At(Station::Formalize), Step::Answered) => {
+            (Position::At(NodeName::InformalSpec), Step::Answered) => self.made.next(),
+            (Position::At(NodeName::Formalize), Step::Answered) => {
                 self.made.module_from = self.made.informal;
                 self.current.remove(file::VALIDATED);
             }
             _ => {}
         }
         self.current.extend(product.artifacts);
-        if let Position::At(station) = here
+        if let Position::At(node) = here
             && !matches!(product.event, Step::Unreadable | Step::ReviewUnreadable { .. })
         {
-            // A station that answered has seen all that was open for it; a review replaces everything.
-            self.feedback.retain(|f| station != Station::Review && f.station != station);
+            // A node that answered has seen all that was open for it; a review replaces everything.
+            self.feedback.retain(|f| node != NodeName::Review && f.node != node);
         }
         // No review follows in this revision: what could not be read is nothing that the next one has to mend.
         if matches!(product.event, Step::ReviewUnreadable { .. }) && self.state.unreadable {
-            self.feedback.retain(|f| f.station != Station::Review);
+            self.feedback.retain(|f| f.node != NodeName::Review);
         }
         self.feedback.extend(product.feedback);
         match product.facts {

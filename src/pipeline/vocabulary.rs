@@ -15,8 +15,8 @@ use super::claims::{
     ValidateClaims,
 };
 use super::events::{Entry, EventName, RunEvent};
-use super::lifelines::{CANDIDATE_LIFELINES, Makers, STATION_LIFELINES, lifelines};
-use super::station::Station;
+use super::lifelines::{CANDIDATE_LIFELINES, Makers, NODE_LIFELINES, lifelines};
+use super::node_name::NodeName;
 
 /// Fields that every event has. Time, clock and the size of its group are not for rules.
 const ENVELOPE: [&str; 7] = ["v", "seq", "lifeline", "kind", "name", "rev", "attempt"];
@@ -62,12 +62,12 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     };
     let events = EventName::VARIANTS.iter().map(of).collect();
     let mut claims = BTreeMap::from([
-        (Station::InformalSpec.name(), fields_of::<InformalClaims>()),
-        (Station::Formalize.name(), fields_of::<FormalizeClaims>()),
-        (Station::Validate.name(), fields_of::<ValidateClaims>()),
-        (Station::GenerateInvariants.name(), fields_of::<MergeClaims>()),
-        (Station::ModelCheck.name(), fields_of::<CheckClaims>()),
-        (Station::Review.name(), fields_of::<ReviewClaims>()),
+        (NodeName::InformalSpec.name(), fields_of::<InformalClaims>()),
+        (NodeName::Formalize.name(), fields_of::<FormalizeClaims>()),
+        (NodeName::Validate.name(), fields_of::<ValidateClaims>()),
+        (NodeName::GenerateInvariants.name(), fields_of::<MergeClaims>()),
+        (NodeName::ModelCheck.name(), fields_of::<CheckClaims>()),
+        (NodeName::Review.name(), fields_of::<ReviewClaims>()),
         ("second_reading", fields_of::<SecondReadingClaims>()),
     ]);
     claims.extend(CANDIDATE_LIFELINES.map(|candidate| (candidate, fields_of::<CandidateClaims>())));
@@ -214,10 +214,10 @@ pub fn vocabulary_text() -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- `{}` ({}){colon}{}", <&str>::from(name), name.makers().words(), paths.join(" "));
     }
-    let asking: Vec<&str> = STATION_LIFELINES.into_iter().filter(|name| Makers::Asking.include(name)).collect();
+    let asking: Vec<&str> = NODE_LIFELINES.into_iter().filter(|name| Makers::Asking.include(name)).collect();
     let _ = writeln!(text, "\nThose that ask a model are {} and candidates. What each says:\n", asking.join(", "));
-    let stations = STATION_LIFELINES.into_iter().map(|name| (name, name));
-    for (name, lifeline) in stations.chain([("candidates", CANDIDATE_LIFELINES[0])]) {
+    let nodes = NODE_LIFELINES.into_iter().map(|name| (name, name));
+    for (name, lifeline) in nodes.chain([("candidates", CANDIDATE_LIFELINES[0])]) {
         if let Some(claims) = VOCABULARY.claims.get(lifeline) {
             let claims: Vec<String> = claims.iter().map(|field| format!("says.{}", field.path)).collect();
             let _ = writeln!(text, "- `{name}`: {}", claims.join(" "));

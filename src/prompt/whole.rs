@@ -1,4 +1,4 @@
-//! An answer that drafts everything at once, taken apart into the answers of the stations.
+//! An answer that drafts everything at once, taken apart into the answers of the nodes.
 
 use super::answer::{Fence, Problem, difference, fences, has_header, is_section, normalise, outside_fences, unwrapped};
 use super::requirements::requirements;
@@ -16,7 +16,7 @@ pub struct Parts {
     pub normalised: Vec<String>,
 }
 
-/// Takes an answer apart. What a part holds is not looked at: each is read by its own station.
+/// Takes an answer apart. What a part holds is not looked at: each is read by its own node.
 pub fn parts(answer: &str) -> Parts {
     let mut text = normalise(answer);
     let mut normalised = Vec::new();
@@ -133,7 +133,7 @@ mod tests {
     fn what_is_not_there_is_no_part() {
         let only = parts(&format!("````informal_spec\n{INFORMAL}````\n"));
         assert_eq!((only.module, only.properties), (None, None));
-        // Twice is for its station to judge.
+        // Twice is for its node to judge.
         let twice = parts(&format!("{}{}", whole(INFORMAL), MODULE.replace("x == 1", "x == 2")));
         assert!(module(&twice.module.unwrap(), "Spec").unwrap_err().what.contains("different"));
         assert!(parts("").informal.is_err());

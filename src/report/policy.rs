@@ -21,8 +21,8 @@ pub(super) fn policy_text(view: &RunView) -> String {
             let _ = writeln!(text, "      {}", untrusted.words());
         }
     }
-    for (station, intervened) in &view.interventions {
-        let _ = writeln!(text, "  {station}: {}", intervened_words(intervened));
+    for (node, intervened) in &view.interventions {
+        let _ = writeln!(text, "  {node}: {}", intervened_words(intervened));
     }
     if !view.predictions.is_empty() {
         let all: Vec<&Predicted> = view.predictions.iter().map(|(_, predicted)| predicted).collect();

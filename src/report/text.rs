@@ -43,7 +43,7 @@ fn stands(view: &RunView) -> String {
             Outcome::Undecided => "undecided".into(),
             Outcome::Stopped => "stopped, can be resumed".into(),
         },
-        (None, Position::At(station)) => format!("not finished: at {station}, can be resumed"),
+        (None, Position::At(node)) => format!("not finished: at {node}, can be resumed"),
         (None, _) => "not finished, can be resumed".into(),
     }
 }
@@ -130,7 +130,7 @@ pub fn report(view: &RunView, width: usize) -> String {
     }
     for r in &view.revisions {
         let parent = r.parent.map_or_else(String::new, |p| format!(", from rev_{p}"));
-        let attempts: Vec<String> = r.attempts.iter().map(|(station, n)| format!("{station} {n}")).collect();
+        let attempts: Vec<String> = r.attempts.iter().map(|(node, n)| format!("{node} {n}")).collect();
         let to = r.routed_to.map_or_else(String::new, |s| format!(" -> {s}"));
         let _ = writeln!(text, "  rev_{}{parent}: {}{to}", r.revision, r.outcome);
         if !r.why.is_empty() {
@@ -147,9 +147,9 @@ pub fn report(view: &RunView, width: usize) -> String {
             let _ = writeln!(text, "      edited by hand: {}", r.edited.join(", "));
         }
     }
-    text.push_str("\nAnswers by station:\n");
-    for (station, spent) in &view.spent {
-        let _ = writeln!(text, "  {station}: {}, {:.0} s", amounts(spent), spent.seconds);
+    text.push_str("\nAnswers by node:\n");
+    for (node, spent) in &view.spent {
+        let _ = writeln!(text, "  {node}: {}, {:.0} s", amounts(spent), spent.seconds);
     }
     let docs = &view.settings.docs;
     let bytes: u64 = docs.iter().map(|d| d.bytes).sum();

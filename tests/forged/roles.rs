@@ -30,8 +30,8 @@ fn accepting(list: &str, entry: &str) -> String {
 }
 
 #[track_caller]
-fn refused(script: &Script, checker: &[&str], station: &str, why: &str) -> Ran {
-    ran(script, checker, NO_ANSWER).went(&[&format!("review->{station}")]).because(station, why).ended("stopped")
+fn refused(script: &Script, checker: &[&str], node: &str, why: &str) -> Ran {
+    ran(script, checker, NO_ANSWER).went(&[&format!("review->{node}")]).because(node, why).ended("stopped")
 }
 
 /// Without the await the counter overshoots, which the initial state does not show.

@@ -107,7 +107,7 @@ fn another_policy_is_asked_from_where_it_was_taken() {
 }
 
 #[test]
-fn what_the_stations_say_and_are_routed_by_follows_from_the_events_before() {
+fn what_the_nodes_say_and_are_routed_by_follows_from_the_events_before() {
     let bench = bench();
     let script =
         good().answer("formalize", 0, 1, "draft", "I am sorry.").answer("formalize", 0, 2, "repair", &fenced(MODULE));
@@ -181,7 +181,7 @@ fn what_the_stations_say_and_are_routed_by_follows_from_the_events_before() {
 }
 
 #[test]
-fn what_a_branch_begins_with_is_told_to_the_stations_as_it_stands() {
+fn what_a_branch_begins_with_is_told_to_the_nodes_as_it_stands() {
     let bench = bench();
     bench.forge(&good().answer("review", 0, 1, "draft", &review("approved")).having_read_all(), &[]).expect(0);
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]);

@@ -378,7 +378,7 @@ fn where_every_sample_breaks_something_the_one_that_breaks_least_is_taken_whenev
 }
 
 #[test]
-fn an_intervention_changes_no_request_of_any_other_station() {
+fn an_intervention_changes_no_request_of_any_other_node() {
     let plain = crate::support::counter::bench();
     plain.forge(&good(), &[]).expect(0);
     let requests = |bench: &Bench| -> Vec<Value> {

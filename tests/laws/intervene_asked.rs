@@ -107,7 +107,7 @@ fn a_bare_table_foresees_with_the_defaults_and_the_report_says_what_that_cost() 
     }
     assert!(of_informal[0].body["temperature"].is_null());
     let foreseen = posts.iter().filter(|seen| foresees(seen)).count();
-    assert_eq!(foreseen, 25, "two answers of informal_spec, and one of each other station");
+    assert_eq!(foreseen, 25, "two answers of informal_spec, and one of each other node");
 
     let journal = bench.journal("specs");
     let predicted: Vec<&Value> = journal.iter().filter(|e| name(e) == "predicted").map(|e| &e["data"]).collect();

@@ -23,9 +23,9 @@ use super::*;
 #[track_caller]
 fn nothing_twice(bench: &Bench) {
     assert_eq!(outcome(&bench.journal("specs")), "approved");
-    let stations: Vec<String> =
+    let nodes: Vec<String> =
         events(bench, "answer_received").iter().map(|e| e["lifeline"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(stations, ["informal_spec", "formalize", "generate_invariants", "review"]);
+    assert_eq!(nodes, ["informal_spec", "formalize", "generate_invariants", "review"]);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn an_interrupt_during_a_call_ends_within_a_second_and_loses_nothing() {
         let mut plays = model(&bench, &good());
         let mut formalize = 0;
         let server = ModelServer::start(move |seen| {
-            // The second station hangs, once.
+            // The second node hangs, once.
             if seen.tool_results().is_empty() {
                 formalize += 1;
                 if formalize == 2 {

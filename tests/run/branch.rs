@@ -40,10 +40,10 @@ fn rejected_merge() -> Script {
 }
 
 #[test]
-fn a_station_whose_prerequisite_is_missing_is_refused_with_the_one_that_would_do() {
+fn a_node_whose_prerequisite_is_missing_is_refused_with_the_one_that_would_do() {
     let bench = bench();
     bench.forge(&rejected_merge(), &["--max-revisions", "0"]).expect(1);
-    let at = |station: &'static str| ["--from", "rev_0", "--at", station];
+    let at = |node: &'static str| ["--from", "rev_0", "--at", node];
     refused(
         &bench,
         &at("model_check"),
@@ -75,10 +75,10 @@ fn a_configuration_put_beside_no_module_is_refused_and_makes_no_empty_one() {
     let nothing = good().answer("formalize", 0, 1, "draft", "").answer("formalize", 0, 2, "repair", "");
     bench.forge(&nothing, &["--max-revisions", "0"]).expect(1);
     bench.write("specs/history/rev_0/Spec.cfg", CFG);
-    for station in ["formalize", "validate", "generate_invariants", "model_check", "review"] {
+    for node in ["formalize", "validate", "generate_invariants", "model_check", "review"] {
         refused(
             &bench,
-            &["--from", "rev_0", "--at", station],
+            &["--from", "rev_0", "--at", node],
             2,
             &["rev_0 has no module", "Spec.cfg belongs to nothing", "put a Spec.tla beside it"],
         );
@@ -118,9 +118,9 @@ fn an_edited_informal_specification_without_a_requirement_is_refused() {
     let informal = "specs/history/rev_0/informal_spec.md";
     for edit in ["", "# The counter\n\nIt counts.\n", &INFORMAL.replace("R1 [", "R [")] {
         bench.write(informal, edit);
-        for station in ["informal_spec", "formalize", "review"] {
+        for node in ["informal_spec", "formalize", "review"] {
             let words = ["the edited informal_spec.md has no numbered requirement", "R1 [docs/file.md:12-14]"];
-            refused(&bench, &["--from", "rev_0", "--at", station], 1, &words);
+            refused(&bench, &["--from", "rev_0", "--at", node], 1, &words);
         }
         assert_eq!(bench.read(informal), edit, "a person's edit is left as it is");
     }
@@ -182,8 +182,8 @@ fn a_text_without_a_module_is_a_rejection_before_any_tool_runs() {
     bench.forge(&good(), &[]).expect(0);
     let headless = bench.read("specs/history/rev_0/Spec.tla").replace("---- MODULE Spec ----\n", "");
     bench.write("specs/history/rev_0/Spec.tla", headless);
-    for station in ["model_check", "generate_invariants"] {
-        refused(&bench, &["--from", "rev_0", "--at", station], 1, &["rejected", said, "line 1,"]);
+    for node in ["model_check", "generate_invariants"] {
+        refused(&bench, &["--from", "rev_0", "--at", node], 1, &["rejected", said, "line 1,"]);
     }
     // It goes to the model instead, which nobody plays here.
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "validate"]).expect(NO_ANSWER);

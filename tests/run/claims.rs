@@ -77,8 +77,8 @@ fn a_specification_that_says_nothing_is_not_approved_whatever_the_checker_says()
             "no property other than TypeOK",
         ),
     ];
-    for (script, station, why) in cases {
-        ran(&script, &[], NO_ANSWER).went(&[&format!("review->{station}")]).because(station, why).ended("stopped");
+    for (script, node, why) in cases {
+        ran(&script, &[], NO_ANSWER).went(&[&format!("review->{node}")]).because(node, why).ended("stopped");
     }
 }
 
@@ -125,8 +125,8 @@ fn an_approval_against_the_facts_goes_where_the_first_failed_clause_says() {
             "could not evaluate",
         ),
     ];
-    for (script, station, why) in cases {
-        let run = ran(&script, &[], NO_ANSWER).went(&[&format!("review->{station}")]).because(station, why);
+    for (script, node, why) in cases {
+        let run = ran(&script, &[], NO_ANSWER).went(&[&format!("review->{node}")]).because(node, why);
         let guard = run.events("guard_evaluated")[0];
         assert_eq!((&guard["data"]["guard"], &guard["data"]["holds"]), (&json!("approval"), &json!(false)));
         assert_eq!(run.meta(0)["outcome"], "revised");
@@ -270,7 +270,7 @@ fn a_minor_issue_routes_nothing_and_a_blocker_stops_an_approval() {
 }
 
 #[test]
-fn the_earliest_station_of_all_issues_is_where_the_run_goes() {
+fn the_earliest_node_of_all_issues_is_where_the_run_goes() {
     let issues = json!({"verdict": "revise", "issues": [
         {"severity": "major", "category": "cfg_mismatch", "blame": null, "description": "a", "suggestion": ""},
         {"severity": "minor", "category": "abstraction", "blame": null, "description": "b", "suggestion": ""},

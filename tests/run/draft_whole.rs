@@ -1,5 +1,5 @@
-//! Drafting as a whole: one answer in the first pass, of which each station takes its part as its own product. What is
-//! missing or unreadable is asked for at its own station.
+//! Drafting as a whole: one answer in the first pass, of which each node takes its part as its own product. What is
+//! missing or unreadable is asked for at its own node.
 
 use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
 use crate::support::ran::{NO_ANSWER, Ran, ran};
@@ -53,17 +53,17 @@ fn products(journal: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn one_answer_drafts_what_three_do_and_every_station_has_its_product() {
-    let stations = ran(&good(), &[], 0).ended("approved");
+fn one_answer_drafts_what_three_do_and_every_node_has_its_product() {
+    let nodes = ran(&good(), &[], 0).ended("approved");
     let whole = ran(&drafted(&all()), &WHOLE, 0).ended("approved");
-    assert_eq!(asked(&stations).len(), 4);
+    assert_eq!(asked(&nodes).len(), 4);
     assert_eq!(asked(&whole), ["informal_spec whole", "review draft"]);
-    assert_eq!(products(&whole.journal), products(&stations.journal));
+    assert_eq!(products(&whole.journal), products(&nodes.journal));
     for file in ["informal_spec.md", "Spec.tla", "Spec.cfg", "review.md"] {
         let path = format!("specs/{file}");
-        assert_eq!(whole.bench.read(&path), stations.bench.read(&path), "{file}");
+        assert_eq!(whole.bench.read(&path), nodes.bench.read(&path), "{file}");
     }
-    assert_eq!(crate::support::routes(&whole.journal), crate::support::routes(&stations.journal));
+    assert_eq!(crate::support::routes(&whole.journal), crate::support::routes(&nodes.journal));
     // Each part says which answer it is of.
     let answer = &whole.events("answer_received")[0]["data"]["artifact"];
     let taken: Vec<&Value> = whole.events("part_taken");
@@ -71,18 +71,18 @@ fn one_answer_drafts_what_three_do_and_every_station_has_its_product() {
     assert!(taken.iter().all(|e| e["data"]["of"] == *answer));
     assert_eq!(whole.meta(0)["spent"]["answers"], 2);
     assert_eq!(whole.journal[0]["data"]["draft"], "whole");
-    assert_eq!(stations.journal[0]["data"]["draft"], "stations");
+    assert_eq!(nodes.journal[0]["data"]["draft"], "nodes");
 }
 
 #[test]
-fn the_model_is_told_the_rules_of_all_three_stations_and_offered_what_they_read() {
+fn the_model_is_told_the_rules_of_all_three_nodes_and_offered_what_they_read() {
     let ran = ran(&drafted(&all()), &WHOLE, 0);
     let sent = &ran.events("request_sent")[0]["data"];
     let prompt = ran.bench.read(&format!("specs/artifacts/{}", text(&sent["prompt"])));
-    for station in ["informal_spec", "formalize", "generate_invariants"] {
+    for node in ["informal_spec", "formalize", "generate_invariants"] {
         let role =
-            std::fs::read_to_string(crate::support::project().join(format!("prompts/{station}/role.md.hbs"))).unwrap();
-        assert!(prompt.contains(role.trim()), "{station}:\n{prompt}");
+            std::fs::read_to_string(crate::support::project().join(format!("prompts/{node}/role.md.hbs"))).unwrap();
+        assert!(prompt.contains(role.trim()), "{node}:\n{prompt}");
     }
     for fence in ["````markdown informal_spec", "```tla module", "```tla invariants", "```tla witnesses", "```cfg"] {
         assert_eq!(prompt.matches(&format!("\n{fence}\n")).count(), 1, "{fence}:\n{prompt}");
@@ -94,7 +94,7 @@ fn the_model_is_told_the_rules_of_all_three_stations_and_offered_what_they_read(
 }
 
 #[test]
-fn a_part_that_is_missing_is_drafted_at_its_own_station() {
+fn a_part_that_is_missing_is_drafted_at_its_own_node() {
     let script =
         drafted(&whole(INFORMAL, &fenced(MODULE), "")).answer("generate_invariants", 0, 1, "draft", &good_sections());
     let done = ran(&script, &WHOLE, 0).ended("approved");
@@ -110,7 +110,7 @@ fn a_part_that_is_missing_is_drafted_at_its_own_station() {
 }
 
 #[test]
-fn a_part_that_cannot_be_read_is_repaired_at_its_own_station() {
+fn a_part_that_cannot_be_read_is_repaired_at_its_own_node() {
     let cut = fenced(MODULE).replace("====\n", "");
     let script = drafted(&whole(INFORMAL, &cut, &good_sections()))
         .answer("formalize", 0, 2, "repair", &fenced(MODULE))
@@ -152,7 +152,7 @@ fn an_informal_specification_that_cannot_be_read_takes_what_was_made_from_it_alo
 }
 
 #[test]
-fn what_the_tools_reject_is_repaired_station_by_station() {
+fn what_the_tools_reject_is_repaired_node_by_node() {
     let broken = MODULE.replace("n := n + 1;", "n := n + ;");
     let script = drafted(&whole(INFORMAL, &fenced(&broken), &good_sections())).answer(
         "formalize",
@@ -166,7 +166,7 @@ fn what_the_tools_reject_is_repaired_station_by_station() {
 }
 
 #[test]
-fn guards_are_the_same_and_later_passes_go_station_by_station() {
+fn guards_are_the_same_and_later_passes_go_node_by_node() {
     // Nothing covers R1: the guard refuses, whatever the review says.
     let uncovered = good_sections().replace("\\* covers R1\n", "");
     let script = drafted(&whole(INFORMAL, &fenced(MODULE), &uncovered));
@@ -179,7 +179,7 @@ fn guards_are_the_same_and_later_passes_go_station_by_station() {
 }
 
 #[test]
-fn a_branch_drafts_by_stations() {
+fn a_branch_drafts_by_nodes() {
     let done = ran(&drafted(&all()), &WHOLE, 0);
     let bench = &done.bench;
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "informal_spec", "--draft", "whole"]).expect(NO_ANSWER);
@@ -198,15 +198,15 @@ fn the_file_of_settings_has_the_key_and_a_flag_wins() {
     bench.write("tlaforge.toml", "draft = \"whole\"\n");
     let args = ["run", "docs", "--recording", "script.jsonl"];
     bench.write("script.jsonl", good().text());
-    bench.run(&[&args[..], &["--draft", "stations", "--out", "one"]].concat());
-    assert_eq!(bench.journal("one")[0]["data"]["draft"], "stations");
+    bench.run(&[&args[..], &["--draft", "nodes", "--out", "one"]].concat());
+    assert_eq!(bench.journal("one")[0]["data"]["draft"], "nodes");
     bench.write("script.jsonl", drafted(&all()).text());
     bench.run(&[&args[..], &["--out", "two"]].concat());
     assert_eq!(bench.journal("two")[0]["data"]["draft"], "whole");
     bench.write("tlaforge.toml", "draft = \"halves\"\n");
-    bench.run(&[&args[..], &["--out", "three"]].concat()).expect(2).says(&["halves", "stations", "whole"]);
+    bench.run(&[&args[..], &["--out", "three"]].concat()).expect(2).says(&["halves", "nodes", "whole"]);
     bench.write("tlaforge.toml", "");
-    bench.run(&[&args[..], &["--out", "four", "--draft", "halves"]].concat()).expect(2).says(&["stations", "whole"]);
+    bench.run(&[&args[..], &["--out", "four", "--draft", "halves"]].concat()).expect(2).says(&["nodes", "whole"]);
 }
 
 /// Runs until it is killed at that point of the journal.
@@ -254,7 +254,7 @@ fn killed_at_every_event_it_resumes_to_the_same_without_asking_again() {
                     let journal = bench.read("specs/journal.jsonl");
                     let (whole_lines, _torn) = journal.rsplit_once('\n').unwrap();
                     let received = whole_lines.contains("\"answer_received\"");
-                    let flag: &[&str] = if received { &["--draft", "stations"] } else { &[] };
+                    let flag: &[&str] = if received { &["--draft", "nodes"] } else { &[] };
                     bench.run(&[&["resume", "specs"], flag].concat()).expect(0);
                 }
                 let journal = bench.journal("specs");
@@ -270,7 +270,7 @@ fn killed_at_every_event_it_resumes_to_the_same_without_asking_again() {
 }
 
 #[test]
-fn an_answer_received_by_stations_is_not_asked_for_again_as_a_whole() {
+fn an_answer_received_by_nodes_is_not_asked_for_again_as_a_whole() {
     let bench = bench();
     let script = good();
     bench.forge(&script, &["--record", "recorded.jsonl"]).expect(0);
@@ -285,7 +285,7 @@ fn an_answer_received_by_stations_is_not_asked_for_again_as_a_whole() {
 }
 
 #[test]
-fn a_run_that_was_begun_before_there_was_a_choice_goes_on_by_stations() {
+fn a_run_that_was_begun_before_there_was_a_choice_goes_on_by_nodes() {
     let bench = bench();
     bench.write("recorded.jsonl", good().text());
     kill(&bench, &["run", "docs", "--recording", "recorded.jsonl"], "after:2");

@@ -33,7 +33,7 @@ fn the_demo_ends_approved_with_every_file_in_place() {
         serde_json::from_str(&bench.read(&format!("demo-specs/history/rev_{best}/meta.json"))).unwrap();
     assert_eq!(meta["check"]["verdict"], "holds");
     assert!(meta["check"]["bounds"]["constants"].as_object().is_some_and(|c| !c.is_empty()));
-    bench.run(&["report", "demo-specs"]).expect(0).prints(&["Outcome: approved", "Revisions:", "Answers by station"]);
+    bench.run(&["report", "demo-specs"]).expect(0).prints(&["Outcome: approved", "Revisions:", "Answers by node"]);
     // A second demo takes a fresh folder.
     bench.run(&["demo"]).expect(0);
     assert!(bench.path("demo-specs-2/Spec.tla").exists());

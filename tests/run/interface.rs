@@ -1,5 +1,5 @@
 //! A case's interface: the names that it asks for are looked for in the module, and what is missing goes back to the
-//! station that writes it.
+//! node that writes it.
 
 use crate::support::{Bench, Script, name, routes};
 use serde_json::{Value, json};

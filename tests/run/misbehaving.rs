@@ -1,4 +1,4 @@
-//! Models that misbehave before the review, station by station: what each answer leads to.
+//! Models that misbehave before the review, node by node: what each answer leads to.
 
 use crate::support::counter::{
     CFG, INFORMAL, INVARIANTS, MODULE, WITNESSES, fenced, good, good_sections, review, sections,

@@ -24,8 +24,8 @@ fn last_request(bench: &Bench) -> (String, Vec<String>) {
 }
 
 #[test]
-fn each_of_the_ten_categories_goes_to_its_own_station() {
-    for (category, station) in [
+fn each_of_the_ten_categories_goes_to_its_own_node() {
+    for (category, node) in [
         ("missing_behavior", "informal_spec"),
         ("missing_invariant", "informal_spec"),
         ("liveness_gap", "informal_spec"),
@@ -39,7 +39,7 @@ fn each_of_the_ten_categories_goes_to_its_own_station() {
     ] {
         let script = good().answer("review", 0, 1, "draft", &issue("major", category, "see there"));
         let bench = asked(&script);
-        assert_eq!(routes(&bench.journal("specs")).last().unwrap(), &format!("review->{station}"), "{category}");
+        assert_eq!(routes(&bench.journal("specs")).last().unwrap(), &format!("review->{node}"), "{category}");
     }
     let invariant = issue("major", "counterexample_issue", "x").replace("\"blame\":null", "\"blame\":\"invariant\"");
     let bench = asked(&good().answer("review", 0, 1, "draft", &invariant));

@@ -63,15 +63,14 @@ fn a_lock_or_journal_that_is_removed_or_replaced_during_a_run_is_noticed_before_
 }
 
 #[test]
-fn an_unknown_revision_or_station_is_answered_with_those_that_there_are() {
+fn an_unknown_revision_or_node_is_answered_with_those_that_there_are() {
     let bench = bench();
     bench.forge(&good(), &[]).expect(0);
     let before = snapshot(&bench.path("specs"));
     let resume = |args: &[&str]| bench.run(&[&["resume", "specs"], args].concat()).expect(2);
     resume(&["--from", "rev_7"]).says(&["there is no revision \"rev_7\"", "there are rev_0"]);
     resume(&["--from", "first", "--at", "review"]).says(&["there is no revision \"first\""]);
-    resume(&["--from", "rev_0", "--at", "reviewing"])
-        .says(&["there is no station \"reviewing\"", "formalize, validate"]);
+    resume(&["--from", "rev_0", "--at", "reviewing"]).says(&["there is no node \"reviewing\"", "formalize, validate"]);
     resume(&["--from", "rev_0"]).says(&["ended the run (approved)", "--at"]);
     resume(&["--at", "review"]).says(&["--from"]);
     assert_eq!(snapshot(&bench.path("specs")), before);

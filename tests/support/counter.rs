@@ -71,7 +71,7 @@ pub fn good() -> Script {
         .having_read_all()
 }
 
-/// What a model server answers to each station of a first pass that ends approved: the reviewer reads what it is shown.
+/// What a model server answers to each node of a first pass that ends approved: the reviewer reads what it is shown.
 pub fn answers(seen: &Seen) -> Reply {
     let system = seen.system();
     let is = |what: &str| system.contains(what);

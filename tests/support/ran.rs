@@ -30,7 +30,7 @@ impl Ran {
         self
     }
 
-    /// Asserts that the reason of a route to that station holds these words.
+    /// Asserts that the reason of a route to that node holds these words.
     #[track_caller]
     pub fn because(self, to: &str, words: &str) -> Self {
         let reasons = reasons(&self.journal);
@@ -45,11 +45,11 @@ impl Ran {
         self
     }
 
-    /// What stations were told to mend, in order.
+    /// What nodes were told to mend, in order.
     pub fn told(&self) -> String {
         let all = self.events("attempt_finished").into_iter().filter_map(|e| e["data"]["feedback"].as_array().cloned());
         all.flatten().fold(String::new(), |mut text, f| {
-            let _ = writeln!(text, "{}: {}", f["station"].as_str().unwrap(), f["text"].as_str().unwrap());
+            let _ = writeln!(text, "{}: {}", f["node"].as_str().unwrap(), f["text"].as_str().unwrap());
             text
         })
     }

@@ -161,8 +161,8 @@ fn told_near(near: &[String]) -> String {
 
 /// Whose a field is: of the candidates, that they have it.
 fn told_owners(of: &[&str]) -> String {
-    let (candidates, stations): (Vec<&str>, Vec<&str>) = of.iter().partition(|name| CANDIDATE_LIFELINES.contains(name));
-    let mut names: Vec<&str> = stations;
+    let (candidates, nodes): (Vec<&str>, Vec<&str>) = of.iter().partition(|name| CANDIDATE_LIFELINES.contains(name));
+    let mut names: Vec<&str> = nodes;
     if !candidates.is_empty() {
         names.push("candidates");
     }
@@ -213,7 +213,7 @@ impl Idle {
                 format!("asks for what `{MUTANTS}` does, and it does nothing without --strengthen"),
             ));
         }
-        // One alone is drafted by the station itself.
+        // One alone is drafted by the node itself.
         let drafted = if candidates > 1 { candidates as usize } else { 0 };
         let beyond: Vec<&str> = CANDIDATE_LIFELINES.into_iter().skip(drafted).collect();
         let why = match (beyond.first(), drafted) {

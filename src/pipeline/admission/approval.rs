@@ -16,9 +16,9 @@ struct Milestone {
     place: String,
 }
 
-const STATIONS: [&str; 5] = ["informal_spec", "formalize", "validate", "generate_invariants", "model_check"];
+const NODES: [&str; 5] = ["informal_spec", "formalize", "validate", "generate_invariants", "model_check"];
 
-/// The way of an approved run from its first event to its last. What the stations have said by then is read off the
+/// The way of an approved run from its first event to its last. What the nodes have said by then is read off the
 /// clauses of the approval guard.
 fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
     let clauses: Vec<Law> = laws().into_iter().filter(|law| law.guard == "approval").collect();
@@ -30,13 +30,13 @@ fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
     };
     let began = ("journal/began", "a journal begins with `run_started`");
     add(formulas, began, "name = \"run_started\"", None);
-    for station in STATIONS.into_iter().chain(["review"]) {
-        let worked = format!("{} & lifeline = \"{station}\"", worked(station));
-        if station == "model_check" {
+    for node in NODES.into_iter().chain(["review"]) {
+        let worked = format!("{} & lifeline = \"{node}\"", worked(node));
+        if node == "model_check" {
             let law = ("approval/check_is_fresh", "the last check was of exactly this module and configuration");
             add(formulas, law, "name = \"check_finished\" & lifeline = \"model_check\"", None);
         }
-        if station == "review" {
+        if node == "review" {
             let law = ("approval/reviewer_read", "the reviewer read module, configuration and outcome as they stand");
             let read =
                 "(name = \"answer_received\" | name = \"answer_taken\") & lifeline = \"review\" & tool_call:Read";
@@ -44,14 +44,14 @@ fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
         }
         let mut said = false;
         for clause in &clauses {
-            for part in local_parts(clause.formula, station) {
+            for part in local_parts(clause.formula, node) {
                 said = true;
                 let law = format!("approval/{}", clause.name);
                 add(formulas, (&law, clause.words), &worked, Some(&part));
             }
         }
         if !said {
-            add(formulas, ("routing", "every station works before the review"), &worked, None);
+            add(formulas, ("routing", "every node works before the review"), &worked, None);
         }
     }
     for (words, event) in [
@@ -71,10 +71,10 @@ fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
     all
 }
 
-/// The event with which a station has worked. What a person has mended by hand is told by `restored` where a branch
+/// The event with which a node has worked. What a person has mended by hand is told by `restored` where a branch
 /// begins; a check and a review are nobody's but their own.
-fn worked(station: &str) -> &'static str {
-    match station {
+fn worked(node: &str) -> &'static str {
+    match node {
         "model_check" | "review" => "name = \"attempt_finished\"",
         _ => "(name = \"attempt_finished\" | name = \"restored\")",
     }
@@ -142,7 +142,7 @@ pub(super) fn of_trace(formulas: &Formulas, rule: &PolicyRule, without: &[&'stat
             return Err(contradicts(rule, &milestone.law, &milestone.words));
         }
     }
-    Err(contradicts(rule, "routing", "the order in which an approved run goes through its stations"))
+    Err(contradicts(rule, "routing", "the order in which an approved run goes through its nodes"))
 }
 
 /// A formula in a table of its own. With a table of all rules, each rule would cost more than the one before.
@@ -208,7 +208,7 @@ fn approving(owner: &str) -> Vec<(&'static str, &'static str)> {
             "routing/approved",
             "name = \"run_finished\" & (outcome = \"approved\" | outcome = \"approved_repaired\")",
         )],
-        station if STATIONS.contains(&station) => vec![("approval", worked(station))],
+        node if NODES.contains(&node) => vec![("approval", worked(node))],
         _ => Vec::new(),
     }
 }
@@ -248,7 +248,7 @@ pub(super) fn of_moments(
         let texts = match owner {
             // Both look back on all that led to the approval.
             "review" | "run" => vec![law.formula.to_owned()],
-            station => local_parts(law.formula, station),
+            node => local_parts(law.formula, node),
         };
         let speaker = if owner == "run" { "review" } else { owner };
         for text in texts {

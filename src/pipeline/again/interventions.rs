@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::super::events::{AnswerFacts, AnswerLabels, AnswerReceived, AnswerTaken, Entry, Labelled, Record, RunEvent};
+use super::super::node_name::NodeName;
 use super::super::run::{record, to_value};
-use super::super::station::Station;
 use super::super::watch::{Forecast, Intervened, Predicted, Sampled, Watch};
 use super::policy::Rules;
 use super::replay::Again;
@@ -219,7 +219,7 @@ fn labelled<'a>(rules: &Rules, before: &'a [Entry], received: Received<'_>) -> O
 fn drafted(before: &[Entry], received: Received<'_>) -> (&'static str, Vec<Record>) {
     let Entry { lifeline, rev, seq, attempt, .. } = received.entry;
     if !is_apart(lifeline) {
-        return (Station::by_name(lifeline).map_or("second_reading", Station::name), Vec::new());
+        return (NodeName::by_name(lifeline).map_or("second_reading", NodeName::name), Vec::new());
     }
     let mine = |entry: &&Entry| entry.seq < *seq && (&entry.lifeline, &entry.rev) == (lifeline, rev);
     let own = || before.iter().rev().filter(mine);
@@ -227,19 +227,20 @@ fn drafted(before: &[Entry], received: Received<'_>) -> (&'static str, Vec<Recor
         .filter(|entry| entry.attempt == *attempt)
         .find_map(|entry| entry.event.try_as_candidate_finished_ref())
         .map(|finished| &finished.candidate.answer);
-    let station = Station::Formalize.name();
-    let Some(draft) = draft else { return (station, Vec::new()) };
+    let node = NodeName::Formalize.name();
+    let Some(draft) = draft else { return (node, Vec::new()) };
     let offered = own().find_map(|entry| match &entry.event {
         RunEvent::AnswerOffered(offered) if offered.artifact == *draft => {
             let taken = RunEvent::AnswerTaken(offered.clone().into());
-            Some(record(station, Kind::Act, entry.rev, entry.attempt, taken))
+            Some(record(node, Kind::Act, entry.rev, entry.attempt, taken))
         }
         _ => None,
     });
     let answered = || {
-        own().filter_map(Received::of).find(|received| received.answer.artifact == *draft).and_then(|received| {
-            taken_record(station, received.entry.rev, received.entry.attempt, received.answer, None)
-        })
+        own()
+            .filter_map(Received::of)
+            .find(|received| received.answer.artifact == *draft)
+            .and_then(|received| taken_record(node, received.entry.rev, received.entry.attempt, received.answer, None))
     };
-    (Station::GenerateInvariants.name(), offered.or_else(answered).into_iter().collect())
+    (NodeName::GenerateInvariants.name(), offered.or_else(answered).into_iter().collect())
 }

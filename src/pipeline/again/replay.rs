@@ -255,7 +255,7 @@ impl Replay<'_> {
         goes
     }
 
-    /// Computes again what follows from what a station made.
+    /// Computes again what follows from what a node made.
     fn finished(&mut self, before: &[Entry], group: &[Entry], finished: &AttemptFinished) -> bool {
         let Replay { view, knowledge, again, one_objective, .. } = self;
         let first = &group[0];
@@ -322,7 +322,7 @@ impl Replay<'_> {
     }
 }
 
-/// What a station made, with what the machine is told of it as it follows from the rest, and what else does not follow.
+/// What a node made, with what the machine is told of it as it follows from the rest, and what else does not follow.
 fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>) -> (Product, Vec<String>) {
     let mut wrong = Vec::new();
     let inspected = || {
@@ -454,7 +454,7 @@ const CLOSED: [&str; 17] = [
     "attempts",
     "models",
     "spent",
-    "spent_by_station",
+    "spent_by_node",
     "open",
     "edited",
     "hashes",

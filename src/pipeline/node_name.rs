@@ -1,4 +1,4 @@
-//! The six stations, and the vocabulary of a review.
+//! The six nodes, and the vocabulary of a review.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::tla::requirement_id;
 
-/// A station of the pipeline, in its order.
+/// A node of the pipeline, in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Station {
+pub enum NodeName {
     /// Documents to a structured informal specification with numbered requirements.
     InformalSpec,
     /// Informal specification to a module with a PlusCal algorithm.
@@ -25,36 +25,36 @@ pub enum Station {
     Review,
 }
 
-impl Station {
+impl NodeName {
     /// All of them, in order.
-    pub const ALL: [Station; 6] = [
-        Station::InformalSpec,
-        Station::Formalize,
-        Station::Validate,
-        Station::GenerateInvariants,
-        Station::ModelCheck,
-        Station::Review,
+    pub const ALL: [NodeName; 6] = [
+        NodeName::InformalSpec,
+        NodeName::Formalize,
+        NodeName::Validate,
+        NodeName::GenerateInvariants,
+        NodeName::ModelCheck,
+        NodeName::Review,
     ];
 
     /// Its name in the journal, in folders and on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Station::InformalSpec => "informal_spec",
-            Station::Formalize => "formalize",
-            Station::Validate => "validate",
-            Station::GenerateInvariants => "generate_invariants",
-            Station::ModelCheck => "model_check",
-            Station::Review => "review",
+            NodeName::InformalSpec => "informal_spec",
+            NodeName::Formalize => "formalize",
+            NodeName::Validate => "validate",
+            NodeName::GenerateInvariants => "generate_invariants",
+            NodeName::ModelCheck => "model_check",
+            NodeName::Review => "review",
         }
     }
 
-    /// The station of that name.
+    /// The node of that name.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.name() == name)
     }
 }
 
-impl fmt::Display for Station {
+impl fmt::Display for NodeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -131,19 +131,19 @@ impl Issue {
         self.severity != Severity::Minor
     }
 
-    /// The station that mends it (design, section 3).
-    pub fn station(&self) -> Station {
+    /// The node that mends it (design, section 3).
+    pub fn node(&self) -> NodeName {
         match (self.category, self.blame) {
             (
                 Category::MissingBehavior | Category::MissingInvariant | Category::LivenessGap | Category::Abstraction,
                 _,
-            ) => Station::InformalSpec,
+            ) => NodeName::InformalSpec,
             (Category::CounterexampleIssue, Some(Blame::Invariant))
             | (Category::WrongInvariant | Category::MissingTypeInvariant | Category::CfgMismatch, _) => {
-                Station::GenerateInvariants
+                NodeName::GenerateInvariants
             }
             (Category::ExtraBehavior | Category::StateExplosionRisk | Category::CounterexampleIssue, _) => {
-                Station::Formalize
+                NodeName::Formalize
             }
         }
     }
@@ -235,9 +235,9 @@ pub struct FlawStep {
 }
 
 impl Review {
-    /// The earliest station that an issue above minor names.
-    pub fn earliest(&self) -> Option<Station> {
-        self.issues.iter().filter(|i| i.routes()).map(Issue::station).min()
+    /// The earliest node that an issue above minor names.
+    pub fn earliest(&self) -> Option<NodeName> {
+        self.issues.iter().filter(|i| i.routes()).map(Issue::node).min()
     }
 
     /// Whether it accepts that the action is never taken.
