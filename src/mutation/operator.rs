@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What kind of flaw a mutant has. Where two operators make the same text, the first of them keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "`describe` says what each does")]
 pub enum Operator {
     DropGuard,
     NegateGuard,

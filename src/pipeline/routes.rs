@@ -19,7 +19,6 @@ use crate::temporal::{Atom, Formula, Formulas, Node, Record as _};
 /// The name of a row of the routing table, in order of precedence. `tlaforge policy show` prints what each row means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the words of each row are in its route")]
 pub enum Row {
     Stopped,
     Resumed,

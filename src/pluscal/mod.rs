@@ -1,4 +1,5 @@
 //! PlusCal to TLA+ without Java: p-syntax and c-syntax, token for token what the reference translator writes.
+#![warn(missing_docs)]
 
 mod ast;
 mod changed;

@@ -1,6 +1,7 @@
 //! One formula language, and what a formula says of a trace, a run that goes on, a causal past, or a goal.
 //!
 //! Pure: no input or output, no formats of its own, no knowledge of TLA+ or of models.
+#![warn(missing_docs)]
 
 mod atom;
 mod automaton;

@@ -2,7 +2,7 @@
 //!
 //! Every field that a rule, a report or an audit can read is declared in a struct of `data` or in a type that one of them
 //! names.
-#![allow(missing_docs, unreachable_pub, reason = "strum derives `is_…` and `try_as_…` for each variant")]
+#![allow(unreachable_pub, reason = "strum derives `is_…` and `try_as_…` for each variant")]
 
 mod data;
 
