@@ -389,7 +389,7 @@ fn long_journal(c: &mut Criterion) {
     let open = |dir: &Path| {
         let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
         assert_eq!(run.view().events, 10_000);
-        assert!(run.view().violations.is_empty());
+        assert!(run.view().policy_log.violations.is_empty());
     };
     let (plain, ruled) = (journal_of(&learned, None), journal_of(&learned, Some(POLICY)));
     let mut group = c.benchmark_group("a journal of 10,000 events");
@@ -397,7 +397,7 @@ fn long_journal(c: &mut Criterion) {
     group.bench_function("recover and fold, guards included", |b| b.iter(|| open(plain.path())));
     group.bench_function("the same under a policy of eight rules", |b| b.iter(|| open(ruled.path())));
     let events = tlaforge::journal::read(&plain.path().join("journal.jsonl")).unwrap();
-    group.bench_function("fold alone", |b| b.iter(|| RunView::of(&events)));
+    group.bench_function("fold alone", |b| b.iter(|| RunView::from_entries(&events)));
     group.finish();
     let known = tlaforge::pipeline::known_metrics();
     let objective = RunObjective::from_text(OBJECTIVE, Format::Toml, &known).unwrap();

@@ -118,23 +118,23 @@ fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
         seen.aside = false;
     }
     match (from.state.position, event) {
-        (Position::At(NodeName::InformalSpec), Event::Answered) => {
+        (Position::Node(NodeName::InformalSpec), Event::Answered) => {
             // What was accepted before was made from another specification.
             (seen.informal, seen.module, seen.merge) = (true, false, false);
         }
         (Position::SecondReading, Event::SecondRead { agrees: true, .. }) => {
             seen.repaired |= t.row == Row::FlawRepaired;
         }
-        (Position::At(NodeName::Formalize), Event::Answered) => {
+        (Position::Node(NodeName::Formalize), Event::Answered) => {
             seen.module = false;
             seen.merge = false;
         }
-        (Position::At(NodeName::Validate), Event::Validated(a)) => {
+        (Position::Node(NodeName::Validate), Event::Validated(a)) => {
             seen.module = a == Acceptance::Accepted;
             seen.merge &= seen.module;
         }
-        (Position::At(NodeName::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
-        (Position::At(NodeName::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
+        (Position::Node(NodeName::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
+        (Position::Node(NodeName::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
         _ => {}
     }
     for effect in &t.effects {
@@ -196,10 +196,10 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             assert_eq!(s.on_trial && !from.state.on_trial, s.rounds > from.state.rounds && !from.state.on_trial);
             match s.position {
                 Position::Mutants => assert!(rules.strengthen > 0 && to.module && to.merge, "{s:?}"),
-                Position::At(NodeName::GenerateInvariants | NodeName::ModelCheck) | Position::Stopped(_) => {}
+                Position::Node(NodeName::GenerateInvariants | NodeName::ModelCheck) | Position::Stopped(_) => {}
                 _ => assert!(!s.on_trial, "a trial goes on at {:?}", s.position),
             }
-            if s.position == Position::At(NodeName::Review) && from.state.on_trial {
+            if s.position == Position::Node(NodeName::Review) && from.state.on_trial {
                 assert!(s.merged_accepted, "a trial leaves behind what was accepted: {s:?}");
             }
             assert!(
@@ -230,14 +230,14 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                     Outcome::Stopped => panic!("a stop is resumable"),
                 }
             }
-            if s.position == Position::At(NodeName::ModelCheck) {
+            if s.position == Position::Node(NodeName::ModelCheck) {
                 assert!(
                     to.module && to.merge,
                     "TLC on a module that was not accepted: {from:?} {event:?}",
                     from = from.state
                 );
             }
-            if let Position::At(NodeName::Formalize | NodeName::Validate) = s.position {
+            if let Position::Node(NodeName::Formalize | NodeName::Validate) = s.position {
                 assert!(to.informal, "a module from no specification: {from:?} {event:?}", from = from.state);
             }
             assert_eq!((s.informal, s.repaired), (to.informal, to.repaired));
@@ -330,10 +330,10 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
         let mut count = 0;
         loop {
             state = match state.position {
-                Position::At(NodeName::InformalSpec | NodeName::Formalize) => {
+                Position::Node(NodeName::InformalSpec | NodeName::Formalize) => {
                     transition(&rules, &state, &Event::Answered).state
                 }
-                Position::At(NodeName::Validate) => {
+                Position::Node(NodeName::Validate) => {
                     let t = transition(&rules, &state, &Event::Validated(Acceptance::Rejected));
                     count += u32::from(t.row == Row::ValidateRetry);
                     t.state

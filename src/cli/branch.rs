@@ -45,7 +45,7 @@ pub(super) async fn begin(
         return Err(confirmed_flaw(parent));
     }
 
-    let mut accepted = (parent.standing.parses, parent.standing.parses);
+    let mut accepted = (parent.rank.parses, parent.rank.parses);
     let mut covers = coverage_before(parent);
     if is_edited(file::MODULE) || is_edited(file::CFG) {
         // A person's module becomes the source that everything later starts from.
@@ -85,7 +85,7 @@ pub(super) async fn begin(
         repaired: parent.repaired || (flawed && repair),
     };
     let state = State::branch(node, carried);
-    if state.position != Position::At(node) {
+    if state.position != Position::Node(node) {
         let has_source = artifacts.contains_key(file::SOURCE);
         return Err(lacking(from, node, carried, has_source));
     }
@@ -202,7 +202,7 @@ fn lacking(from: &str, node: NodeName, carried: Carried, has_source: bool) -> Fa
         _ => "informal specification",
     };
     let begins = |s: &NodeName| {
-        State::branch(*s, carried).position == Position::At(*s) && (*s <= NodeName::Formalize || has_source)
+        State::branch(*s, carried).position == Position::Node(*s) && (*s <= NodeName::Formalize || has_source)
     };
     let instead = NodeName::ALL.into_iter().rev().filter(|s| *s < node).find(begins).unwrap_or(NodeName::InformalSpec);
     Failure::usage(format!("{from} has no {missing}, so a branch cannot begin at {node}"))

@@ -195,8 +195,11 @@ pub(super) async fn forge(
 
 /// Brings the visible files in line with the journal, and tells which of them are not what the run made.
 pub(super) fn show_files(run: &Run, display: &Display) -> Result<(), Failure> {
-    let approved =
-        run.view().finished.is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
+    let approved = run
+        .view()
+        .finished
+        .as_ref()
+        .is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
     let not_this = if approved { "; it is not what was approved" } else { "" };
     for path in pipeline::reconcile(run).map_err(|e| run_failure(&e))? {
         display.note(&format!("{} was edited by hand and was left as it is{not_this}", path.display()));

@@ -204,7 +204,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
         // Killed within its first line: nothing was begun.
         return refuse_strangers(out);
     }
-    let view = RunView::of(&events);
+    let view = RunView::from_entries(&events);
     Err(occupied(out, &view))
 }
 

@@ -15,9 +15,9 @@ use super::{formalize, generate_invariants, model_check, validate};
 use crate::journal::{Kind, Sha};
 use crate::llm::LlmError;
 use crate::pipeline::{
-    Acceptance, Attempt, Candidate, CandidateFinished, CandidateReceived, CandidateStarted, Chosen, Entry, Errands,
-    Event, Facts, Feedback, GivenUp, Halt, LeadersNamed, NodeError, NodeName, Product, QuickCheck, RunError, RunEvent,
-    RunView, Stage, Standing, StopReason, best, file, leaders, lifeline_of,
+    Acceptance, Attempt, BackgroundTasks, Candidate, CandidateFinished, CandidateReceived, CandidateStarted, Chosen,
+    Entry, Event, Facts, Feedback, GivenUp, Halt, LeadersNamed, NodeError, NodeName, Product, QuickCheck, RevisionRank,
+    RunError, RunEvent, RunView, Stage, StopReason, best, file, leaders, lifeline_of,
 };
 use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
@@ -63,7 +63,7 @@ struct Contest<'a, 'run> {
     desk: &'run Desk,
     view: &'a RunView,
     attempt: &'a Attempt<'run>,
-    errands: &'a Errands<'run>,
+    tasks: &'a BackgroundTasks<'run>,
     /// How many were to be drafted when it began.
     of: u32,
 }
@@ -72,7 +72,7 @@ pub(super) async fn perform<'run>(
     desk: &'run Desk,
     view: &RunView,
     attempt: &Attempt<'run>,
-    errands: &Errands<'run>,
+    tasks: &BackgroundTasks<'run>,
 ) -> Result<Product, NodeError> {
     if let Some(chosen) = attempt.recall(RunEvent::try_as_candidate_chosen_ref) {
         let winner = received(attempt, chosen.chosen, None).ok_or_else(|| unknown(chosen.chosen))?;
@@ -86,7 +86,7 @@ pub(super) async fn perform<'run>(
         drafts.extend(1..=of);
     }
     let drafts: Vec<u32> = drafts.into_iter().collect();
-    let contest = Contest { desk, view, attempt, errands, of };
+    let contest = Contest { desk, view, attempt, tasks, of };
     let mut all = match named {
         // Candidates that had not finished by then do not count.
         Some(named) => {
@@ -279,7 +279,7 @@ impl Contest<'_, '_> {
         }
         let way = Way { desk: self.desk, view: self.view.clone(), is_late, tell };
         let span = info_span!("candidate", number, ?stage);
-        self.errands.send(Box::pin(way.go(own, drafted).instrument(span)));
+        self.tasks.spawn(Box::pin(way.go(own, drafted).instrument(span)));
         Ok(())
     }
 }
@@ -355,7 +355,7 @@ impl<'run> Way<'run> {
             properties: None,
             cfg: None,
             quick: None,
-            standing: None,
+            rank: None,
             step: None,
             seconds: 0.0,
             why: answered.feedback.first().map(|open| open.text.clone()),
@@ -363,13 +363,13 @@ impl<'run> Way<'run> {
         if one.source.is_none() {
             return Ok(one);
         }
-        self.view = self.view.as_if(answered);
+        self.view = self.view.advanced_by(&answered);
         let validated = validate::perform(self.desk, &self.view, attempt).await?;
         match &validated.facts {
             Facts::Rejected { diagnostics } => one.why = Some(diagnostics_text(diagnostics)),
             _ => {
                 one.module = validated.artifacts.get(file::VALIDATED).cloned();
-                self.view = self.view.as_if(validated);
+                self.view = self.view.advanced_by(&validated);
                 match self.quick_check(attempt).await? {
                     Ok(quick) => one.quick = Some(quick),
                     Err(why) => one.why = Some(format!("accepted, and not checked: {why}")),
@@ -419,14 +419,14 @@ impl<'run> Way<'run> {
             feedback: Vec::new(),
             facts: Facts::Nothing,
         };
-        self.view = self.view.as_if(product(&drafted)).as_if(validated);
+        self.view = self.view.advanced_by(&product(&drafted)).advanced_by(&validated);
         let merged = generate_invariants::perform(self.desk, &self.view, attempt).await?;
         let named = |name: &str| merged.artifacts.get(name).cloned();
         let mut one = Candidate {
             stage: Stage::Properties,
             properties: named(generate_invariants::ANSWER),
             cfg: named(file::CFG),
-            standing: Some(Standing::default()),
+            rank: Some(RevisionRank::default()),
             ..drafted
         };
         if merged.event != Event::Merged(Acceptance::Accepted) {
@@ -434,16 +434,16 @@ impl<'run> Way<'run> {
             return Ok(one);
         }
         one.module = named(file::MODULE).or(one.module);
-        self.view = self.view.as_if(merged);
+        self.view = self.view.advanced_by(&merged);
         let checked = model_check::perform(self.desk, &self.view, attempt).await?;
         let output = checked.artifacts.get(file::OUTPUT).cloned();
         let check = |entry: &Entry| entry.event.try_as_check_finished_ref().map(|check| (**check).clone());
         let record = attempt.run.find_last(attempt.lifeline, check).ok_or_else(|| unknown(number))?;
         let outcome = record.outcome.clone();
         one.quick = output.map(|output| summed_up(&outcome, outcome.bounds.constants.clone(), output));
-        self.view.checks.insert(self.view.rev, record);
-        self.view.standing = standing(&self.view, &outcome);
-        one.standing = Some(self.view.standing);
+        self.view.set_check(record);
+        self.view.reviews.rank = rank(&self.view, &outcome);
+        one.rank = Some(self.view.reviews.rank);
         one.step = self.view.step_here();
         Ok(one)
     }
@@ -482,17 +482,17 @@ fn summed_up(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output
 }
 
 /// How a candidate with properties compares, before any review.
-fn standing(view: &RunView, outcome: &CheckOutcome) -> Standing {
+fn rank(view: &RunView, outcome: &CheckOutcome) -> RevisionRank {
     let reached = |reached: &Reached| matches!(reached, Reached::Yes { .. });
     let has_witnesses = !outcome.witnesses.is_empty() && outcome.witnesses.iter().all(|w| reached(&w.reached));
     let covered = view.covered_requirements().iter().filter(|r| !r.covered_by.is_empty()).count();
-    Standing {
+    RevisionRank {
         parses: true,
         not_vacuous: outcome.moved() && has_witnesses && covered > 0,
         holds: matches!(outcome.verdict, Verdict::Holds),
         inconclusive: matches!(outcome.verdict, Verdict::Inconclusive { .. }),
         covered,
-        ..Standing::default()
+        ..RevisionRank::default()
     }
 }
 

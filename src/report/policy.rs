@@ -8,7 +8,7 @@ use crate::pipeline::{Intervened, Predicted, RunView, Violation};
 pub(super) fn policy_text(view: &RunView) -> String {
     let Some(policy) = &view.settings.policy else { return String::new() };
     let mut text = format!("\nPolicy {}:\n", policy.path);
-    let now: Vec<&Violation> = view.violations.iter().filter(|v| v.policy == policy.sha).collect();
+    let now: Vec<&Violation> = view.policy_log.violations.iter().filter(|v| v.policy == policy.sha).collect();
     for violation in &now {
         let Violation { rule, severity, culprit, means, description, why, .. } = violation;
         let means = description.as_ref().unwrap_or(means);
@@ -21,11 +21,11 @@ pub(super) fn policy_text(view: &RunView) -> String {
             let _ = writeln!(text, "      {}", untrusted.words());
         }
     }
-    for (node, intervened) in &view.interventions {
+    for (node, intervened) in &view.policy_log.interventions {
         let _ = writeln!(text, "  {node}: {}", intervened_words(intervened));
     }
-    if !view.predictions.is_empty() {
-        let all: Vec<&Predicted> = view.predictions.iter().map(|(_, predicted)| predicted).collect();
+    if !view.policy_log.predictions.is_empty() {
+        let all: Vec<&Predicted> = view.policy_log.predictions.iter().map(|(_, predicted)| predicted).collect();
         let _ = writeln!(text, "  prediction: {}", predicted_words(&all));
     }
     let ends = view.finished.as_ref().map(|finished| finished.rules.as_slice()).unwrap_or_default();
