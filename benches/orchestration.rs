@@ -20,7 +20,7 @@ use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, Ret
 use tlaforge::monitor::{Format, RunObjective};
 use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
 use tlaforge::pipeline::{
-    CheckRecord, Idle, Metrics, Outcome, Record, Run, RunView, Settings, Surroundings, admit, drive,
+    CheckRecord, Idle, Metrics, Outcome, Record, Run, RunEnvironment, RunView, Settings, admit, drive,
 };
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
@@ -169,10 +169,10 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
             shelf: Shelf::default(),
         },
     };
-    let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
+    let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None }).unwrap();
     let documents = read_documents(&project().join("evals/uniswap_swap/docs")).unwrap();
     let docs = documents.files.iter().map(|d| run.keep(&d.path, &d.text).unwrap()).collect();
-    let mut settings = Settings { docs, surroundings: json!({}), ..Settings::default() };
+    let mut settings = Settings { docs, command_line: json!({}), ..Settings::default() };
     if watched {
         let stored = run.keep("policy.toml", LIVE).unwrap();
         run.put_under(&stored, admit(LIVE, &Idle::default()).unwrap()).unwrap();
@@ -363,8 +363,8 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
     }
     let record = |event: &Value| {
         let mut event = event.clone();
-        if event["data"]["told"]["text"].is_string() {
-            event["data"]["told"]["text"] = json!(answer);
+        if event["data"]["answer"]["text"].is_string() {
+            event["data"]["answer"]["text"] = json!(answer);
         }
         let of = |field: &str| event[field].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap();
         Record {
@@ -387,7 +387,7 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
 fn long_journal(c: &mut Criterion) {
     let learned = learn();
     let open = |dir: &Path| {
-        let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
+        let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None }).unwrap();
         assert_eq!(run.view().events, 10_000);
         assert!(run.view().policy_log.violations.is_empty());
     };

@@ -39,7 +39,8 @@ pub(super) async fn begin(
     };
     let (module, cfg, informal) = (text(file::MODULE)?, text(file::CFG)?, text(file::INFORMAL)?);
     let is_edited = |name: &str| edited.iter().any(|e| e == name);
-    let flawed = parent.outcome == Outcome::FlawFound.name() || parent.open.iter().any(Feedback::is_confirmed_flaw);
+    let flawed =
+        parent.outcome == Outcome::FlawFound.name() || parent.open_feedback.iter().any(Feedback::is_confirmed_flaw);
     let by_hand = flawed && !repair && is_corrected(run, parent, &artifacts)?;
     if flawed && !repair && !by_hand {
         return Err(confirmed_flaw(parent));
@@ -97,7 +98,7 @@ pub(super) async fn begin(
         artifacts,
         edited,
         // Whoever corrects the specification by hand says that the flaw was never the protocol's: nobody is to mend it.
-        feedback: parent.open.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
+        feedback: parent.open_feedback.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;

@@ -18,7 +18,7 @@ use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::Recording;
 use crate::nodes::{Crew, Desk, Shelf};
 use crate::pipeline::{
-    self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, WatchError, drive,
+    self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunEnvironment, RunError, StopReason, WatchError, drive,
 };
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
@@ -117,7 +117,7 @@ pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, Prompt
 /// Opens the run folder with everything that watches it.
 pub(super) fn open(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
     let watcher = display.clone();
-    let surroundings = Surroundings {
+    let surroundings = RunEnvironment {
         clock: clock(),
         observer: Some(Box::new(move |event| watcher.event(event))),
         crash: crash_point()?,

@@ -38,7 +38,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
     }
     let objective = objective::read(args.forge.objective.as_deref())?;
-    let (recorded, flags) = (recorded(&view.settings.surroundings)?, args.forge.layer());
+    let (recorded, flags) = (recorded(&view.settings.command_line)?, args.forge.layer());
     let mut settings = settings_of(&recorded, &flags)?;
     known(&settings.provider)?;
     make_absolute(&mut settings);
@@ -78,7 +78,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     };
     if let Some(from) = &args.from {
         trust_journal(&recorded, &flags, &settings)?;
-        let answers = answers(&settings, &view.settings.surroundings)?;
+        let answers = answers(&settings, &view.settings.command_line)?;
         let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
         let mut changed = changed(&equipment)?;
         changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
@@ -114,7 +114,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Ok(status(finished.outcome, finished.reason));
     }
     trust_journal(&recorded, &flags, &settings)?;
-    let answers = answers(&settings, &view.settings.surroundings)?;
+    let answers = answers(&settings, &view.settings.command_line)?;
     let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
     let mut changed = changed(&equipment)?;
     changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
@@ -134,7 +134,7 @@ fn ahead<'a>(view: &'a RunView, from: Option<&str>, max_revisions: u32) -> Resul
             view,
             parent: view.parent,
             next: view.rev,
-            revisions: whole.saturating_sub(view.state.place),
+            revisions: whole.saturating_sub(view.state.branch_index),
         },
     })
 }

@@ -165,7 +165,7 @@ pub(super) async fn set_up(
         exemplars: Vec::new(),
         prompts: prompts_in_use(&desk.prompts),
         policy: None,
-        surroundings: surroundings(settings, &equipment),
+        command_line: surroundings(settings, &equipment),
     };
     for document in &documents.files {
         started.docs.push(keep(&document.path, &document.text)?);

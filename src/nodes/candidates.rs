@@ -15,9 +15,9 @@ use super::{formalize, generate_invariants, model_check, validate};
 use crate::journal::{Kind, Sha};
 use crate::llm::LlmError;
 use crate::pipeline::{
-    Acceptance, Attempt, BackgroundTasks, Candidate, CandidateFinished, CandidateReceived, CandidateStarted, Chosen,
-    Entry, Event, Facts, Feedback, GivenUp, Halt, LeadersNamed, NodeError, NodeName, Product, QuickCheck, RevisionRank,
-    RunError, RunEvent, RunView, Stage, StopReason, best, file, leaders, lifeline_of,
+    AbandonedCandidate, Acceptance, Attempt, BackgroundTasks, Candidate, CandidateFinished, CandidateReceived,
+    CandidateStarted, Chosen, Entry, Event, Facts, Feedback, Halt, LeadersSelected, NodeError, NodeName, Product,
+    QuickCheck, RevisionRank, RunError, RunEvent, RunView, Stage, StopReason, best, file, leaders, lifeline_of,
 };
 use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
@@ -79,9 +79,9 @@ pub(super) async fn perform<'run>(
         return Ok(product(&winner));
     }
     let begun = view.candidates.get(&view.rev).cloned().unwrap_or_default();
-    let of = if begun.of == 0 { view.settings.candidates } else { begun.of };
+    let of = if begun.total == 0 { view.settings.candidates } else { begun.total };
     let mut drafts = begun.begun();
-    let named = attempt.recall(RunEvent::try_as_leaders_named_ref);
+    let named = attempt.recall(RunEvent::try_as_leaders_selected_ref);
     if named.is_none() {
         drafts.extend(1..=of);
     }
@@ -98,8 +98,8 @@ pub(super) async fn perform<'run>(
     if leaders.len() > 1 {
         if named.is_none() {
             let received = all.iter().map(|one| one.candidate).collect();
-            let named = LeadersNamed { leaders: leaders.clone(), received };
-            attempt.record(Kind::Choice, RunEvent::LeadersNamed(named))?;
+            let named = LeadersSelected { leaders: leaders.clone(), received };
+            attempt.record(Kind::Choice, RunEvent::LeadersSelected(named))?;
         }
         for further in contest.gather(&leaders, Stage::Properties, &all.clone()).await? {
             all.retain(|one| one.candidate != further.candidate);
@@ -112,7 +112,7 @@ pub(super) async fn perform<'run>(
     let (winner, by) = best(compared).ok_or_else(|| unknown(0))?;
     let chosen = Chosen {
         chosen: winner.candidate,
-        by,
+        criterion: by,
         received: all.iter().map(|one| (one.candidate, one.points())).collect(),
         missing: drafts.iter().copied().filter(|number| is_missing(*number, &all, &leaders)).collect(),
         why: why(winner, &all),
@@ -268,11 +268,11 @@ impl Contest<'_, '_> {
             own.taken_before.extend(taken_of(self.attempt, number, &one.answer)?);
         }
         let here = self.attempt.run.view();
-        if here.candidates.get(&here.rev).is_none_or(|all| !all.open.contains(&number)) {
-            let started = CandidateStarted { candidate: number, of: self.of };
+        if here.candidates.get(&here.rev).is_none_or(|all| !all.unfinished.contains(&number)) {
+            let started = CandidateStarted { candidate: number, total: self.of };
             let (kind, event) = match stage {
                 Stage::Formalization => (Kind::Act, RunEvent::CandidateStarted(started)),
-                Stage::Properties => (Kind::Recv, RunEvent::LeaderTold(started)),
+                Stage::Properties => (Kind::Recv, RunEvent::LeaderNotified(started)),
             };
             let begins = own.event(kind, event);
             own.run.append(vec![begins.received_from(self.attempt.lifeline)])?;
@@ -314,7 +314,7 @@ impl<'run> Way<'run> {
             };
             let seconds = |entry: &Entry| Some(entry.event.try_as_answer_received_ref()?.seconds);
             one.seconds = attempt.run.find_last(attempt.lifeline, seconds).unwrap_or(0.0);
-            let finished = CandidateFinished { says: one.claims(), candidate: one.clone() };
+            let finished = CandidateFinished { claims: one.claims(), candidate: one.clone() };
             attempt.record(Kind::Send, RunEvent::CandidateFinished(Box::new(finished)))?;
             Ok(one)
         };
@@ -331,8 +331,8 @@ impl<'run> Way<'run> {
                     |entry: &Entry| Some((entry.rev, entry.event.try_as_answer_received_ref()?.artifact.clone()));
                 let answered = attempt.run.find_last(attempt.lifeline, answer);
                 let answer = answered.filter(|(rev, _)| *rev == attempt.rev).map(|(_, answer)| answer);
-                let given_up = GivenUp { candidate: number, why: halt.message.clone(), answer };
-                attempt.record(Kind::Act, RunEvent::CandidateGivenUp(given_up))?;
+                let given_up = AbandonedCandidate { candidate: number, why: halt.message.clone(), answer };
+                attempt.record(Kind::Act, RunEvent::CandidateAbandoned(given_up))?;
                 Word::Halted(number, halt)
             }
         };
@@ -382,7 +382,7 @@ impl<'run> Way<'run> {
     /// The accepted module, with small values for its constants and without properties: whether it can be evaluated, moves
     /// and does not get stuck. Where no values are known, why not.
     async fn quick_check(&self, attempt: &Attempt<'_>) -> Result<Result<QuickCheck, String>, NodeError> {
-        if let Some(quick) = attempt.recall(RunEvent::try_as_quickly_checked_ref) {
+        if let Some(quick) = attempt.recall(RunEvent::try_as_quick_check_finished_ref) {
             return Ok(Ok(quick.clone()));
         }
         let text = current(&self.view, attempt, file::VALIDATED)?.unwrap_or_default();
@@ -403,7 +403,7 @@ impl<'run> Way<'run> {
         let request = CheckRequest { spec, cfg_text, cfg };
         let checked = self.desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
         let quick = summed_up(&checked.outcome, constants, attempt.keep(&checked.output)?);
-        attempt.record(Kind::Act, RunEvent::QuicklyChecked(quick.clone()))?;
+        attempt.record(Kind::Act, RunEvent::QuickCheckFinished(quick.clone()))?;
         Ok(Ok(quick))
     }
 

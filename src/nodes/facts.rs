@@ -212,7 +212,7 @@ impl<'a> Subject<'a> {
         FlawFacts {
             described: true,
             property: property.to_owned(),
-            covers_the_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
+            covers_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
                 && self.view.specification.requirements.iter().any(|r| r.id == flaw.requirement),
             property_unchanged: changed_since.as_ref().is_some_and(Vec::is_empty),
             changed_since: changed_since.unwrap_or_default(),
@@ -259,7 +259,7 @@ impl<'a> Subject<'a> {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
         // Before the first check only the settings of the run say which tools parse.
-        let chosen = if self.view.settings.surroundings["checker"] == Checker::Embedded.id() {
+        let chosen = if self.view.settings.command_line["checker"] == Checker::Embedded.id() {
             Checker::Embedded
         } else {
             Checker::Tlc

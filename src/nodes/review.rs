@@ -130,7 +130,7 @@ fn judge(
         best_inconclusive: best_inconclusive(subject.view, rank),
         objective_lost: false,
         // That is asked where the approval is about to be journaled.
-        broken: false,
+        violates_policy: false,
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {

@@ -10,7 +10,7 @@ use super::facts::enlarged;
 use super::workspace::{current, numbered};
 use crate::journal::Kind;
 use crate::pipeline::{
-    Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, Unreadable, file,
+    AnswerUnreadable, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, file,
 };
 use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
 use crate::tla::{UNCUT, probe_lines, trace_table};
@@ -77,7 +77,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let opinion = match read(&reply.text) {
         Ok(opinion) => as_read(attempt, opinion)?,
         Err(problem) if !view.state.unreadable => {
-            attempt.record(Kind::Act, RunEvent::Unreadable(Unreadable { why: problem.what }))?;
+            attempt.record(Kind::Act, RunEvent::AnswerUnreadable(AnswerUnreadable { why: problem.what }))?;
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
         }
         // Whoever cannot be understood twice has not agreed.

@@ -20,7 +20,7 @@ pub const LONGEST_WHY: usize = 400;
 pub fn heading(view: &RunView) -> String {
     let stands = stands(view);
     let by_embedded = decisive(view).and_then(|r| r.check.as_ref()).is_some_and(|c| c.checker == Checker::Embedded);
-    if by_embedded || view.settings.surroundings["checker"] == "embedded" {
+    if by_embedded || view.settings.command_line["checker"] == "embedded" {
         format!("{stands} ({WITHOUT_JAVA})")
     } else {
         stands
@@ -60,7 +60,7 @@ fn decisive(view: &RunView) -> Option<&Revision> {
 fn first_flaw(view: &RunView, revision: &Revision) -> String {
     let parent = |r: &Revision| view.revisions.iter().find(|p| Some(p.revision) == r.parent);
     let before = std::iter::successors(parent(revision), |r| parent(r));
-    let flawed = before.filter(|r| r.open.iter().any(Feedback::is_confirmed_flaw)).last();
+    let flawed = before.filter(|r| r.open_feedback.iter().any(Feedback::is_confirmed_flaw)).last();
     let Some(flawed) = flawed else { return String::new() };
     let violated = flawed.check.as_ref().and_then(|check| match &check.verdict {
         Verdict::Violated { violated } => violated.property(),

@@ -36,7 +36,7 @@ pub struct ReviewFacts {
     pub objective_lost: bool,
     /// Whether an approval would leave a rule of the user's policy broken that none may break.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub broken: bool,
+    pub violates_policy: bool,
 }
 
 /// What happened.
@@ -65,7 +65,7 @@ pub enum Event {
         /// Some of them survive.
         survivors: bool,
         /// More of them are killed than by the properties before.
-        better: bool,
+        kills_more: bool,
     },
     /// `review` answered readably.
     Reviewed(ReviewFacts),
@@ -123,9 +123,9 @@ impl Event {
 
     /// The same review, whose approval would leave a rule of the user's policy broken.
     #[must_use]
-    pub fn broken(self) -> Self {
+    pub(in crate::pipeline) fn violating_policy(self) -> Self {
         match self {
-            Event::Reviewed(review) => Event::Reviewed(ReviewFacts { broken: true, ..review }),
+            Event::Reviewed(review) => Event::Reviewed(ReviewFacts { violates_policy: true, ..review }),
             other => other,
         }
     }

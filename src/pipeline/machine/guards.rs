@@ -1,8 +1,8 @@
 //! The two guards on a positive ending: their clauses as formulas of causal past logic, owned by the lifeline `review`,
 //! and what is told of a clause that fails.
 //!
-//! What the other lifelines did is read off the causal past (`@model_check.says.module`, see `said`). What only the review
-//! can tell, because it depends on the names that it accepts, are counts of what it leaves open (`says.uncovered`); the
+//! What the other lifelines did is read off the causal past (`@model_check.claims.module`, see `said`). What only the review
+//! can tell, because it depends on the names that it accepts, are counts of what it leaves open (`claims.uncovered`); the
 //! facts are the lists behind those counts.
 
 use schemars::JsonSchema;
@@ -175,35 +175,37 @@ impl ApprovalClause {
     /// What it demands of what the lifeline `review` could know: causal past logic, over what the lifelines say.
     pub fn formula(self) -> &'static str {
         match self {
-            ApprovalClause::InformalSpecExists => "@informal_spec.says.readable = true",
-            ApprovalClause::NotChangedInSilence => "says.changed_steps = 0",
+            ApprovalClause::InformalSpecExists => "@informal_spec.claims.readable = true",
+            ApprovalClause::NotChangedInSilence => "claims.changed_steps = 0",
             ApprovalClause::ModuleAccepted => {
-                "@validate.says.accepted = true \
-                 & @validate.says.source = says.source \
-                 & @formalize.says.source = says.source \
-                 & @formalize.says.made_from = @informal_spec.says.answer"
+                "@validate.claims.accepted = true \
+                 & @validate.claims.source = claims.source \
+                 & @formalize.claims.source = claims.source \
+                 & @formalize.claims.made_from = @informal_spec.claims.answer"
             }
             ApprovalClause::MergedAccepted => {
-                "@generate_invariants.says.accepted = true \
-                 & @generate_invariants.says.module = says.module \
-                 & @generate_invariants.says.cfg = says.cfg"
+                "@generate_invariants.claims.accepted = true \
+                 & @generate_invariants.claims.module = claims.module \
+                 & @generate_invariants.claims.cfg = claims.cfg"
             }
-            ApprovalClause::CheckIsFresh => "@model_check.says.module = says.module & @model_check.says.cfg = says.cfg",
-            ApprovalClause::Evaluates => r#"@model_check.says.verdict != "invalid""#,
-            ApprovalClause::NothingViolated => r#"@model_check.says.verdict != "violated""#,
-            ApprovalClause::Decided => r#"@model_check.says.verdict != "inconclusive""#,
-            ApprovalClause::Complete => "@model_check.says.complete = true",
-            ApprovalClause::Moved => "@model_check.says.moved = true",
-            ApprovalClause::TypeOkChecked => "@model_check.says.type_ok = true",
-            ApprovalClause::PropertyCovers => "says.covering > 0",
-            ApprovalClause::NoTautology => "says.constantly_true = 0",
-            ApprovalClause::WitnessExists => "@model_check.says.witnesses > 0",
-            ApprovalClause::WitnessesReached => "@model_check.says.unreached = 0",
-            ApprovalClause::ActionsTaken => "says.dead_actions = 0",
-            ApprovalClause::CfgAccepted => "says.unaccepted_cfg = 0",
-            ApprovalClause::RequirementsCovered => "says.uncovered = 0",
-            ApprovalClause::ChangesNamed => "says.unnamed_changes = 0",
-            ApprovalClause::ReviewerRead => "says.unread = 0",
+            ApprovalClause::CheckIsFresh => {
+                "@model_check.claims.module = claims.module & @model_check.claims.cfg = claims.cfg"
+            }
+            ApprovalClause::Evaluates => r#"@model_check.claims.verdict != "invalid""#,
+            ApprovalClause::NothingViolated => r#"@model_check.claims.verdict != "violated""#,
+            ApprovalClause::Decided => r#"@model_check.claims.verdict != "inconclusive""#,
+            ApprovalClause::Complete => "@model_check.claims.complete = true",
+            ApprovalClause::Moved => "@model_check.claims.moved = true",
+            ApprovalClause::TypeOkChecked => "@model_check.claims.type_ok = true",
+            ApprovalClause::PropertyCovers => "claims.covering > 0",
+            ApprovalClause::NoTautology => "claims.constantly_true = 0",
+            ApprovalClause::WitnessExists => "@model_check.claims.witnesses > 0",
+            ApprovalClause::WitnessesReached => "@model_check.claims.unreached = 0",
+            ApprovalClause::ActionsTaken => "claims.dead_actions = 0",
+            ApprovalClause::CfgAccepted => "claims.unaccepted_cfg = 0",
+            ApprovalClause::RequirementsCovered => "claims.uncovered = 0",
+            ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
+            ApprovalClause::ReviewerRead => "claims.unread = 0",
         }
     }
 
@@ -314,7 +316,7 @@ pub struct FlawFacts {
     #[serde(default)]
     pub property: String,
     /// It covers the named requirement, and the requirement exists.
-    pub covers_the_requirement: bool,
+    pub covers_requirement: bool,
     /// It stood before its violation was known, and neither it, nor what it covers, nor the wording of that has changed
     /// since without an earlier review accepting it by name.
     pub property_unchanged: bool,
@@ -387,21 +389,21 @@ impl FlawClause {
     /// What it demands of what the lifeline `review` could know, as [`ApprovalClause::formula`].
     pub fn formula(self) -> &'static str {
         match self {
-            FlawClause::Described => "says.flaw.described = true",
+            FlawClause::Described => "claims.flaw.described = true",
             FlawClause::ViolatedNow => {
-                "@model_check.says.verdict = \"violated\" \
-                 & @model_check.says.trace = true \
-                 & @model_check.says.module = says.module \
-                 & @model_check.says.cfg = says.cfg"
+                "@model_check.claims.verdict = \"violated\" \
+                 & @model_check.claims.trace = true \
+                 & @model_check.claims.module = claims.module \
+                 & @model_check.claims.cfg = claims.cfg"
             }
-            FlawClause::NamesTheViolated => "@model_check.says.violated = says.flaw.property",
-            FlawClause::NotTypeOk => r#"@model_check.says.violated != "TypeOK""#,
-            FlawClause::CoversRequirement => "says.flaw.covers_requirement = true",
-            FlawClause::PropertyUnchanged => "says.flaw.property_unchanged = true",
-            FlawClause::NotOnlyBounds => "says.flaw.only_bounds = 0",
-            FlawClause::NotUnfair => "says.flaw.unfair = false",
-            FlawClause::StepsMapped => "says.flaw.unmapped_steps = 0",
-            FlawClause::ReviewerRead => "says.unread = 0",
+            FlawClause::NamesTheViolated => "@model_check.claims.violated = claims.flaw.property",
+            FlawClause::NotTypeOk => r#"@model_check.claims.violated != "TypeOK""#,
+            FlawClause::CoversRequirement => "claims.flaw.covers_requirement = true",
+            FlawClause::PropertyUnchanged => "claims.flaw.property_unchanged = true",
+            FlawClause::NotOnlyBounds => "claims.flaw.only_bounds = 0",
+            FlawClause::NotUnfair => "claims.flaw.unfair = false",
+            FlawClause::StepsMapped => "claims.flaw.unmapped_steps = 0",
+            FlawClause::ReviewerRead => "claims.unread = 0",
         }
     }
 

@@ -74,19 +74,19 @@ struct Decision {
 pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::Stopped,
-        guard: r#"on.event = "stop" & on.working"#,
+        guard: r#"routing.event = "stop" & routing.under_way"#,
         words: "a budget, the deadline, a signal or a failing provider ends the run: it can be resumed",
         take: |d| d.state.stop(),
     },
     Route {
         row: Row::Resumed,
-        guard: r#"on.event = "resume" & on.at = "stopped""#,
+        guard: r#"routing.event = "resume" & routing.position = "stopped""#,
         words: "a stopped run goes on where it was",
         take: |d| d.state.resume(),
     },
     Route {
         row: Row::InformalAnswered,
-        guard: r#"on.at = "informal_spec" & on.event = "answered""#,
+        guard: r#"routing.position = "informal_spec" & routing.event = "answered""#,
         words: "the informal specification could be read: formalize it",
         take: |d| {
             // What was accepted before was made from another specification.
@@ -96,17 +96,17 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     },
     Route {
         row: Row::FormalizeAnswered,
-        guard: r#"on.at = "formalize" & on.event = "answered""#,
+        guard: r#"routing.position = "formalize" & routing.event = "answered""#,
         words: "the module could be read: validate it",
         take: |d| d.state.without_module().moved_to(Validate).perform(),
     },
     Route {
         row: Row::UnreadableOnce,
         guard: concat!(
-            r#"on.again = false & ("#,
-            r#"on.event = "unreadable" & (on.at = "informal_spec" | on.at = "formalize""#,
-            r#" | on.at = "generate_invariants" | on.at = "second_reading")"#,
-            r#" | on.event = "review_unreadable" & on.at = "review")"#,
+            r#"routing.unreadable_before = false & ("#,
+            r#"routing.event = "unreadable" & (routing.position = "informal_spec" | routing.position = "formalize""#,
+            r#" | routing.position = "generate_invariants" | routing.position = "second_reading")"#,
+            r#" | routing.event = "review_unreadable" & routing.position = "review")"#,
         ),
         words: "an answer could not be read: the same node once more, told why",
         take: |d| State { unreadable: true, ..d.state }.perform(),
@@ -114,9 +114,9 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::StrongerDropped,
         guard: concat!(
-            r#"on.on_trial & (on.at = "generate_invariants" & (on.event = "unreadable""#,
-            r#" | on.event = "merged" & on.accepted = false & on.retries >= on.retry_limit)"#,
-            r#" | on.at = "mutants" & on.event = "judged" & on.better = false)"#,
+            r#"routing.on_trial & (routing.position = "generate_invariants" & (routing.event = "unreadable""#,
+            r#" | routing.event = "merged" & routing.accepted = false & routing.retries >= routing.retry_limit)"#,
+            r#" | routing.position = "mutants" & routing.event = "judged" & routing.kills_more = false)"#,
         ),
         words: "properties on trial came to nothing or notice no more mutants: those before them stand again",
         take: |d| d.state.drop_trial(&d.rules),
@@ -124,23 +124,23 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::UnreadableTwice,
         guard: concat!(
-            r#"on.event = "unreadable""#,
-            r#" & (on.at = "informal_spec" | on.at = "formalize" | on.at = "generate_invariants")"#,
+            r#"routing.event = "unreadable""#,
+            r#" & (routing.position = "informal_spec" | routing.position = "formalize" | routing.position = "generate_invariants")"#,
         ),
         words: "two answers in a row could not be read: review what there is",
         take: |d| d.state.moved_to(Review).perform(),
     },
     Route {
         row: Row::Validated,
-        guard: r#"on.at = "validate" & on.event = "validated" & on.accepted"#,
+        guard: r#"routing.position = "validate" & routing.event = "validated" & routing.accepted"#,
         words: "translator and parser accept the module: properties for it",
         take: |d| State { module_accepted: true, ..d.state }.moved_to(GenerateInvariants).perform(),
     },
     Route {
         row: Row::ValidateRetry,
         guard: concat!(
-            r#"on.at = "validate" & on.event = "validated" & on.accepted = false"#,
-            r#" & on.retries < on.retry_limit"#,
+            r#"routing.position = "validate" & routing.event = "validated" & routing.accepted = false"#,
+            r#" & routing.retries < routing.retry_limit"#,
         ),
         words: "the module is rejected: back to formalize with the diagnostics",
         take: |d| {
@@ -151,23 +151,23 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::ValidateExhausted,
         guard: concat!(
-            r#"on.at = "validate" & on.event = "validated" & on.accepted = false"#,
-            r#" & on.retries >= on.retry_limit"#,
+            r#"routing.position = "validate" & routing.event = "validated" & routing.accepted = false"#,
+            r#" & routing.retries >= routing.retry_limit"#,
         ),
         words: "the module is rejected once too often: review sees the diagnostics, and no checker runs",
         take: |d| d.state.without_module().moved_to(Review).perform(),
     },
     Route {
         row: Row::Merged,
-        guard: r#"on.at = "generate_invariants" & on.event = "merged" & on.accepted"#,
+        guard: r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted"#,
         words: "module, properties and configuration parse together: check them",
         take: |d| State { merged_accepted: true, ..d.state }.moved_to(ModelCheck).perform(),
     },
     Route {
         row: Row::InvariantRetry,
         guard: concat!(
-            r#"on.at = "generate_invariants" & on.event = "merged" & on.accepted = false"#,
-            r#" & on.retries < on.retry_limit"#,
+            r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted = false"#,
+            r#" & routing.retries < routing.retry_limit"#,
         ),
         words: "they do not parse together: the properties once more, with the diagnostics",
         take: |d| {
@@ -178,27 +178,27 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::InvariantExhausted,
         guard: concat!(
-            r#"on.at = "generate_invariants" & on.event = "merged" & on.accepted = false"#,
-            r#" & on.retries >= on.retry_limit"#,
+            r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted = false"#,
+            r#" & routing.retries >= routing.retry_limit"#,
         ),
         words: "they do not parse together once too often: review sees the diagnostics, and no checker runs",
         take: |d| State { merged_accepted: false, ..d.state }.moved_to(Review).perform(),
     },
     Route {
         row: Row::MutantsDue,
-        guard: r#"on.at = "model_check" & on.event = "checked" & (on.on_trial | on.rounds < on.round_limit)"#,
+        guard: r#"routing.position = "model_check" & routing.event = "checked" & (routing.on_trial | routing.rounds < routing.round_limit)"#,
         words: "the check came to a verdict, and the run strengthens its properties: judge the mutants first",
         take: |d| d.state.moved_to_position(Position::Mutants).perform(),
     },
     Route {
         row: Row::Checked,
-        guard: r#"on.at = "model_check" & on.event = "checked""#,
+        guard: r#"routing.position = "model_check" & routing.event = "checked""#,
         words: "the check came to a verdict, whichever it is: review it",
         take: |d| d.state.moved_to(Review).perform(),
     },
     Route {
         row: Row::StrongerKept,
-        guard: r#"on.at = "mutants" & on.event = "judged" & on.on_trial"#,
+        guard: r#"routing.position = "mutants" & routing.event = "judged" & routing.on_trial"#,
         words: "the properties on trial notice more mutants: they stay",
         take: |d| {
             let state = State { on_trial: false, ..d.state };
@@ -209,21 +209,21 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     },
     Route {
         row: Row::Strengthen,
-        guard: r#"on.at = "mutants" & on.event = "judged" & on.survivors & on.rounds < on.round_limit"#,
+        guard: r#"routing.position = "mutants" & routing.event = "judged" & routing.survivors & routing.rounds < routing.round_limit"#,
         words: "mutants go unnoticed: ask for properties that notice them",
         take: |d| State { on_trial: false, ..d.state }.strengthen(),
     },
     Route {
         row: Row::MutantsJudged,
-        guard: r#"on.at = "mutants" & on.event = "judged""#,
+        guard: r#"routing.position = "mutants" & routing.event = "judged""#,
         words: "the mutants are judged: review",
         take: |d| State { on_trial: false, ..d.state }.moved_to(Review).perform(),
     },
     Route {
         row: Row::PolicyViolated,
         guard: concat!(
-            r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & on.issues = false"#,
-            r#" & on.approval & on.broken"#,
+            r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "approved" & routing.issues = false"#,
+            r#" & routing.approval & routing.violates_policy"#,
         ),
         words: "approved, and the guard holds, but a rule of the user's policy of severity `error` would be left \
                 broken: not approved",
@@ -231,37 +231,37 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     },
     Route {
         row: Row::Approved,
-        guard: r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & on.issues = false & on.approval"#,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "approved" & routing.issues = false & routing.approval"#,
         words: "approved, no issue above minor, and every clause of the approval guard holds",
         take: |d| d.state.finish(if d.state.repaired { Outcome::ApprovedRepaired } else { Outcome::Approved }),
     },
     Route {
         row: Row::FlawClaimed,
-        guard: r#"on.at = "review" & on.event = "reviewed" & on.verdict = "flaw" & on.flaw"#,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "flaw" & routing.flaw"#,
         words: "a flaw is claimed and every clause of its guard holds: ask the second reader",
         take: |d| d.state.moved_to_position(Position::SecondReading).perform(),
     },
     Route {
         row: Row::FlawRepaired,
         guard: concat!(
-            r#"on.at = "second_reading" & on.event = "second_read" & on.agrees"#,
-            r#" & on.repair & on.place < on.last_place & !on.objective_lost"#,
+            r#"routing.position = "second_reading" & routing.event = "second_read" & routing.agrees"#,
+            r#" & routing.repair & routing.branch_index < routing.last_branch_index & !routing.objective_lost"#,
         ),
         words: "the second reader agrees, and the protocol is to be repaired: the smallest change of it",
         take: |d| State { repaired: true, ..d.state }.next_revision(InformalSpec),
     },
     Route {
         row: Row::FlawFound,
-        guard: r#"on.at = "second_reading" & on.event = "second_read" & on.agrees"#,
+        guard: r#"routing.position = "second_reading" & routing.event = "second_read" & routing.agrees"#,
         words: "the second reader agrees: the flaw is found",
         take: |d| d.state.finish(Outcome::FlawFound),
     },
     Route {
         row: Row::ObjectiveLost,
         guard: concat!(
-            r#"on.objective_lost"#,
-            r#" & (on.at = "review" & (on.event = "reviewed" | on.event = "review_unreadable")"#,
-            r#" | on.at = "second_reading" & on.event = "second_read")"#,
+            r#"routing.objective_lost"#,
+            r#" & (routing.position = "review" & (routing.event = "reviewed" | routing.event = "review_unreadable")"#,
+            r#" | routing.position = "second_reading" & routing.event = "second_read")"#,
         ),
         words: "something is left to mend and the objective cannot be reached any more: the run ends with its best \
                 revision",
@@ -270,37 +270,37 @@ pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
     Route {
         row: Row::RevisionLimit,
         guard: concat!(
-            r#"on.place >= on.last_place"#,
-            r#" & (on.at = "review" & (on.event = "reviewed" | on.event = "review_unreadable")"#,
-            r#" | on.at = "second_reading" & on.event = "second_read")"#,
+            r#"routing.branch_index >= routing.last_branch_index"#,
+            r#" & (routing.position = "review" & (routing.event = "reviewed" | routing.event = "review_unreadable")"#,
+            r#" | routing.position = "second_reading" & routing.event = "second_read")"#,
         ),
         words: "something is left to mend and no revision is left: the run ends with its best one",
         take: finish_with_best,
     },
     Route {
         row: Row::ApprovalRefused,
-        guard: r#"on.at = "review" & on.event = "reviewed" & on.verdict = "approved" & on.approval = false"#,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "approved" & routing.approval = false"#,
         words: "approved, but a clause of the guard fails: to the node of the first that does",
         take: mend_failing_clause,
     },
     Route {
         row: Row::FlawRefused,
         guard: concat!(
-            r#"on.at = "review" & on.event = "reviewed" & on.verdict = "flaw""#,
-            r#" | on.at = "second_reading" & on.event = "second_read""#,
+            r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "flaw""#,
+            r#" | routing.position = "second_reading" & routing.event = "second_read""#,
         ),
         words: "a clause of the flaw guard fails, or the second reader disagrees: formalize anew",
         take: |d| d.state.next_revision(Formalize),
     },
     Route {
         row: Row::Issues,
-        guard: r#"on.at = "review" & on.event = "reviewed" & on.issues"#,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.issues"#,
         words: "issues above minor: to the earliest node that one names",
         take: |d| d.state.next_revision(d.event.earliest().unwrap_or(Formalize)),
     },
     Route {
         row: Row::NothingNamed,
-        guard: r#"on.at = "review" & (on.event = "reviewed" | on.event = "review_unreadable")"#,
+        guard: r#"routing.position = "review" & (routing.event = "reviewed" | routing.event = "review_unreadable")"#,
         words: "a revision is asked for without issues, or two reviews could not be read: to the node of the first \
                 clause that fails",
         take: mend_failing_clause,
@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn guards_use_known_facts_and_no_temporal_operator() {
         let schema = schemars::schema_for!(RoutingFacts);
-        let facts = schema.as_value()["properties"].as_object().unwrap().keys().map(|name| format!("on.{name}"));
+        let facts = schema.as_value()["properties"].as_object().unwrap().keys().map(|name| format!("routing.{name}"));
         let known =
             KnownNames { fields: Some(facts.collect()), lifelines: Some(BTreeSet::new()), ..KnownNames::default() };
         let mut formulas = Formulas::new();
@@ -514,15 +514,15 @@ mod tests {
         let known = RoutingFacts::of_position(PositionName::Review);
         let mut formulas = Formulas::new();
         for (text, value) in [
-            (r#"on.at = "review""#, Some(true)),
-            (r#"on.at != "review""#, Some(false)),
-            (r#"!(on.at = "review") & on.issues"#, Some(false)),
-            (r#"on.at = "review" & on.issues"#, None),
-            (r#"on.at = "review" | on.issues"#, Some(true)),
-            (r#"on.at = "mutants" | on.issues"#, None),
-            ("!on.issues", None),
-            ("on.working", Some(true)),
-            ("!on.working & on.issues", Some(false)),
+            (r#"routing.position = "review""#, Some(true)),
+            (r#"routing.position != "review""#, Some(false)),
+            (r#"!(routing.position = "review") & routing.issues"#, Some(false)),
+            (r#"routing.position = "review" & routing.issues"#, None),
+            (r#"routing.position = "review" | routing.issues"#, Some(true)),
+            (r#"routing.position = "mutants" | routing.issues"#, None),
+            ("!routing.issues", None),
+            ("routing.under_way", Some(true)),
+            ("!routing.under_way & routing.issues", Some(false)),
         ] {
             let formula = formulas.parse(text).unwrap();
             assert_eq!(evaluate(&formulas, formula, &|atom| holds_if_known(atom, &known)), value, "{text}");

@@ -1,4 +1,4 @@
-//! The facts that a routing decision rests on. The formulas of the routing table read them as `on.…`, and the event
+//! The facts that a routing decision rests on. The formulas of the routing table read them as `routing.…`, and the event
 //! `routed` journals them, so an audit can evaluate the same formulas again.
 
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use super::review::ReviewVerdict;
 use super::state::{Position, Rules, State};
 use crate::temporal::{Record, Value};
 
-/// Declares [`RoutingFacts`]. Each line is a field of the struct, a key of `on` in the journal and a name `on.…` in
+/// Declares [`RoutingFacts`]. Each line is a field of the struct, a key of `routing` in the journal and a name `routing.…` in
 /// formulas. Keys are journaled in this order.
 macro_rules! routing_facts {
     ($($(#[$doc:meta])* $name:ident: $kind:ty,)+) => {
@@ -28,7 +28,7 @@ macro_rules! routing_facts {
 
         impl Record for RoutingFacts {
             fn field(&self, name: &str) -> Option<Value<'_>> {
-                match name.strip_prefix("on.")? {
+                match name.strip_prefix("routing.")? {
                     $(stringify!($name) => self.$name.map(Fact::value),)+
                     _ => None,
                 }
@@ -39,13 +39,13 @@ macro_rules! routing_facts {
 
 routing_facts! {
     /// Where the run is.
-    at: PositionName,
+    position: PositionName,
     /// What happened there.
     event: EventKind,
     /// Whether the run is under way: it has not ended and is not stopped.
-    working: bool,
+    under_way: bool,
     /// Whether the previous answer at this position could not be read.
-    again: bool,
+    unreadable_before: bool,
     /// Whether the parser accepted the module, or the merge of module and properties.
     accepted: bool,
     /// How often the parser has rejected an answer at this position in this revision.
@@ -61,7 +61,7 @@ routing_facts! {
     /// Whether mutants survive.
     survivors: bool,
     /// Whether the properties on trial kill more mutants than those before them.
-    better: bool,
+    kills_more: bool,
     /// The verdict of the review.
     verdict: ReviewVerdict,
     /// Whether the review has issues above minor.
@@ -69,15 +69,15 @@ routing_facts! {
     /// Whether the approval guard holds.
     approval: bool,
     /// Whether an approval would violate a rule of severity `error` of the user's policy.
-    broken: bool,
+    violates_policy: bool,
     /// Whether the flaw guard holds; only if the review claims a flaw.
     flaw: bool,
     /// Whether the second reader confirms the flaw.
     agrees: bool,
     /// How many revisions precede this one on its branch.
-    place: u32,
+    branch_index: u32,
     /// How many may.
-    last_place: u32,
+    last_branch_index: u32,
     /// Whether the run repairs the protocol after a confirmed flaw.
     repair: bool,
     /// The earliest node that an issue above minor blames.
@@ -146,14 +146,14 @@ impl RoutingFacts {
         };
         let facts = Self {
             event: Some(event.into()),
-            again: Some(state.unreadable),
+            unreadable_before: Some(state.unreadable),
             retries,
             retry_limit,
             on_trial: Some(state.on_trial),
             rounds: Some(state.rounds),
             round_limit: Some(rules.strengthen),
-            place: Some(state.place),
-            last_place: Some(rules.max_revisions),
+            branch_index: Some(state.branch_index),
+            last_branch_index: Some(rules.max_revisions),
             repair: Some(rules.repair),
             ..Self::of_position(state.position.into())
         };
@@ -162,7 +162,9 @@ impl RoutingFacts {
             Event::Validated(acceptance) | Event::Merged(acceptance) => {
                 Self { accepted: Some(acceptance == Acceptance::Accepted), ..facts }
             }
-            Event::Judged { survivors, better } => Self { survivors: Some(survivors), better: Some(better), ..facts },
+            Event::Judged { survivors, kills_more } => {
+                Self { survivors: Some(survivors), kills_more: Some(kills_more), ..facts }
+            }
             Event::Reviewed(review) => facts.with_review(review),
             Event::ReviewUnreadable { approval, best_inconclusive, objective_lost } => Self {
                 approval: Some(approval.is_none()),
@@ -180,18 +182,19 @@ impl RoutingFacts {
     }
 
     /// The facts that the position alone determines.
-    pub(super) fn of_position(at: PositionName) -> Self {
-        let working = !matches!(at, PositionName::Done | PositionName::Stopped);
-        Self { at: Some(at), working: Some(working), ..Self::default() }
+    pub(super) fn of_position(position: PositionName) -> Self {
+        let under_way = !matches!(position, PositionName::Done | PositionName::Stopped);
+        Self { position: Some(position), under_way: Some(under_way), ..Self::default() }
     }
 
     fn with_review(self, review: ReviewFacts) -> Self {
-        let ReviewFacts { verdict, earliest, approval, flaw, best_inconclusive, objective_lost, broken } = review;
+        let ReviewFacts { verdict, earliest, approval, flaw, best_inconclusive, objective_lost, violates_policy } =
+            review;
         Self {
             verdict: Some(verdict),
             issues: Some(earliest.is_some()),
             approval: Some(approval.is_none()),
-            broken: Some(broken),
+            violates_policy: Some(violates_policy),
             flaw: (verdict == ReviewVerdict::Flaw).then_some(flaw.is_none()),
             earliest,
             best_inconclusive: Some(best_inconclusive),
@@ -262,7 +265,7 @@ mod tests {
             flaw: None,
             best_inconclusive: true,
             objective_lost: false,
-            broken: false,
+            violates_policy: false,
         };
         let positions = [
             Position::Node(NodeName::InformalSpec),
@@ -276,7 +279,7 @@ mod tests {
         let events = [
             Event::Answered,
             Event::Validated(Acceptance::Rejected),
-            Event::Judged { survivors: true, better: false },
+            Event::Judged { survivors: true, kills_more: false },
             Event::Reviewed(review),
             Event::ReviewUnreadable { approval: None, best_inconclusive: false, objective_lost: true },
             Event::SecondRead { agrees: true, best_inconclusive: false, objective_lost: false },
@@ -292,7 +295,7 @@ mod tests {
                         Json::Number(number) => Value::Number(number.as_f64().unwrap()),
                         other => panic!("{name} is {other}"),
                     });
-                    assert_eq!(facts.field(&format!("on.{name}")), value, "{name}");
+                    assert_eq!(facts.field(&format!("routing.{name}")), value, "{name}");
                 }
                 assert_eq!(serde_json::from_value::<RoutingFacts>(journaled).unwrap(), facts);
             }
@@ -303,22 +306,22 @@ mod tests {
     fn facts_are_journaled_in_the_order_of_earlier_versions() {
         let text = |facts: RoutingFacts| serde_json::to_string(&facts).unwrap();
         let rules = Rules { repair: true, strengthen: 2, ..Rules::default() };
-        let at = |position| State { position, place: 1, on_trial: true, rounds: 1, ..State::start() };
+        let at = |position| State { position, branch_index: 1, on_trial: true, rounds: 1, ..State::start() };
         let merged = Event::Merged(Acceptance::Rejected);
         assert_eq!(
             text(RoutingFacts::new(&rules, &at(Position::Node(NodeName::GenerateInvariants)), &merged)),
             concat!(
-                r#"{"at":"generate_invariants","event":"merged","working":true,"again":false,"accepted":false,"#,
-                r#""retries":0,"retry_limit":2,"on_trial":true,"rounds":1,"round_limit":2,"place":1,"#,
-                r#""last_place":3,"repair":true}"#,
+                r#"{"position":"generate_invariants","event":"merged","under_way":true,"unreadable_before":false,"accepted":false,"#,
+                r#""retries":0,"retry_limit":2,"on_trial":true,"rounds":1,"round_limit":2,"branch_index":1,"#,
+                r#""last_branch_index":3,"repair":true}"#,
             )
         );
-        let judged = Event::Judged { survivors: true, better: false };
+        let judged = Event::Judged { survivors: true, kills_more: false };
         assert_eq!(
             text(RoutingFacts::new(&rules, &at(Position::Mutants), &judged)),
             concat!(
-                r#"{"at":"mutants","event":"judged","working":true,"again":false,"on_trial":true,"rounds":1,"#,
-                r#""round_limit":2,"survivors":true,"better":false,"place":1,"last_place":3,"repair":true}"#,
+                r#"{"position":"mutants","event":"judged","under_way":true,"unreadable_before":false,"on_trial":true,"rounds":1,"#,
+                r#""round_limit":2,"survivors":true,"kills_more":false,"branch_index":1,"last_branch_index":3,"repair":true}"#,
             )
         );
         let review = ReviewFacts {
@@ -328,14 +331,14 @@ mod tests {
             flaw: None,
             best_inconclusive: true,
             objective_lost: false,
-            broken: false,
+            violates_policy: false,
         };
         assert_eq!(
             text(RoutingFacts::new(&rules, &at(Position::Node(NodeName::Review)), &Event::Reviewed(review))),
             concat!(
-                r#"{"at":"review","event":"reviewed","working":true,"again":false,"on_trial":true,"rounds":1,"#,
-                r#""round_limit":2,"verdict":"flaw","issues":true,"approval":true,"broken":false,"flaw":true,"#,
-                r#""place":1,"last_place":3,"repair":true,"earliest":"informal_spec","best_inconclusive":true,"#,
+                r#"{"position":"review","event":"reviewed","under_way":true,"unreadable_before":false,"on_trial":true,"rounds":1,"#,
+                r#""round_limit":2,"verdict":"flaw","issues":true,"approval":true,"violates_policy":false,"flaw":true,"#,
+                r#""branch_index":1,"last_branch_index":3,"repair":true,"earliest":"informal_spec","best_inconclusive":true,"#,
                 r#""objective_lost":false}"#,
             )
         );
@@ -343,8 +346,8 @@ mod tests {
         assert_eq!(
             text(RoutingFacts::new(&rules, &at(Position::SecondReading), &second)),
             concat!(
-                r#"{"at":"second_reading","event":"second_read","working":true,"again":false,"on_trial":true,"#,
-                r#""rounds":1,"round_limit":2,"agrees":false,"place":1,"last_place":3,"repair":true,"#,
+                r#"{"position":"second_reading","event":"second_read","under_way":true,"unreadable_before":false,"on_trial":true,"#,
+                r#""rounds":1,"round_limit":2,"agrees":false,"branch_index":1,"last_branch_index":3,"repair":true,"#,
                 r#""best_inconclusive":true,"objective_lost":true}"#,
             )
         );
@@ -353,14 +356,14 @@ mod tests {
     #[test]
     fn every_position_of_a_working_run_is_a_lifeline() {
         for at in PositionName::VARIANTS {
-            let is_working = RoutingFacts::of_position(*at).working == Some(true);
+            let is_working = RoutingFacts::of_position(*at).under_way == Some(true);
             assert_eq!(is_lifeline(at.into()), is_working, "{at:?}");
         }
     }
 
     #[test]
     fn an_unknown_fact_in_a_journal_is_refused() {
-        let error = serde_json::from_value::<RoutingFacts>(json!({"at": "review", "mood": "good"})).unwrap_err();
+        let error = serde_json::from_value::<RoutingFacts>(json!({"position": "review", "mood": "good"})).unwrap_err();
         assert!(error.to_string().contains("unknown field `mood`"), "{error}");
     }
 }

@@ -159,7 +159,7 @@ pub struct State {
     /// Where it is.
     pub position: Position,
     /// Which pass of the branch this is: 0 is the first.
-    pub place: u32,
+    pub branch_index: u32,
     /// Modules sent back by `validate` in this revision.
     pub validate_retries: u32,
     /// Answers sent back by the merge in this revision.
@@ -200,7 +200,7 @@ impl State {
     pub fn start() -> Self {
         Self {
             position: Position::Node(NodeName::InformalSpec),
-            place: 0,
+            branch_index: 0,
             validate_retries: 0,
             invariant_retries: 0,
             unreadable: false,
@@ -260,7 +260,8 @@ impl State {
 
     /// Goes back to a node in a new revision.
     pub(super) fn next_revision(self, node: NodeName) -> Next {
-        let state = Self { place: self.place + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..self };
+        let state =
+            Self { branch_index: self.branch_index + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..self };
         state.moved_to(node).perform().after(&[Effect::CloseRevision, Effect::OpenRevision])
     }
 

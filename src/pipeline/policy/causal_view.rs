@@ -48,7 +48,7 @@ pub struct Judgement {
     holds: Vec<bool>,
     /// After the event.
     monitor: Monitor,
-    says: Json,
+    claims: Json,
 }
 
 impl Judgement {
@@ -101,7 +101,7 @@ impl Judgement {
 
     /// What the comparisons of a clause saw that do not hold, a field each.
     fn misfits(&self, clause: Option<usize>) -> Vec<String> {
-        let seen = Seen { monitor: &self.monitor, says: updates(Some(&self.says)) };
+        let seen = Seen { monitor: &self.monitor, claims: updates(Some(&self.claims)) };
         let failing = atoms(clause).into_iter().filter(|atom| !atom.holds(&seen));
         let seen: Map<String, Json> = failing.flat_map(Atom::fields).map(|(of, field)| self.look(of, field)).collect();
         seen.iter().map(|(name, value)| format!("{name} is {}", short(value))).collect()
@@ -109,7 +109,7 @@ impl Judgement {
 
     /// A field by the name that a formula gives it, and its value; `null` where it is undefined.
     fn look(&self, lifeline: Option<&str>, field: &str) -> (String, Json) {
-        let seen = Seen { monitor: &self.monitor, says: updates(Some(&self.says)) };
+        let seen = Seen { monitor: &self.monitor, claims: updates(Some(&self.claims)) };
         let (name, value) = match lifeline {
             Some(lifeline) => (format!("@{lifeline}.{field}"), seen.field_at(lifeline, field)),
             None => (field.to_owned(), seen.field(field)),
@@ -148,12 +148,12 @@ impl Refusal {
 /// What `review` knows when it says something.
 struct Seen<'a> {
     monitor: &'a Monitor,
-    says: Vec<(Arc<str>, Literal)>,
+    claims: Vec<(Arc<str>, Literal)>,
 }
 
 impl Record for Seen<'_> {
     fn field(&self, name: &str) -> Option<Value<'_>> {
-        self.says.iter().find(|(known, _)| **known == *name).map(|(_, value)| value.value())
+        self.claims.iter().find(|(known, _)| **known == *name).map(|(_, value)| value.value())
     }
 
     fn field_at(&self, lifeline: &str, name: &str) -> Option<Value<'_>> {
@@ -223,16 +223,16 @@ impl CausalView {
         self.judge_json(to_value(claims))
     }
 
-    fn judge_json(&self, says: Json) -> Result<Judgement, CausalError> {
+    fn judge_json(&self, claims: Json) -> Result<Judgement, CausalError> {
         let review = NodeName::Review.name();
         let mut monitor = self.monitor.clone();
         let mut clock = monitor.clock(review)?;
         let own = monitor.guards().lifeline(review);
         clock.tick(own.unwrap_or_default());
         let mut event = causal::Event::new(review, step_of(Kind::Send));
-        event.updates = updates(Some(&says));
+        event.updates = updates(Some(&claims));
         let holds = monitor.on_clocked(&event, &clock, &Nothing)?.all();
-        Ok(Judgement { holds, monitor, says })
+        Ok(Judgement { holds, monitor, claims })
     }
 }
 
@@ -247,9 +247,9 @@ fn step_of(kind: Kind) -> Step {
 }
 
 /// The fields of `says`, by their full names.
-fn updates(says: Option<&Json>) -> Vec<(Arc<str>, Literal)> {
+fn updates(claims: Option<&Json>) -> Vec<(Arc<str>, Literal)> {
     let mut all = Vec::new();
-    let mut open = vec![("says".to_owned(), says)];
+    let mut open = vec![("claims".to_owned(), claims)];
     while let Some((name, value)) = open.pop() {
         let value = match value {
             None | Some(Json::Array(_)) => continue,
@@ -311,18 +311,18 @@ mod tests {
     }
 
     /// Follows an event of a lifeline that claims this.
-    fn follow(knowledge: &mut CausalView, lifeline: &str, clock: &BTreeMap<&str, u64>, says: &Json) {
+    fn follow(knowledge: &mut CausalView, lifeline: &str, clock: &BTreeMap<&str, u64>, claims: &Json) {
         let mut step = causal::Event::new(lifeline, step_of(Kind::Send));
-        step.updates = updates(Some(says));
+        step.updates = updates(Some(claims));
         knowledge.step(&step, |name| clock.get(name).copied()).unwrap();
     }
 
     fn judged(said: &BTreeMap<&'static str, Json>) -> Judgement {
         let mut knowledge = CausalView::new();
         let mut clock = BTreeMap::new();
-        for (lifeline, says) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
+        for (lifeline, claims) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
             clock.insert(*lifeline, 1);
-            follow(&mut knowledge, lifeline, &clock, says);
+            follow(&mut knowledge, lifeline, &clock, claims);
         }
         clock.insert("review", 1);
         follow(&mut knowledge, "review", &clock, &Json::Null);
@@ -366,8 +366,11 @@ mod tests {
                 let judgement = judged(&said);
                 assert_eq!(judgement.approval(), Some(*clause), "with {other:?}");
                 let values = judgement.approval_values(*clause);
-                let name =
-                    if *lifeline == "review" { format!("says.{field}") } else { format!("@{lifeline}.says.{field}") };
+                let name = if *lifeline == "review" {
+                    format!("claims.{field}")
+                } else {
+                    format!("@{lifeline}.claims.{field}")
+                };
                 assert_eq!(values[&name], value.parse::<Json>().unwrap(), "{values:?}");
             }
         }
@@ -383,19 +386,19 @@ mod tests {
             said.get_mut(lifeline).unwrap()["module"] = digest("b");
         }
         let refusal = judged(&said).refusal(ApprovalClause::CheckIsFresh, &facts);
-        let values = "@model_check.says.module is aaaaaaaa, says.module is bbbbbbbb";
+        let values = "@model_check.claims.module is aaaaaaaa, claims.module is bbbbbbbb";
         assert_eq!(refusal.named(), format!("{} (check_is_fresh: {values})", refusal.words));
         assert_eq!(refusal.in_words(), format!("{} ({values})", refusal.words));
 
         let mut said = good();
         said.get_mut("formalize").unwrap().as_object_mut().unwrap().remove("made_from");
         let refusal = judged(&said).refusal(ApprovalClause::ModuleAccepted, &facts);
-        assert_eq!(refusal.misfits, ["@formalize.says.made_from is not known", "@informal_spec.says.answer is 1"]);
+        assert_eq!(refusal.misfits, ["@formalize.claims.made_from is not known", "@informal_spec.claims.answer is 1"]);
 
         let mut said = flawed();
         said.get_mut("model_check").unwrap()["verdict"] = json!("inconclusive");
         let refusal = judged(&said).flaw_refusal(FlawClause::ViolatedNow, &FlawFacts::default());
-        assert_eq!(refusal.misfits, ["@model_check.says.verdict is inconclusive"]);
+        assert_eq!(refusal.misfits, ["@model_check.claims.verdict is inconclusive"]);
         let refusal = judged(&good()).refusal(ApprovalClause::ReviewerRead, &facts);
         assert_eq!(refusal.named(), format!("{} (reviewer_read)", refusal.words));
     }
@@ -454,9 +457,9 @@ mod tests {
             let mut knowledge = CausalView::new();
             let said = good();
             let mut clock = BTreeMap::new();
-            for (lifeline, says) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
+            for (lifeline, claims) in said.iter().filter(|(lifeline, _)| **lifeline != "review") {
                 clock.insert(*lifeline, 1);
-                follow(&mut knowledge, lifeline, &clock, says);
+                follow(&mut knowledge, lifeline, &clock, claims);
             }
             // The draft overtakes the check on its way, or is overtaken by it.
             let mut theirs = clock.clone();

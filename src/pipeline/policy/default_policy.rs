@@ -74,7 +74,7 @@ pub fn default_policy() -> String {
             // What the run itself decides, to stop and to go on, is no choice of a node and stands in other events.
             "routing" => {
                 let Some(row) = Row::ALL.into_iter().find(|row| row.name() == law.name) else { continue };
-                let when = format!("name = \"routed\" & row = \"{}\" & defined(on.at)", law.name);
+                let when = format!("name = \"routed\" & row = \"{}\" & defined(routing.position)", law.name);
                 let owners = law.owners.iter().filter(|owner| **owner != "run");
                 owners.for_each(|owner| text.push_str(&asked(owner, &when, &first(row))));
             }
@@ -100,25 +100,25 @@ pub fn default_policy() -> String {
 
 /// Where a guard was evaluated with this result, by a review that says what its clauses ask for.
 fn evaluated(guard: &str, holds: bool) -> String {
-    let says = if guard == "flaw" { "says.flaw.described" } else { "says.changed_steps" };
-    format!("name = \"guard_evaluated\" & guard = \"{guard}\" & holds = {holds} & defined({says})")
+    let claims = if guard == "flaw" { "claims.flaw.described" } else { "claims.changed_steps" };
+    format!("name = \"guard_evaluated\" & guard = \"{guard}\" & holds = {holds} & defined({claims})")
 }
 
 /// That a candidate is chosen by its points only where none that had been received had more, and of equals the first.
 fn best_known(candidate: &str) -> String {
     let number = candidate.rsplit('_').next().unwrap_or_default();
-    let mine = format!("@{candidate}.says.points");
+    let mine = format!("@{candidate}.claims.points");
     let others = CANDIDATE_LIFELINES.iter().enumerate().filter(|(_, other)| **other != candidate);
     let place = CANDIDATE_LIFELINES.iter().position(|other| *other == candidate).unwrap_or_default();
     let not_better = others.map(|(at, other)| {
         let more = if at < place { ">=" } else { ">" };
-        format!(" & !(@{other}.says.points {more} {mine})")
+        format!(" & !(@{other}.claims.points {more} {mine})")
     });
-    let when = format!("name = \"candidate_chosen\" & by = \"points\" & chosen = {number}");
+    let when = format!("name = \"candidate_chosen\" & criterion = \"points\" & chosen = {number}");
     let formula = format!("{mine} >= 0{}", not_better.collect::<String>());
     let words = "the candidate that goes on is the best of those that formalize had received";
     let by_points = rule(&format!("candidates/{number}"), NodeName::Formalize.name(), &when, &formula, words);
-    let when = format!("name = \"candidate_chosen\" & by = \"objective\" & chosen = {number}");
+    let when = format!("name = \"candidate_chosen\" & criterion = \"objective\" & chosen = {number}");
     let formula = format!("{mine} >= 100 & defined(@run.objective.goal)");
     let words = "a candidate that goes on for the run's objective has properties, and the run has an objective";
     by_points + &rule(&format!("candidates/{number}/objective"), NodeName::Formalize.name(), &when, &formula, words)
@@ -129,22 +129,22 @@ const TIES: [(&str, &str, &str, &str, &str); 7] = [
     (
         "journal/guards",
         "review",
-        r#"name = "routed" & defined(on.approval)"#,
-        r#"on.verdict = "flaw" & on.flaw = holds | on.verdict != "flaw" & on.approval = holds | on.event = "review_unreadable" & on.approval = holds"#,
+        r#"name = "routed" & defined(routing.approval)"#,
+        r#"routing.verdict = "flaw" & routing.flaw = holds | routing.verdict != "flaw" & routing.approval = holds | routing.event = "review_unreadable" & routing.approval = holds"#,
         "a review is routed by what its guards came to",
     ),
     (
         "journal/validated",
         "validate",
-        r#"name = "routed" & defined(on.at)"#,
-        "on.accepted = says.accepted",
+        r#"name = "routed" & defined(routing.position)"#,
+        "routing.accepted = claims.accepted",
         "a module is routed by what translator and parser said",
     ),
     (
         "journal/second_reading",
         "second_reading",
-        r#"name = "routed" & defined(on.agrees)"#,
-        "on.agrees = says.agrees",
+        r#"name = "routed" & defined(routing.agrees)"#,
+        "routing.agrees = claims.agrees",
         "a claimed flaw is routed by what the second reader said",
     ),
     (

@@ -26,8 +26,8 @@ impl Forecast {
     /// The same in short, as the journal tells it of an answer after which these rules are predicted to be violated.
     pub fn sampled(&self, candidate: u32, predicted: Vec<String>) -> Sampled {
         let (violated, Debt { steps, obligations }) = self.debt;
-        let met = self.violated.iter().filter(|rule| rule.intervention.is_some()).count();
-        let owes = Owes { met, predicted: predicted.len(), violated, steps, obligations };
+        let with_intervention = self.violated.iter().filter(|rule| rule.intervention.is_some()).count();
+        let owes = Owes { with_intervention, predicted: predicted.len(), violated, steps, obligations };
         Sampled { candidate, violated: self.violated.iter().map(|rule| rule.rule.clone()).collect(), predicted, owes }
     }
 }
@@ -40,7 +40,7 @@ pub struct Foreseen {
     /// How that is met.
     pub intervention: Option<Intervention>,
     /// What it asks for, in words.
-    pub means: String,
+    pub meaning: String,
     /// What it owes before, in words.
     pub owed: String,
 }
@@ -95,11 +95,11 @@ impl Watch {
     /// That an answer of the journal is labelled with what the rules speak of.
     fn is_labelled(&self, entry: &Entry) -> bool {
         let answer = match &entry.event {
-            RunEvent::AnswerReceived(received) => received.told.as_ref(),
-            RunEvent::AnswerTaken(taken) => Some(&taken.told),
+            RunEvent::AnswerReceived(received) => received.answer.as_ref(),
+            RunEvent::AnswerAccepted(taken) => Some(&taken.answer),
             _ => None,
         };
-        let asked = |labels: &AnswerLabels| labels.asked == self.labels.sha();
+        let asked = |labels: &AnswerLabels| labels.propositions == self.labels.sha();
         self.labels.is_empty() || answer.is_none_or(|answer| answer.labels.as_ref().is_some_and(asked))
     }
 
@@ -131,7 +131,7 @@ impl Watch {
                 self.open.retain(|open| open.rule != violation.rule);
                 self.told.insert(violation.rule.clone());
             }
-            RunEvent::Labelled(labelled) => _ = self.labelled_by.insert(labelled.given.by.clone()),
+            RunEvent::Labelled(labelled) => _ = self.labelled_by.insert(labelled.given.model.clone()),
             _ => {}
         }
         let line = serde_json::to_vec(entry).expect("an event has string keys only");
@@ -198,7 +198,7 @@ impl Watch {
         Foreseen {
             rule: rule.id.clone(),
             intervention: rule.intervention,
-            means: self.means(rule),
+            meaning: self.means(rule),
             owed: self.clone().follower.owed(&rule.id).map(|owed| owed + &self.legend(rule)).unwrap_or_default(),
         }
     }
@@ -214,8 +214,8 @@ impl Watch {
     fn untrusted(&self, rule: &PolicyRule) -> Option<Untrusted> {
         let propositions: Vec<String> =
             rule.rests_on(self.follower.formulas()).iter().map(ToString::to_string).collect();
-        let by = self.labelled_by.iter().cloned().collect();
-        (!propositions.is_empty()).then_some(Untrusted { propositions, by })
+        let models = self.labelled_by.iter().cloned().collect();
+        (!propositions.is_empty()).then_some(Untrusted { propositions, models })
     }
 
     /// The rules that ask for an intervention and are not decided yet.
@@ -273,11 +273,11 @@ impl Watch {
                 rule: rule.id.clone(),
                 severity: rule.severity.name().to_owned(),
                 verdict: verdict.name().to_owned(),
-                means: self.means(rule),
+                meaning: self.means(rule),
                 owed,
                 why: ahead.follower.why(&rule.id),
-                forbade: false,
-                never_asked: ahead.follower.was_asked(&rule.id) == Some(false),
+                forbade_approval: false,
+                never_evaluated: ahead.follower.was_asked(&rule.id) == Some(false),
                 untrusted: ahead.untrusted(rule),
             }
         };
@@ -293,7 +293,7 @@ impl Watch {
             rule: rule.id.clone(),
             severity: rule.severity.name().to_owned(),
             formula: self.follower.formula(rule),
-            means: self.follower.means(rule),
+            meaning: self.follower.means(rule),
             description: rule.description.clone(),
             culprit,
             why,

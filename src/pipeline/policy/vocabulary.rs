@@ -166,7 +166,7 @@ pub fn makers(event: &str) -> impl Iterator<Item = &'static str> {
 
 /// Whether some event of this lifeline has this field.
 pub fn has_field(lifeline: &str, field: &str) -> bool {
-    if let Some(claim) = field.strip_prefix("says.") {
+    if let Some(claim) = field.strip_prefix("claims.") {
         return VOCABULARY.claims.get(lifeline).is_some_and(|claims| claims.iter().any(|known| known.is(claim)));
     }
     carriers(field).is_none_or(|events| events.into_iter().any(|event| makers(event).any(|maker| maker == lifeline)))
@@ -203,21 +203,21 @@ pub fn carriers(field: &str) -> Option<Vec<&'static str>> {
 pub fn vocabulary_text() -> String {
     let mut text = String::new();
     for (name, fields) in &VOCABULARY.events {
-        let is_claim = |field: &&Field| field.path.starts_with("says.");
+        let is_claim = |field: &&Field| field.path.starts_with("claims.");
         let mut paths: Vec<&str> = fields.iter().filter(|field| !is_claim(field)).map(|f| f.path.as_str()).collect();
         if fields.iter().any(|field| is_claim(&field)) {
-            paths.push("says.*");
+            paths.push("claims.*");
         }
         let colon = if paths.is_empty() { "" } else { ": " };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- `{}` ({}){colon}{}", <&str>::from(name), name.makers().words(), paths.join(" "));
     }
     let asking: Vec<&str> = NODE_LIFELINES.into_iter().filter(|name| Makers::Asking.include(name)).collect();
-    let _ = writeln!(text, "\nThose that ask a model are {} and candidates. What each says:\n", asking.join(", "));
+    let _ = writeln!(text, "\nThose that ask a model are {} and candidates. What each claims:\n", asking.join(", "));
     let nodes = NODE_LIFELINES.into_iter().map(|name| (name, name));
     for (name, lifeline) in nodes.chain([("candidates", CANDIDATE_LIFELINES[0])]) {
         if let Some(claims) = VOCABULARY.claims.get(lifeline) {
-            let claims: Vec<String> = claims.iter().map(|field| format!("says.{}", field.path)).collect();
+            let claims: Vec<String> = claims.iter().map(|field| format!("claims.{}", field.path)).collect();
             let _ = writeln!(text, "- `{name}`: {}", claims.join(" "));
         }
     }
@@ -231,10 +231,10 @@ mod tests {
 
     #[test]
     fn names_are_known_by_themselves_or_by_what_they_stand_below() {
-        for name in ["name", "says.verdict", "outcome.statistics.distinct", "check.verdict", "surroundings.model"] {
+        for name in ["name", "claims.verdict", "outcome.statistics.distinct", "check.verdict", "command_line.model"] {
             assert!(is_field(name), "{name}");
         }
-        for name in ["nam", "says", "statistics.distinct", "surroundings.", "vc.review", "more"] {
+        for name in ["nam", "claims", "statistics.distinct", "surroundings.", "vc.review", "more"] {
             assert!(!is_field(name), "{name}");
         }
     }
@@ -244,8 +244,8 @@ mod tests {
         for (lifeline, field) in [
             ("model_check", "outcome.statistics.distinct"),
             ("run", "outcome"),
-            ("review", "says.unread"),
-            ("formalize_3", "says.points"),
+            ("review", "claims.unread"),
+            ("formalize_3", "claims.points"),
             ("formalize", "chosen"),
             ("mutants", "tally.score"),
             ("second_reading", "row"),
@@ -255,9 +255,9 @@ mod tests {
         }
         for (lifeline, field) in [
             ("review", "outcome.statistics.distinct"),
-            ("review", "says.verdict"),
+            ("review", "claims.verdict"),
             ("formalize_3", "row"),
-            ("run", "says.verdict"),
+            ("run", "claims.verdict"),
             ("model_check", "prompt"),
             ("review", "tally.score"),
         ] {
@@ -267,10 +267,10 @@ mod tests {
 
     #[test]
     fn lists_are_told_from_values() {
-        for name in ["reads", "told.tools", "told.labels", "outcome.properties", "diagnostics", "prevented"] {
+        for name in ["reads", "answer.tools", "answer.labels", "outcome.properties", "diagnostics", "prevented"] {
             assert!(is_list(name), "{name}");
         }
-        for name in ["row", "outcome.verdict", "told.text", "rev", "nothing"] {
+        for name in ["row", "outcome.verdict", "answer.text", "rev", "nothing"] {
             assert!(!is_list(name), "{name}");
         }
     }
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_misspelt_name_is_told_the_nearest() {
         let near = |name: &str| near(name, field_paths());
-        assert_eq!(near("says.verdikt")[0], "says.verdict");
+        assert_eq!(near("claims.verdikt")[0], "claims.verdict");
         let known = ["check.statistics.distinct", "outcome.statistics.distinct"];
         assert!(known.iter().all(|known| near("statistics.distinct").contains(known)));
         assert!(near("weather_tomorrow_in_rome").is_empty());

@@ -161,7 +161,7 @@ pub struct Chosen {
     /// Its number.
     pub chosen: u32,
     /// What the choice rested on.
-    pub by: ChosenBy,
+    pub criterion: ChosenBy,
     /// The candidates whose results had been received, each with its points.
     pub received: BTreeMap<u32, u64>,
     /// Those that had not come, or gave none.
@@ -175,25 +175,25 @@ pub struct Chosen {
 pub struct Candidates {
     /// How many were to be drafted when it began.
     #[serde(default)]
-    pub of: u32,
+    pub total: u32,
     /// What each came to, the last word of each.
     pub all: Vec<Candidate>,
     /// Which one went on.
     pub chosen: Option<Chosen>,
     /// Those that came to nothing more.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub given_up: BTreeMap<u32, GivenUp>,
+    pub abandoned: BTreeMap<u32, AbandonedCandidate>,
     /// Those that have begun and not come to their end.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub open: BTreeSet<u32>,
+    pub unfinished: BTreeSet<u32>,
 }
 
 impl Candidates {
     /// A candidate begins, or is given properties.
-    pub(in crate::pipeline) fn begin(&mut self, candidate: u32, of: u32) {
-        self.of = self.of.max(of);
-        self.given_up.remove(&candidate);
-        self.open.insert(candidate);
+    pub(in crate::pipeline) fn begin(&mut self, candidate: u32, total: u32) {
+        self.total = self.total.max(total);
+        self.abandoned.remove(&candidate);
+        self.unfinished.insert(candidate);
     }
 
     /// A candidate has come to the end of a stage.
@@ -202,20 +202,20 @@ impl Candidates {
         self.all.retain(|other| other.candidate != number);
         self.all.push(one);
         self.all.sort_by_key(|one| one.candidate);
-        self.open.remove(&number);
-        self.given_up.remove(&number);
+        self.unfinished.remove(&number);
+        self.abandoned.remove(&number);
     }
 
     /// A candidate ends without a result.
-    pub(in crate::pipeline) fn give_up(&mut self, one: GivenUp) {
-        self.open.remove(&one.candidate);
-        self.given_up.insert(one.candidate, one);
+    pub(in crate::pipeline) fn abandon(&mut self, one: AbandonedCandidate) {
+        self.unfinished.remove(&one.candidate);
+        self.abandoned.insert(one.candidate, one);
     }
 
     /// All that have begun.
     pub fn begun(&self) -> BTreeSet<u32> {
         let finished = self.all.iter().map(|one| one.candidate);
-        finished.chain(self.open.iter().copied()).chain(self.given_up.keys().copied()).collect()
+        finished.chain(self.unfinished.iter().copied()).chain(self.abandoned.keys().copied()).collect()
     }
 
     /// What is kept of each in the history, by file name: its module, else its answer, and its configuration.
@@ -233,14 +233,15 @@ impl Candidates {
             };
             std::iter::once(drafted).chain(properties)
         });
-        let unread = self.given_up.values().filter(|one| self.all.iter().all(|other| other.candidate != one.candidate));
+        let unread =
+            self.abandoned.values().filter(|one| self.all.iter().all(|other| other.candidate != one.candidate));
         kept.chain(unread.filter_map(|one| Some((format!("{}.md", one.candidate), one.answer.as_ref()?))))
     }
 }
 
-/// That a candidate came to nothing more (`candidate_given_up`).
+/// That a candidate came to nothing more (`candidate_abandoned`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct GivenUp {
+pub struct AbandonedCandidate {
     /// Its number.
     pub candidate: u32,
     /// In words.

@@ -27,7 +27,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
     Revision {
         revision: before.rev,
         parent: before.parent,
-        place: before.state.place,
+        branch_index: before.state.branch_index,
         outcome: "revised".to_owned(),
         routed_to: None,
         why: String::new(),
@@ -38,7 +38,7 @@ pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision
         models: before.spending.models.clone(),
         spent: Spent::total(&before.spending.in_revision),
         spent_by_node: before.spending.in_revision.clone(),
-        open: after.specification.feedback.clone(),
+        open_feedback: after.specification.feedback.clone(),
         edited: before.specification.edited.clone(),
         hashes: after.specification.artifacts.clone(),
         repaired: before.state.repaired,

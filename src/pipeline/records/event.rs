@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::candidates::{Chosen, GivenUp, QuickCheck};
+use super::candidates::{AbandonedCandidate, Chosen, QuickCheck};
 use super::check::CheckRecord;
 use super::claims::Claims;
 use super::event_data::{
-    AnswerNormalised, AnswerOffered, AnswerReceived, AnswerTaken, AttemptFinished, AttemptStarted, CallFailed,
-    CandidateFinished, CandidateReceived, CandidateStarted, GuardEvaluated, Labelled, LeadersNamed, ModelSwitched,
-    MutantsJudged, PartLeftOut, PartMissing, PartTaken, ReadRefused, RequestSent, Restored, Routed, ToolFinished,
-    Unreadable,
+    AnswerAccepted, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerUnreadable, AttemptFinished, AttemptStarted,
+    CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, GuardEvaluated, Labelled,
+    LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused, RequestPartOmitted,
+    RequestSent, Routed, ToolFinished,
 };
 use super::policy_events::{Intervened, Predicted, Violation};
 use super::revision::{Finished, Revision};
@@ -66,7 +66,7 @@ pub enum RunEvent {
     /// A model has answered.
     AnswerReceived(AnswerReceived),
     /// An answer is taken: rules see it from here on.
-    AnswerTaken(AnswerTaken),
+    AnswerAccepted(AnswerAccepted),
     /// A candidate's answer would be taken if the candidate is chosen.
     AnswerOffered(AnswerOffered),
     /// A model has labelled an answer.
@@ -86,11 +86,11 @@ pub enum RunEvent {
     /// Another model is asked from here on.
     ModelSwitched(ModelSwitched),
     /// A part of the request is left out from here on, because the server refuses it.
-    LeftOut(PartLeftOut),
+    RequestPartOmitted(RequestPartOmitted),
     /// A model has tried to read a file outside the workspace.
     ReadRefused(ReadRefused),
     /// An answer could not be read.
-    Unreadable(Unreadable),
+    AnswerUnreadable(AnswerUnreadable),
     /// The translator and the parser have finished.
     ToolFinished(ToolFinished),
     /// The checker has finished.
@@ -98,17 +98,17 @@ pub enum RunEvent {
     /// A candidate begins.
     CandidateStarted(CandidateStarted),
     /// A candidate's module was checked with small constants and without properties.
-    QuicklyChecked(QuickCheck),
+    QuickCheckFinished(QuickCheck),
     /// A candidate has come to the end of a stage.
     CandidateFinished(Box<CandidateFinished>),
     /// `formalize` has received a candidate's result.
     CandidateReceived(CandidateReceived),
     /// A candidate ends without a result.
-    CandidateGivenUp(GivenUp),
+    CandidateAbandoned(AbandonedCandidate),
     /// The candidates that are given properties.
-    LeadersNamed(LeadersNamed),
+    LeadersSelected(LeadersSelected),
     /// A candidate learns that it is one of them.
-    LeaderTold(CandidateStarted),
+    LeaderNotified(CandidateStarted),
     /// The candidate that goes on.
     CandidateChosen(Chosen),
     /// The mutants of the specification are judged.
@@ -120,7 +120,7 @@ pub enum RunEvent {
     /// The run goes on to a node, or ends.
     Routed(Box<Routed>),
     /// The claims of a node hold again, after a branch or a dropped trial.
-    Restored(Restored),
+    ClaimsRestored(ClaimsRestored),
     /// A revision is closed.
     RevisionClosed(Box<Revision>),
     /// The run has ended or stopped.
@@ -144,8 +144,8 @@ impl RunEvent {
     /// The claims that it publishes for the guards.
     pub fn claims(&self) -> Option<&Claims> {
         match self {
-            RunEvent::AttemptFinished(finished) => finished.says.as_ref(),
-            RunEvent::Restored(restored) => Some(&restored.says),
+            RunEvent::AttemptFinished(finished) => finished.claims.as_ref(),
+            RunEvent::ClaimsRestored(restored) => Some(&restored.claims),
             _ => None,
         }
     }
@@ -165,7 +165,7 @@ impl EventName {
             }
             EventName::RequestSent
             | EventName::AnswerReceived
-            | EventName::AnswerTaken
+            | EventName::AnswerAccepted
             | EventName::AnswerOffered
             | EventName::Labelled
             | EventName::Intervened
@@ -175,22 +175,22 @@ impl EventName {
             | EventName::PartMissing
             | EventName::CallFailed
             | EventName::ModelSwitched
-            | EventName::LeftOut
+            | EventName::RequestPartOmitted
             | EventName::ReadRefused
-            | EventName::Unreadable => Makers::Asking,
+            | EventName::AnswerUnreadable => Makers::Asking,
             EventName::ToolFinished => Makers::Inspecting,
             EventName::CheckFinished => Makers::Checking,
             EventName::CandidateStarted
-            | EventName::QuicklyChecked
+            | EventName::QuickCheckFinished
             | EventName::CandidateFinished
-            | EventName::CandidateGivenUp
-            | EventName::LeaderTold => Makers::Candidates,
-            EventName::CandidateReceived | EventName::LeadersNamed | EventName::CandidateChosen => {
+            | EventName::CandidateAbandoned
+            | EventName::LeaderNotified => Makers::Candidates,
+            EventName::CandidateReceived | EventName::LeadersSelected | EventName::CandidateChosen => {
                 Makers::One("formalize")
             }
             EventName::MutantsJudged => Makers::One("mutants"),
             EventName::GuardEvaluated => Makers::One("review"),
-            EventName::Restored => Makers::Restored,
+            EventName::ClaimsRestored => Makers::Restored,
         }
     }
 }

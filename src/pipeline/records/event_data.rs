@@ -65,9 +65,9 @@ pub struct AnswerLabels {
     /// The propositions that are true of it.
     pub labels: Vec<String>,
     /// The hash of the propositions that were asked about.
-    pub asked: Sha,
+    pub propositions: Sha,
     /// The model that gave them.
-    pub by: String,
+    pub model: String,
 }
 
 /// Data of `answer_received`.
@@ -97,10 +97,10 @@ pub struct AnswerReceived {
     pub reads: Vec<FileRead>,
     /// What rules can read of it, if it is taken as it comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<AnswerFacts>,
+    pub answer: Option<AnswerFacts>,
     /// The same while it is not decided whether it is taken: rules do not read this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<AnswerFacts>,
+    pub pending_answer: Option<AnswerFacts>,
     /// Seconds from request to answer, retries included.
     pub seconds: f64,
     /// The server's names of the requests.
@@ -121,9 +121,9 @@ impl AnswerReceived {
     }
 }
 
-/// Data of `answer_taken`.
+/// Data of `answer_accepted`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AnswerTaken {
+pub struct AnswerAccepted {
     /// What was asked for.
     pub purpose: String,
     /// Which of several answers for the same purpose; 0 is the first.
@@ -135,7 +135,7 @@ pub struct AnswerTaken {
     /// The files that the model has read.
     pub reads: Vec<FileRead>,
     /// What rules can read of it.
-    pub told: AnswerFacts,
+    pub answer: AnswerFacts,
 }
 
 /// Data of `answer_offered`.
@@ -152,30 +152,30 @@ pub struct AnswerOffered {
     /// The files that the model has read.
     pub reads: Vec<FileRead>,
     /// What rules will read of it if it is taken.
-    pub held: AnswerFacts,
+    pub pending_answer: AnswerFacts,
 }
 
-impl AnswerTaken {
-    /// What rules read of an answer that was held, with these labels; `None` if it was taken as it came.
+impl AnswerAccepted {
+    /// What rules read of an answer that was pending_answer, with these labels; `None` if it was taken as it came.
     pub fn of(received: &AnswerReceived, labels: Option<AnswerLabels>) -> Option<Self> {
         let AnswerReceived { purpose, candidate, artifact, provider, reads, .. } = received.clone();
-        let held = received.held.clone()?;
-        let told = AnswerFacts { labels: labels.or(held.labels), ..held };
-        Some(Self { purpose, candidate, artifact, provider, reads, told })
+        let pending_answer = received.pending_answer.clone()?;
+        let answer = AnswerFacts { labels: labels.or(pending_answer.labels), ..pending_answer };
+        Some(Self { purpose, candidate, artifact, provider, reads, answer })
     }
 }
 
-impl From<AnswerTaken> for AnswerOffered {
-    fn from(taken: AnswerTaken) -> Self {
-        let AnswerTaken { purpose, candidate, artifact, provider, reads, told: held } = taken;
-        Self { purpose, candidate, artifact, provider, reads, held }
+impl From<AnswerAccepted> for AnswerOffered {
+    fn from(taken: AnswerAccepted) -> Self {
+        let AnswerAccepted { purpose, candidate, artifact, provider, reads, answer: pending_answer } = taken;
+        Self { purpose, candidate, artifact, provider, reads, pending_answer }
     }
 }
 
-impl From<AnswerOffered> for AnswerTaken {
+impl From<AnswerOffered> for AnswerAccepted {
     fn from(offered: AnswerOffered) -> Self {
-        let AnswerOffered { purpose, candidate, artifact, provider, reads, held: told } = offered;
-        Self { purpose, candidate, artifact, provider, reads, told }
+        let AnswerOffered { purpose, candidate, artifact, provider, reads, pending_answer: answer } = offered;
+        Self { purpose, candidate, artifact, provider, reads, answer }
     }
 }
 
@@ -205,14 +205,14 @@ pub struct Labelled {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerNormalised {
     /// What was removed.
-    pub what: Vec<String>,
+    pub removed: Vec<String>,
 }
 
 /// Data of `part_taken`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartTaken {
     /// The whole answer.
-    pub of: Option<Sha>,
+    pub whole_answer: Option<Sha>,
     /// The part.
     pub artifact: Sha,
 }
@@ -221,7 +221,7 @@ pub struct PartTaken {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartMissing {
     /// The whole answer.
-    pub of: Option<Sha>,
+    pub whole_answer: Option<Sha>,
     /// The reason in words.
     pub why: String,
 }
@@ -252,7 +252,7 @@ pub struct ModelSwitched {
 
 /// Data of `left_out`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PartLeftOut {
+pub struct RequestPartOmitted {
     /// What is asked for.
     pub purpose: String,
     /// The number of its `request_sent`.
@@ -273,7 +273,7 @@ pub struct ReadRefused {
 
 /// Data of `unreadable`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Unreadable {
+pub struct AnswerUnreadable {
     /// The reason in words.
     pub why: String,
 }
@@ -297,13 +297,13 @@ pub struct ToolFinished {
     pub replaced: Option<Vec<String>>,
 }
 
-/// Data of `candidate_started` and `leader_told`.
+/// Data of `candidate_started` and `leader_notified`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CandidateStarted {
     /// The number of the candidate, from 1.
     pub candidate: u32,
     /// How many candidates were to be drafted.
-    pub of: u32,
+    pub total: u32,
 }
 
 /// Data of `candidate_finished`.
@@ -313,7 +313,7 @@ pub struct CandidateFinished {
     #[serde(flatten)]
     pub candidate: Candidate,
     /// Its claims.
-    pub says: CandidateClaims,
+    pub claims: CandidateClaims,
 }
 
 /// Data of `candidate_received`.
@@ -327,9 +327,9 @@ pub struct CandidateReceived {
     pub points: u64,
 }
 
-/// Data of `leaders_named`.
+/// Data of `leaders_selected`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LeadersNamed {
+pub struct LeadersSelected {
     /// The numbers of the leaders.
     pub leaders: Vec<u32>,
     /// The numbers of all candidates whose drafts had been received.
@@ -364,7 +364,7 @@ pub struct AttemptFinished {
     pub product: Product,
     /// What it claims of it, for the guards; `None` if its answer could not be read, so that its earlier claims stand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub says: Option<Claims>,
+    pub claims: Option<Claims>,
 }
 
 /// Data of `guard_evaluated`.
@@ -424,14 +424,14 @@ pub struct Routed {
     /// What happened, for the machine.
     pub event: Step,
     /// The facts that the row was chosen by; none in journals of early versions.
-    pub on: RoutingFacts,
+    pub routing: RoutingFacts,
     /// The reason in words.
     pub why: String,
 }
 
 /// Data of `restored`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Restored {
+pub struct ClaimsRestored {
     /// The claims that hold again.
-    pub says: Claims,
+    pub claims: Claims,
 }

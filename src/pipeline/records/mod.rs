@@ -29,7 +29,7 @@ mod trial;
 mod view;
 
 pub use artifacts::{Stored, file};
-pub use candidates::{Candidate, Candidates, Chosen, ChosenBy, GivenUp, QuickCheck, Stage};
+pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};
 pub use check::CheckRecord;
 pub use check_history::CheckHistory;
 pub use claims::{CandidateClaims, CheckClaims, Claims};
@@ -41,15 +41,15 @@ pub(super) use event::{Draft, EventName, record, to_value};
 pub use event::{Entry, Record, RunEvent};
 pub(super) use event_data::AttemptStarted;
 pub use event_data::{
-    AnswerFacts, AnswerLabels, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerTaken, AttemptFinished,
-    CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, Evaluation, GuardEvaluated, Labelled,
-    LeadersNamed, ModelSwitched, MutantsJudged, PartLeftOut, PartMissing, PartTaken, ReadRefused, RequestSent,
-    Restored, Routed, ToolFinished, Unreadable,
+    AnswerAccepted, AnswerFacts, AnswerLabels, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerUnreadable,
+    AttemptFinished, CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, Evaluation,
+    GuardEvaluated, Labelled, LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused,
+    RequestPartOmitted, RequestSent, Routed, ToolFinished,
 };
 pub use interface::{Interface, Name};
 pub use metric_definitions::{METRICS, Metric, Source, known_metrics};
 pub use metrics::{Metrics, ObjectiveStep, Quantity};
-pub use mutants::{Judged, JudgedMutant, Round, Strengthened, Tally, ViolatedByTrial, unfit_check};
+pub use mutants::{Judged, JudgedMutant, Round, Strengthened, Tally, ViolatedByTrial, why_not_judged};
 pub(super) use objective::ends_with_its_best;
 pub use objective_progress::ObjectiveProgress;
 pub use policy_events::{Intervened, Owes, PolicyLog, Predicted, RuleEnd, Sampled, Untrusted, Violation};

@@ -10,13 +10,13 @@ use crate::tla::{CheckOutcome, Verdict, unreached, verdict_sentence};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
     /// How many there are in all.
-    pub made: usize,
+    pub generated: usize,
     /// What the draw among them began with.
     pub seed: u64,
     /// Those that were drawn and judged, in the order of the source.
     pub mutants: Vec<JudgedMutant>,
     /// How many more were drawn, and not judged in time.
-    pub late: usize,
+    pub unjudged_count: usize,
     /// Their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Judged {
     pub out_of_time: bool,
     /// Why none was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unfit: Option<String>,
+    pub skipped_reason: Option<String>,
 }
 
 /// One of them.
@@ -77,8 +77,8 @@ impl Tally {
 
 impl Judged {
     /// None, for this reason.
-    pub fn unfit(why: impl Into<String>) -> Self {
-        Self { unfit: Some(why.into()), ..Self::default() }
+    pub fn skipped(why: impl Into<String>) -> Self {
+        Self { skipped_reason: Some(why.into()), ..Self::default() }
     }
 
     /// Those of a class.
@@ -142,11 +142,11 @@ fn is_zero(n: &usize) -> bool {
 pub struct Strengthened {
     /// Why the mutants were not judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unfit: Option<String>,
+    pub skipped_reason: Option<String>,
     /// Mutants in all, of which those below were drawn.
-    pub made: usize,
+    pub generated: usize,
     /// What was drawn and not judged in time.
-    pub late: usize,
+    pub unjudged_count: usize,
     /// How many were judged; journals of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<usize>,
@@ -167,7 +167,7 @@ pub struct Strengthened {
 }
 
 /// Why mutants cannot be judged by a check: what they are judged by has to hold.
-pub fn unfit_check(check: Option<&CheckOutcome>) -> Option<String> {
+pub fn why_not_judged(check: Option<&CheckOutcome>) -> Option<String> {
     let Some(check) = check else { return Some("what stands was not checked".to_owned()) };
     match (&check.verdict, check.complete(), unreached(check)) {
         (Verdict::Holds, true, None) => None,

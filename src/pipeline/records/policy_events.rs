@@ -18,7 +18,7 @@ pub struct Violation {
     /// Its formula.
     pub formula: String,
     /// What it asks for, in words.
-    pub means: String,
+    pub meaning: String,
     /// What it is for, in the words of whoever wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -40,14 +40,14 @@ pub struct Untrusted {
     /// The propositions.
     pub propositions: Vec<String>,
     /// Who labelled the answers so far.
-    pub by: Vec<String>,
+    pub models: Vec<String>,
 }
 
 impl Untrusted {
     /// In words.
     pub fn words(&self) -> String {
         let all: Vec<String> = self.propositions.iter().map(|name| format!("model:{name}")).collect();
-        let by = if self.by.is_empty() { "a model".to_owned() } else { self.by.join(", ") };
+        let by = if self.models.is_empty() { "a model".to_owned() } else { self.models.join(", ") };
         format!("rests on labels by {by}: untrusted ({})", all.join(", "))
     }
 }
@@ -58,7 +58,7 @@ pub struct Intervened {
     /// The rule that asked for it.
     pub rule: String,
     /// How.
-    pub which: Intervention,
+    pub intervention: Intervention,
     /// What was asked for.
     pub purpose: String,
     /// Further answers.
@@ -97,7 +97,7 @@ pub struct Sampled {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Owes {
     /// Rules with an intervention that are violated by the answer.
-    pub met: usize,
+    pub with_intervention: usize,
     /// Those that are predicted to be violated.
     pub predicted: usize,
     /// Rules about the whole journal that are violated in all.
@@ -150,7 +150,7 @@ pub struct RuleEnd {
     /// `satisfied`, `violated`, `presumably_satisfied` or `presumably_violated`, as an audit of the journal says it.
     pub verdict: String,
     /// What it asks for, in words.
-    pub means: String,
+    pub meaning: String,
     /// What would still have to come, in words, where the journal ends before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owed: Option<String>,
@@ -159,10 +159,10 @@ pub struct RuleEnd {
     pub why: Option<String>,
     /// It would have been broken by the approval, which it has forbidden.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub forbade: bool,
+    pub forbade_approval: bool,
     /// Of a causal rule: the journal has no event to ask it at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub never_asked: bool,
+    pub never_evaluated: bool,
     /// What it rests on that a model has judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<Untrusted>,
@@ -184,7 +184,7 @@ impl RuleEnd {
         let owed = self.owed.as_ref().map_or_else(String::new, |owed| format!("; still owed: {owed}"));
         let why = self.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
         let untrusted = self.untrusted.as_ref().map_or_else(String::new, |u| format!("; it {}", u.words()));
-        format!("rule `{}` is broken: {}{owed}{why}{untrusted}", self.rule, self.means)
+        format!("rule `{}` is broken: {}{owed}{why}{untrusted}", self.rule, self.meaning)
     }
 }
 

@@ -60,7 +60,7 @@ impl Quotes {
 
 /// What a node found out, for those who come after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "of", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Facts {
     /// Nothing that is not in the artifacts.
     Nothing,

@@ -7,7 +7,7 @@ use super::claims::{
     ValidateClaims,
 };
 use super::event::{Record, RunEvent, record};
-use super::event_data::Restored;
+use super::event_data::ClaimsRestored;
 use super::product::{Facts, Product};
 use super::view::RunView;
 use crate::journal::Kind;
@@ -48,7 +48,7 @@ pub(in crate::pipeline) fn restorations(view: &RunView) -> impl Iterator<Item = 
             NodeName::GenerateInvariants => view.state.merged_accepted,
             NodeName::Formalize | NodeName::ModelCheck | NodeName::Review => true,
         };
-        let event = RunEvent::Restored(Restored { says: node_claims(node, view, holds)? });
+        let event = RunEvent::ClaimsRestored(ClaimsRestored { claims: node_claims(node, view, holds)? });
         Some(record(node.name(), Kind::Recv, view.rev, 0, event).after_all())
     })
 }
@@ -106,7 +106,7 @@ pub(in crate::pipeline) fn reviewed(view: &RunView, facts: &ApprovalFacts, claim
     let flaw = |flaw: &FlawFacts| FlawClaims {
         described: flaw.described,
         property: flaw.property.clone(),
-        covers_requirement: flaw.covers_the_requirement,
+        covers_requirement: flaw.covers_requirement,
         property_unchanged: flaw.property_unchanged,
         only_bounds: flaw.only_bounds.len(),
         unfair: flaw.unfair_lasso,

@@ -24,7 +24,7 @@ pub struct Revision {
     /// The revision it was made from.
     pub parent: Option<u32>,
     /// Its place on its branch, from 0.
-    pub place: u32,
+    pub branch_index: u32,
     /// `approved`, `flaw_found`, …, or `revised`.
     pub outcome: String,
     /// The node that the review sent the run to.
@@ -47,7 +47,7 @@ pub struct Revision {
     #[serde(default)]
     pub spent_by_node: BTreeMap<String, Spent>,
     /// What the review left open.
-    pub open: Vec<Feedback>,
+    pub open_feedback: Vec<Feedback>,
     /// Files that a person edited before the branch began.
     pub edited: Vec<String>,
     /// The files in `history/rev_N/`, and the internal ones, by name.

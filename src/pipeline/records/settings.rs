@@ -48,7 +48,7 @@ pub struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Stored>,
     /// What the command line needs to go on: provider, model, limits.
-    pub surroundings: serde_json::Value,
+    pub command_line: serde_json::Value,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks in this way")]
@@ -104,7 +104,7 @@ pub struct Changed {
     pub objective: Option<RunObjective>,
     /// What the command line needs to go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub surroundings: Option<serde_json::Value>,
+    pub command_line: Option<serde_json::Value>,
     /// Prompt templates that are no longer as the run has used them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, PromptInUse>,
@@ -121,7 +121,7 @@ impl Settings {
         draft: Draft,
         candidates: u32,
         objective: Option<RunObjective>,
-        surroundings: serde_json::Value,
+        command_line: serde_json::Value,
         mut prompts: BTreeMap<String, PromptInUse>,
     ) -> Changed {
         prompts.retain(|name, prompt| self.prompts.get(name) != Some(prompt));
@@ -130,7 +130,7 @@ impl Settings {
             draft: (draft != self.draft).then_some(draft),
             candidates: (candidates != self.candidates.max(1)).then_some(candidates),
             objective: objective.filter(|new| self.objective.as_ref() != Some(new)),
-            surroundings: (surroundings != self.surroundings).then_some(surroundings),
+            command_line: (command_line != self.command_line).then_some(command_line),
             prompts,
             policy: None,
         }

@@ -44,9 +44,9 @@ impl Strengthening {
     pub(super) fn summary(&self) -> Strengthened {
         let Self { first, now, rounds, .. } = self;
         Strengthened {
-            unfit: first.unfit.clone(),
-            made: first.made,
-            late: first.late,
+            skipped_reason: first.skipped_reason.clone(),
+            generated: first.generated,
+            unjudged_count: first.unjudged_count,
             judged: Some(first.mutants.len()),
             undecided_before: first.undecided(),
             undecided: now.undecided(),
@@ -65,7 +65,7 @@ impl Strengthening {
             None => &self.now,
         };
         let survivors = judged.of(Outcome::Survived).next().is_some();
-        Some(Event::Judged { survivors, better: on_trial.is_some() && judged.kills_more(&self.now) })
+        Some(Event::Judged { survivors, kills_more: on_trial.is_some() && judged.kills_more(&self.now) })
     }
 
     /// Why a run goes where it goes because of mutants, in words; `None` for other rows.
@@ -78,7 +78,7 @@ impl Strengthening {
         let judged = self.trial.as_ref().and_then(|trial| trial.judged.as_ref());
         let tally = self.now.tally();
         match t.row {
-            Row::MutantsJudged => Some(match &self.now.unfit {
+            Row::MutantsJudged => Some(match &self.now.skipped_reason {
                 Some(why) => format!("the mutants were not judged: {why}"),
                 None if tally.survived == 0 => "no mutant goes unnoticed".to_owned(),
                 None => tally.words(),
@@ -113,7 +113,7 @@ impl Strengthening {
         {
             let kept = t.row == Row::StrongerKept;
             let violated = if kept { None } else { violated_by_trial(revision, specification, checks) };
-            let tally = trial.judged.as_ref().filter(|judged| judged.unfit.is_none()).map(Judged::tally);
+            let tally = trial.judged.as_ref().filter(|judged| judged.skipped_reason.is_none()).map(Judged::tally);
             self.rounds.push(Round { kept, tally, why: why.unwrap_or_default(), violated });
             match trial.judged {
                 Some(judged) if kept => self.now = judged,
@@ -138,7 +138,7 @@ fn why_dropped(before: &Judged, judged: Option<&Judged>, product: &Product, chec
             let first = diagnostics.first().map(ToString::to_string).unwrap_or_default();
             format!("they were rejected: {first}")
         }
-        (Some(Judged { unfit: Some(why), .. }), ..) => match check.map(|check| &check.verdict) {
+        (Some(Judged { skipped_reason: Some(why), .. }), ..) => match check.map(|check| &check.verdict) {
             Some(Verdict::Violated { .. }) => format!("the specification itself does not satisfy them ({why})"),
             _ => why.clone(),
         },

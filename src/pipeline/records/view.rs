@@ -206,32 +206,32 @@ impl RunView {
                 Some(strengthening) => strengthening.add(judged.clone()),
                 None => self.strengthening = Some(Strengthening::new(judged.clone())),
             },
-            RunEvent::CandidateStarted(started) | RunEvent::LeaderTold(started) => {
-                self.candidates_of(entry.rev).begin(started.candidate, started.of);
+            RunEvent::CandidateStarted(started) | RunEvent::LeaderNotified(started) => {
+                self.candidates_of(entry.rev).begin(started.candidate, started.total);
             }
             RunEvent::CandidateFinished(finished) => {
                 self.candidates_of(entry.rev).finish(finished.candidate.clone());
             }
-            RunEvent::CandidateGivenUp(given_up) => self.candidates_of(entry.rev).give_up(given_up.clone()),
+            RunEvent::CandidateAbandoned(abandoned) => self.candidates_of(entry.rev).abandon(abandoned.clone()),
             RunEvent::CandidateChosen(chosen) => self.candidates_of(entry.rev).chosen = Some(chosen.clone()),
             // Only the attempt in flight recalls these.
             RunEvent::RequestSent(_)
-            | RunEvent::AnswerTaken(_)
+            | RunEvent::AnswerAccepted(_)
             | RunEvent::AnswerOffered(_)
             | RunEvent::Labelled(_)
             | RunEvent::AnswerNormalised(_)
             | RunEvent::PartTaken(_)
             | RunEvent::PartMissing(_)
             | RunEvent::ModelSwitched(_)
-            | RunEvent::LeftOut(_)
-            | RunEvent::Unreadable(_)
+            | RunEvent::RequestPartOmitted(_)
+            | RunEvent::AnswerUnreadable(_)
             | RunEvent::ToolFinished(_)
-            | RunEvent::QuicklyChecked(_)
+            | RunEvent::QuickCheckFinished(_)
             | RunEvent::CandidateReceived(_)
-            | RunEvent::LeadersNamed(_)
+            | RunEvent::LeadersSelected(_)
             | RunEvent::GuardEvaluated(_)
             | RunEvent::Routed(_)
-            | RunEvent::Restored(_) => {}
+            | RunEvent::ClaimsRestored(_) => {}
         }
     }
 
@@ -255,8 +255,8 @@ impl RunView {
             self.settings.objective = changed.objective;
             self.recompute_steps();
         }
-        if let Some(surroundings) = changed.surroundings {
-            self.settings.surroundings = surroundings;
+        if let Some(command_line) = changed.command_line {
+            self.settings.command_line = command_line;
         }
         self.settings.prompts.extend(changed.prompts);
         self.settings.policy = changed.policy.or(self.settings.policy.take());

@@ -21,20 +21,20 @@ pub(super) fn hold(again: &mut Verification, view: &RunView, entry: &Entry) {
                 None => again.object("candidates", entry.seq, "what is received had not been sent"),
             }
         }
-        RunEvent::LeadersNamed(named) => {
+        RunEvent::LeadersSelected(named) => {
             let drafted = results.received(Stage::Formalization);
             let mut received: Vec<u32> = drafted.iter().map(|one| one.candidate).collect();
             received.sort_unstable();
             let mut told = named.received.clone();
             told.sort_unstable();
             if told != received {
-                let text = format!("`received` of leaders_named is {told:?}; it follows that it is {received:?}");
+                let text = format!("`received` of leaders_selected is {told:?}; it follows that it is {received:?}");
                 again.object("candidates", entry.seq, text);
             }
             again.compare("candidates", entry, &["leaders"], &json!({"leaders": leaders(&drafted)}));
         }
         RunEvent::CandidateChosen(_) => match results.choice() {
-            Some(follows) => again.compare("candidates", entry, &["chosen", "by", "received"], &follows),
+            Some(follows) => again.compare("candidates", entry, &["chosen", "criterion", "received"], &follows),
             None => again.object("candidates", entry.seq, "a candidate is chosen where none had been received"),
         },
         _ => {}
@@ -53,7 +53,7 @@ fn check_finished(
         again.object("candidates", entry.seq, text);
         return;
     }
-    again.compare("candidates", entry, &["says"], &json!({"says": one.claims()}));
+    again.compare("candidates", entry, &["claims"], &json!({"claims": one.claims()}));
     let Some(step) = &one.step else { return };
     let mut follows = view.objective_after(view.parent, &step.metrics).map_or(json!({}), |step| to_value(&step));
     let mut metrics = to_value(&step.metrics);
@@ -99,6 +99,6 @@ impl Results<'_> {
         let (winner, by) = best(if leading.is_empty() { &all } else { &leading })?;
         let points = all.iter().map(|one| (one.candidate.to_string(), json!(one.points())));
         let received = Value::Object(points.collect());
-        Some(json!({"chosen": winner.candidate, "by": by, "received": received}))
+        Some(json!({"chosen": winner.candidate, "criterion": by, "received": received}))
     }
 }

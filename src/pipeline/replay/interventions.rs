@@ -9,8 +9,8 @@ use crate::monitor::StepText;
 use crate::pipeline::machine::NodeName;
 use crate::pipeline::policy::{Forecast, Watch};
 use crate::pipeline::records::{
-    AnswerFacts, AnswerLabels, AnswerReceived, AnswerTaken, Entry, Intervened, Labelled, Predicted, Record, RunEvent,
-    Sampled, record, to_value,
+    AnswerAccepted, AnswerFacts, AnswerLabels, AnswerReceived, Entry, Intervened, Labelled, Predicted, Record,
+    RunEvent, Sampled, record, to_value,
 };
 
 /// An answer that a journal takes, or would take if its candidate is chosen.
@@ -26,19 +26,19 @@ struct Taken<'a> {
 impl<'a> Taken<'a> {
     fn of(event: &'a RunEvent) -> Option<Self> {
         match event {
-            RunEvent::AnswerTaken(a) => Some(Self {
+            RunEvent::AnswerAccepted(a) => Some(Self {
                 purpose: &a.purpose,
                 candidate: a.candidate,
                 artifact: &a.artifact,
-                facts: &a.told,
-                field: "told",
+                facts: &a.answer,
+                field: "answer",
             }),
             RunEvent::AnswerOffered(a) => Some(Self {
                 purpose: &a.purpose,
                 candidate: a.candidate,
                 artifact: &a.artifact,
-                facts: &a.held,
-                field: "held",
+                facts: &a.pending_answer,
+                field: "pending_answer",
             }),
             _ => None,
         }
@@ -56,7 +56,7 @@ struct Received<'a> {
 impl<'a> Received<'a> {
     fn of(entry: &'a Entry) -> Option<Self> {
         let answer = entry.event.try_as_answer_received_ref()?;
-        Some(Self { entry, answer, facts: answer.held.as_ref()? })
+        Some(Self { entry, answer, facts: answer.pending_answer.as_ref()? })
     }
 }
 
@@ -107,13 +107,13 @@ pub(super) fn hold(again: &mut Verification, rules: &Rules, before: &[Entry], gr
     let prevented: Vec<String> = all(first).into_iter().filter(|rule| !left.contains(rule)).collect();
     let mut follows = json!({
         "candidate": best.candidate, "calls": told.samples.len() - 1, "violated": best.violated, "prevented": prevented,
-        "rule": told.rule, "which": told.which,
+        "rule": told.rule, "intervention": told.intervention,
     });
     if let Some(rule) = met {
-        follows["which"] = json!(rules.watch().and_then(|watch| watch.intervention(&rule)));
+        follows["intervention"] = json!(rules.watch().and_then(|watch| watch.intervention(&rule)));
         follows["rule"] = json!(rule);
     }
-    let fields = ["rule", "which", "calls", "candidate", "violated", "prevented"];
+    let fields = ["rule", "intervention", "calls", "candidate", "violated", "prevented"];
     again.compare("intervention", entry, &fields, &follows);
 }
 
@@ -133,8 +133,9 @@ pub(super) fn taken(again: &mut Verification, rules: &Rules, before: &[Entry], g
             continue;
         };
         // Another policy may have asked for other labels since: those that are told are asked alone if they are its own.
-        let asked = taken.facts.labels.as_ref().map(|labels| &labels.asked);
-        let labelled = labelled(rules, before, received).filter(|(_, labelled)| Some(&labelled.given.asked) == asked);
+        let asked = taken.facts.labels.as_ref().map(|labels| &labels.propositions);
+        let labelled =
+            labelled(rules, before, received).filter(|(_, labelled)| Some(&labelled.given.propositions) == asked);
         let labels = labelled.map(|(_, labelled)| labelled.given.clone()).or_else(|| taken.facts.labels.clone());
         let mut data = json!({});
         data[taken.field] = to_value(&AnswerFacts { labels, ..received.facts.clone() });
@@ -200,8 +201,8 @@ fn taken_record(
     answer: &AnswerReceived,
     labels: Option<AnswerLabels>,
 ) -> Option<Record> {
-    let taken = AnswerTaken::of(answer, labels)?;
-    Some(record(taker, Kind::Act, rev, attempt, RunEvent::AnswerTaken(taken)))
+    let taken = AnswerAccepted::of(answer, labels)?;
+    Some(record(taker, Kind::Act, rev, attempt, RunEvent::AnswerAccepted(taken)))
 }
 
 /// What labelled an answer, and the number of its event: of the same text, asked by the policy's own words.
@@ -214,7 +215,7 @@ fn labelled<'a>(rules: &Rules, before: &'a [Entry], received: Received<'_>) -> O
     let (step, asked) = (StepText { text, tools: received.facts.tools.clone() }.sha(), asked.sha());
     let mine = |entry: &&Entry| entry.lifeline == received.entry.lifeline || !is_apart(&entry.lifeline);
     let mut labelled = before.iter().rev().filter(mine).filter_map(|e| Some((e.seq, e.event.try_as_labelled_ref()?)));
-    labelled.find(|(_, labelled)| labelled.given.asked == asked && labelled.step == step)
+    labelled.find(|(_, labelled)| labelled.given.propositions == asked && labelled.step == step)
 }
 
 /// Who would take an answer, and what would be taken before it: of a candidate's properties, its draft.
@@ -233,7 +234,7 @@ fn drafted(before: &[Entry], received: Received<'_>) -> (&'static str, Vec<Recor
     let Some(draft) = draft else { return (node, Vec::new()) };
     let offered = own().find_map(|entry| match &entry.event {
         RunEvent::AnswerOffered(offered) if offered.artifact == *draft => {
-            let taken = RunEvent::AnswerTaken(offered.clone().into());
+            let taken = RunEvent::AnswerAccepted(offered.clone().into());
             Some(record(node, Kind::Act, entry.rev, entry.attempt, taken))
         }
         _ => None,

@@ -103,7 +103,7 @@ impl Rules {
                 true
             }
             RunEvent::Labelled(_) | RunEvent::AnswerOffered(_) => true,
-            RunEvent::AnswerReceived(answer) => self.is_resumed || answer.held.is_some(),
+            RunEvent::AnswerReceived(answer) => self.is_resumed || answer.pending_answer.is_some(),
             _ => self.is_resumed,
         };
         if let Some(watch) = self.watch.as_ref().filter(|watch| is_asked && watch.intervening().is_some()) {
@@ -164,8 +164,8 @@ pub(super) fn compare_ends(again: &mut Verification, seq: u64, told: &[RuleEnd],
         let words = |end: &Option<RuleEnd>| match end {
             None => "no rule of the policy".to_owned(),
             Some(end) => {
-                let never = if end.never_asked { ", never asked" } else { "" };
-                let forbade = if end.forbade { ", and forbade the approval" } else { "" };
+                let never = if end.never_evaluated { ", never asked" } else { "" };
+                let forbade = if end.forbade_approval { ", and forbade the approval" } else { "" };
                 let owed = end.owed.as_ref().map_or_else(String::new, |owed| format!(", still owed: {owed}"));
                 format!("{} [{}]{never}{forbade}{owed}", end.verdict, end.severity)
             }

@@ -159,7 +159,7 @@ impl Replay<'_> {
         let (product, mut wrong) = as_it_follows(view, told.clone(), judgement.as_ref());
         let rules = &mut self.rules;
         let product = if rules.unknown() && is_broken(told.event) {
-            Product { event: product.event.broken(), ..product }
+            Product { event: product.event.violating_policy(), ..product }
         } else {
             product
         };
@@ -235,7 +235,7 @@ fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>)
             flaw: flaw.as_ref().and(judgement).and_then(Judgement::flaw),
             best_inconclusive: inconclusive(*rank),
             objective_lost: false,
-            broken: false,
+            violates_policy: false,
         }),
         (Step::ReviewUnreadable { .. }, Facts::ReviewUnreadable { rank, .. }) => Step::ReviewUnreadable {
             approval: judgement.and_then(Judgement::approval),
@@ -294,14 +294,14 @@ fn hold(again: &mut Verification, group: &[Entry], records: &[Record], no_rules:
         }
         let follows = record.event.data();
         match (&entry.event, &record.event) {
-            (RunEvent::AttemptFinished(_), _) => again.compare("attempt", entry, &["event", "says"], &follows),
+            (RunEvent::AttemptFinished(_), _) => again.compare("attempt", entry, &["event", "claims"], &follows),
             (RunEvent::GuardEvaluated(_), _) => {
                 again.compare("guard", entry, &["holds", "clause", "values"], &follows);
             }
             (RunEvent::Routed(_), _) => {
-                again.compare("routing", entry, &["from", "to", "row", "event", "on"], &follows);
+                again.compare("routing", entry, &["from", "to", "row", "event", "routing"], &follows);
             }
-            (RunEvent::Restored(_), _) => again.compare("attempt", entry, &["says"], &follows),
+            (RunEvent::ClaimsRestored(_), _) => again.compare("attempt", entry, &["claims"], &follows),
             (RunEvent::RevisionClosed(closed), _) => {
                 again.compare("revision", entry, &CLOSED, &follows);
                 let mut objective = follows["objective"].clone();
@@ -330,7 +330,7 @@ fn hold(again: &mut Verification, group: &[Entry], records: &[Record], no_rules:
 const CLOSED: [&str; 17] = [
     "revision",
     "parent",
-    "place",
+    "branch_index",
     "outcome",
     "routed_to",
     "requirements",
@@ -340,7 +340,7 @@ const CLOSED: [&str; 17] = [
     "models",
     "spent",
     "spent_by_node",
-    "open",
+    "open_feedback",
     "edited",
     "hashes",
     "repaired",
@@ -348,5 +348,5 @@ const CLOSED: [&str; 17] = [
 ];
 
 fn is_broken(event: Step) -> bool {
-    matches!(event, Step::Reviewed(ReviewFacts { broken: true, .. }))
+    matches!(event, Step::Reviewed(ReviewFacts { violates_policy: true, .. }))
 }

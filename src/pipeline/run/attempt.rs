@@ -36,7 +36,7 @@ impl<'a> Attempt<'a> {
     /// Begins an attempt, or takes up the one in flight.
     pub(in crate::pipeline) fn begin(run: &'a Run, lifeline: &'static str) -> Result<Self, RunError> {
         let view = run.view();
-        let (rev, place) = (view.rev, view.state.place);
+        let (rev, place) = (view.rev, view.state.branch_index);
         if let Some(in_flight) = view.in_flight.as_ref().filter(|f| f.lifeline == lifeline) {
             let recalled = in_flight.events.clone();
             return Ok(Self::own(run, lifeline, (rev, place, in_flight.attempt), recalled));

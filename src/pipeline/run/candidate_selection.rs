@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::journal::{Kind, Sha};
 use crate::pipeline::machine::lifeline_of;
-use crate::pipeline::records::{Candidate, ChosenBy, GivenUp, Record, RunEvent, RunView, record};
+use crate::pipeline::records::{AbandonedCandidate, Candidate, ChosenBy, Record, RunEvent, RunView, record};
 
 /// How many of the candidates are given properties at most.
 pub const LEADERS: usize = 2;
@@ -42,7 +42,7 @@ pub fn leaders(received: &[Candidate]) -> Vec<u32> {
 /// The events with which the candidates that have not finished are abandoned. `answer` gives the last answer of a
 /// lifeline.
 pub(super) fn abandon_unfinished(view: &RunView, answer: impl Fn(&str) -> Option<Sha>) -> Vec<Record> {
-    let unfinished = view.candidates.get(&view.rev).map(|candidates| candidates.open.clone()).unwrap_or_default();
+    let unfinished = view.candidates.get(&view.rev).map(|candidates| candidates.unfinished.clone()).unwrap_or_default();
     let abandon = |candidate| {
         let lifeline = lifeline_of(candidate);
         let answer = answer(lifeline);
@@ -50,7 +50,7 @@ pub(super) fn abandon_unfinished(view: &RunView, answer: impl Fn(&str) -> Option
             Some(_) => "an answer came, and the run ended before anybody looked at it",
             None => "its answer was not waited for any longer",
         };
-        let event = RunEvent::CandidateGivenUp(GivenUp { candidate, why: why.to_owned(), answer });
+        let event = RunEvent::CandidateAbandoned(AbandonedCandidate { candidate, why: why.to_owned(), answer });
         record(lifeline, Kind::Act, view.rev, 0, event)
     };
     unfinished.into_iter().map(abandon).collect()

@@ -40,10 +40,11 @@ impl Finishing<'_> {
         let mut rules = ends(&group)?;
         let forbidding: Vec<String> = rules.iter().filter(|rule| rule.forbids()).map(RuleEnd::words).collect();
         if row == Row::Approved && !forbidding.is_empty() {
-            let product = Product { event: product.event.broken(), ..product };
+            let product = Product { event: product.event.violating_policy(), ..product };
             group = self.followed(product, Some(&forbidding.join("; "))).1;
             let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
-            rules = ends(&group)?.into_iter().map(|rule| RuleEnd { forbade: forbade(&rule), ..rule }).collect();
+            rules =
+                ends(&group)?.into_iter().map(|rule| RuleEnd { forbade_approval: forbade(&rule), ..rule }).collect();
         }
         for record in &mut group {
             if let RunEvent::RunFinished(finished) = &mut record.event {
@@ -64,7 +65,7 @@ impl Finishing<'_> {
         let lifeline = activity.lifeline();
         let here = |kind, event| record(lifeline, kind, before.rev, attempt, event);
 
-        let finished = AttemptFinished { product: product.clone(), says: claims_of(activity, product, &after) };
+        let finished = AttemptFinished { product: product.clone(), claims: claims_of(activity, product, &after) };
         let mut group = vec![here(Kind::Send, RunEvent::AttemptFinished(Box::new(finished)))];
         let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
         group.extend(evaluated.map(|guard| here(Kind::Choice, RunEvent::GuardEvaluated(Box::new(guard)))));
@@ -77,8 +78,8 @@ impl Finishing<'_> {
             (None, None) => reason(&t, product, &after, judgement),
         };
         let why = with_checker(why, after.fresh_check());
-        let (row, on, event) = (t.row, t.facts, product.event);
-        let routed = Routed { from: lifeline.to_owned(), to, row, event, on, why: why.clone() };
+        let (row, routing, event) = (t.row, t.facts, product.event);
+        let routed = Routed { from: lifeline.to_owned(), to, row, event, routing, why: why.clone() };
         group.push(here(Kind::Choice, RunEvent::Routed(Box::new(routed))));
         if t.effects.contains(&Effect::Restore) {
             let mut moved = after.clone();

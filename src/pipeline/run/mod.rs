@@ -17,5 +17,5 @@ pub use candidate_selection::{LEADERS, best, leaders};
 pub use driver::{drive, resume};
 pub(super) use finishing::Finishing;
 pub use nodes::{Halt, NodeError, NodeFuture, Nodes};
-pub use open_run::{Run, RunError, Surroundings, begin_branch};
+pub use open_run::{Run, RunEnvironment, RunError, begin_branch};
 pub use visible_files::{Kept, changed_files, reconcile};

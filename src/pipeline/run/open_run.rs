@@ -100,7 +100,7 @@ impl FileState {
 }
 
 /// What the command line adds to a run: the clock, who watches, and where a crash test ends the process.
-pub struct Surroundings {
+pub struct RunEnvironment {
     /// The time.
     pub clock: Clock,
     /// Who watches.
@@ -116,7 +116,7 @@ impl Run {
     }
 
     /// Opens the folder, making it where needed, takes its lock and recovers its journal.
-    pub fn open(root: &Path, surroundings: Surroundings) -> Result<Self, RunError> {
+    pub fn open(root: &Path, environment: RunEnvironment) -> Result<Self, RunError> {
         std::fs::create_dir_all(root).map_err(|source| RunError::Io {
             what: "create the folder",
             path: root.to_owned(),
@@ -124,16 +124,16 @@ impl Run {
         })?;
         let root =
             std::path::absolute(root).map_err(|source| RunError::Io { what: "find", path: root.to_owned(), source })?;
-        let lock = RunLock::take(&root, &(surroundings.clock)())?;
-        let (mut journal, recovery) = Journal::open(&root.join("journal.jsonl"), surroundings.clock)?;
+        let lock = RunLock::take(&root, &(environment.clock)())?;
+        let (mut journal, recovery) = Journal::open(&root.join("journal.jsonl"), environment.clock)?;
         let (mut view, mut causal_view) = (RunView::default(), CausalView::new());
         for entry in journal.entries() {
             Ledger::follow(&mut view, &mut causal_view, entry)?;
         }
-        if let Some(observer) = surroundings.observer {
+        if let Some(observer) = environment.observer {
             journal.observe(observer);
         }
-        journal.crash_at(surroundings.crash);
+        journal.crash_at(environment.crash);
         let store = ArtifactStore::open(&root.join("artifacts"))?;
         let mut watch = view.settings.policy.as_ref().map(|policy| Watch::of(policy, &store)).transpose()?;
         if let Some(watch) = &mut watch {

@@ -140,17 +140,20 @@ mod tests {
         for (rule, law) in [
             ("kind = \"no_call\"\nparams = { tool = \"Read\" }", "approval/reviewer_read"),
             ("formula = 'G name != \"check_finished\"'", "approval/check_is_fresh"),
-            ("formula = 'G (defined(says.verdict) -> says.verdict = \"violated\")'", "approval/nothing_violated"),
+            ("formula = 'G (defined(claims.verdict) -> claims.verdict = \"violated\")'", "approval/nothing_violated"),
             ("formula = 'G !(name = \"run_finished\" & outcome != \"stopped\")'", "routing/approved"),
             ("formula = 'G (lifeline = \"formalize\" -> G name != \"check_finished\")'", "the order"),
-            ("owner = \"review\"\nformula = '@model_check.says.verdict = \"violated\"'", "approval/nothing_violated"),
-            ("owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = 'says.unread > 0'", "approval/reviewer_read"),
+            ("owner = \"review\"\nformula = '@model_check.claims.verdict = \"violated\"'", "approval/nothing_violated"),
+            (
+                "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = 'claims.unread > 0'",
+                "approval/reviewer_read",
+            ),
             (
                 "owner = \"run\"\nwhen = 'name = \"run_finished\"'\nformula = 'outcome = \"flaw_found\"'",
                 "routing/approved",
             ),
             (
-                "owner = \"model_check\"\nwhen = 'name = \"attempt_finished\"'\nformula = 'says.complete = false'",
+                "owner = \"model_check\"\nwhen = 'name = \"attempt_finished\"'\nformula = 'claims.complete = false'",
                 "approval/complete",
             ),
         ] {
@@ -198,7 +201,7 @@ mod tests {
         assert!(told.ends_with("(those of model_check, candidates have)"), "{told}");
         let told = of("formula = '@model_check(O defined(tally.score))'");
         assert!(told.contains("`model_check` has a field `tally.score` (those of mutants have)"), "{told}");
-        let told = of("formula = 'says.points = 1'");
+        let told = of("formula = 'claims.points = 1'");
         assert!(told.ends_with("(those of candidates have)"), "{told}");
         let told = of("when = 'name = \"check_finished\"'\nformula = 'true'");
         assert!(told.contains("its `when` holds at no event of `review`"), "{told}");
@@ -257,7 +260,7 @@ mod tests {
             // A review may come before any check, where the module was not accepted.
             "formula = '(name != \"check_finished\") U (lifeline = \"review\" & name = \"routed\")'",
             "owner = \"review\"\nwhen = 'name = \"read_refused\"'\nformula = 'false'",
-            "owner = \"formalize\"\nwhen = 'name = \"attempt_finished\"'\nformula = '!(@model_check.says.verdict = \"holds\")'",
+            "owner = \"formalize\"\nwhen = 'name = \"attempt_finished\"'\nformula = '!(@model_check.claims.verdict = \"holds\")'",
             "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '@model_check.outcome.statistics.distinct > 10'",
         ] {
             assert_eq!(refused(rule), "", "{rule}");

@@ -23,8 +23,8 @@ const NODES: [&str; 5] = ["informal_spec", "formalize", "validate", "generate_in
 fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
     let clauses: Vec<Law> = laws().into_iter().filter(|law| law.guard == "approval").collect();
     let mut all = Vec::new();
-    let mut add = |formulas: &mut Formulas, (law, words): (&str, &str), place: &str, says: Option<&str>| {
-        let text = says.map_or_else(|| place.to_owned(), |says| format!("{place} & ({says})"));
+    let mut add = |formulas: &mut Formulas, (law, words): (&str, &str), place: &str, claims: Option<&str>| {
+        let text = claims.map_or_else(|| place.to_owned(), |claims| format!("{place} & ({claims})"));
         let event = formulas.parse(&text).expect("a milestone is written in this file or in that of the guards");
         all.push(Milestone { law: law.to_owned(), words: words.to_owned(), event, place: place.to_owned() });
     };
@@ -39,7 +39,7 @@ fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
         if node == "review" {
             let law = ("approval/reviewer_read", "the reviewer read module, configuration and outcome as they stand");
             let read =
-                "(name = \"answer_received\" | name = \"answer_taken\") & lifeline = \"review\" & tool_call:Read";
+                "(name = \"answer_received\" | name = \"answer_accepted\") & lifeline = \"review\" & tool_call:Read";
             add(formulas, law, read, None);
         }
         let mut said = false;
@@ -76,7 +76,7 @@ fn milestones(formulas: &mut Formulas) -> Vec<Milestone> {
 fn worked(node: &str) -> &'static str {
     match node {
         "model_check" | "review" => "name = \"attempt_finished\"",
-        _ => "(name = \"attempt_finished\" | name = \"restored\")",
+        _ => "(name = \"attempt_finished\" | name = \"claims_restored\")",
     }
 }
 

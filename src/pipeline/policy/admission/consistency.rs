@@ -18,7 +18,7 @@ const MOST: usize = 24;
 /// The one tool of a model.
 const TOOL: &str = "Read";
 /// The events that tell what a model answered.
-const TELLING: [&str; 2] = ["answer_received", "answer_taken"];
+const TELLING: [&str; 2] = ["answer_received", "answer_accepted"];
 
 /// What the atoms of a formula are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -303,7 +303,7 @@ mod tests {
     fn what_no_journal_satisfies_is_told_from_what_some_do() {
         for text in [
             "false",
-            "F (name = \"routed\" & name = \"restored\")",
+            "F (name = \"routed\" & name = \"claims_restored\")",
             "F rev < 0 & G rev >= 0",
             "F (rev = 2 & rev > 2.5)",
             "F name = \"approved\"",
@@ -338,9 +338,9 @@ mod tests {
     fn a_moment_knows_whose_a_field_is_and_leaves_the_past_free() {
         let mut formulas = Formulas::new();
         let mut parse = |text: &str| formulas.parse(text).unwrap();
-        let guard = parse("@model_check.says.verdict = \"holds\" & says.unread = 0");
-        let same = parse("@model_check.says.verdict = \"violated\"");
-        let other = parse("says.unread < 1 & @model_check(O name = \"routed\") & !(Y true)");
+        let guard = parse("@model_check.claims.verdict = \"holds\" & claims.unread = 0");
+        let same = parse("@model_check.claims.verdict = \"violated\"");
+        let other = parse("claims.unread < 1 & @model_check(O name = \"routed\") & !(Y true)");
         let mut into = Formulas::new();
         let [guard, same, other] = [guard, same, other].map(|f| moment(&formulas, f, ("review", &[]), &mut into));
         assert_eq!(possible(&mut into, &[guard, same], Journals::moments_of("review")), Some(false));

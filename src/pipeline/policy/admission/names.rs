@@ -151,8 +151,8 @@ fn values_of(field: &str) -> Vec<String> {
         "row" => Row::ALL.iter().map(|row| row.name()).collect(),
         "outcome" => Outcome::ALL.iter().map(|outcome| outcome.name()).chain(["revised"]).map(str::to_owned).collect(),
         "guard" => fixed(&["approval", "flaw"]),
-        "which" => fixed(&["resample", "inject", "switch"]),
-        "on.verdict" => fixed(&["approved", "revise", "flaw"]),
+        "intervention" => fixed(&["resample", "inject", "switch"]),
+        "routing.verdict" => fixed(&["approved", "revise", "flaw"]),
         "outcome.verdict" | "check.verdict" => fixed(&["holds", "violated", "invalid", "inconclusive"]),
         _ => Vec::new(),
     }
