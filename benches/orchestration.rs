@@ -19,9 +19,7 @@ use tlaforge::journal::{ArtifactStore, Clock, Journal, Past, write_atomically};
 use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::monitor::{Format, RunObjective};
 use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
-use tlaforge::pipeline::{
-    CheckRecord, Idle, Metrics, Outcome, Record, Run, RunEnvironment, RunView, Settings, admit, drive,
-};
+use tlaforge::pipeline::{CheckRecord, Metrics, Outcome, Record, Run, RunEnvironment, RunView, Settings, admit, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
 use tlaforge::tla::{CheckOutcome, Checker};
@@ -175,7 +173,7 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
     let mut settings = Settings { docs, command_line: json!({}), ..Settings::default() };
     if watched {
         let stored = run.keep("policy.toml", LIVE).unwrap();
-        run.put_under(&stored, admit(LIVE, &Idle::default()).unwrap()).unwrap();
+        run.put_under(&stored, admit(LIVE).unwrap()).unwrap();
         let known = tlaforge::pipeline::known_metrics();
         settings.objective = Some(RunObjective::from_text(OBJECTIVE, Format::Toml, &known).unwrap());
         settings.policy = Some(stored);

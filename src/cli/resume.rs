@@ -21,7 +21,7 @@ use super::surroundings::cancel_on_signals;
 use super::trust::{make_absolute, trust_journal};
 use crate::config::{self, Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Idle, Outcome, PromptInUse, Rules, Run, RunError, RunView};
+use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError, RunView};
 use crate::report::summary;
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
@@ -44,10 +44,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     make_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
-    // Of a run that does not go on, nobody is asked for anything.
-    let is_over = args.from.is_none() && view.finished.as_ref().is_some_and(|f| f.outcome != Outcome::Stopped);
-    let idle = if is_over { Idle::default() } else { Idle::from(&view, strengthen, settings.candidates) };
-    let policy = args.forge.policy.as_deref().map(|path| OwnPolicy::read(path, &idle)).transpose()?;
+    let policy = args.forge.policy.as_deref().map(|path| OwnPolicy::read(path)).transpose()?;
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
         display.note(

@@ -2,7 +2,7 @@
 //! labels live as in an audit of the journal.
 
 use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
-use crate::support::forged::{forged, genuine};
+use crate::support::forged::genuine;
 use crate::support::model_server::{ModelServer, Reply, Seen, Tokens};
 use crate::support::recorded_model::RecordedModel;
 use crate::support::{Bench, Done, Script, name};
@@ -63,7 +63,9 @@ fn every_answer_is_labelled_before_it_is_taken_and_an_audit_of_the_journal_asks_
     let (labels, taken) = (of(&journal, "labelled"), of(&journal, "answer_accepted"));
     assert_eq!((labels.len(), taken.len()), (4, 4));
     assert!(taken.iter().zip(&labels).all(|(t, l)| t["data"]["answer"]["propositions"] == l["data"]["propositions"]));
-    assert!(taken.iter().all(|t| t["data"]["answer"]["labels"] == json!([]) && t["data"]["answer"]["model"].is_string()));
+    assert!(
+        taken.iter().all(|t| t["data"]["answer"]["labels"] == json!([]) && t["data"]["answer"]["model"].is_string())
+    );
     let prompt = of(&journal, "request_sent").into_iter().find(|e| e["data"]["purpose"] == "label draft").unwrap();
     let prompt = bench.read(&format!("specs/artifacts/{}", prompt["data"]["prompt"].as_str().unwrap()));
     for words in ["- `unsure`: the answer says that it guesses", INFORMAL, "You label the steps"] {
@@ -121,12 +123,6 @@ fn an_intervention_sees_the_labels_of_each_answer_that_came() {
     let again = bench.read(&format!("specs/artifacts/{}", again["data"]["prompt"].as_str().unwrap()));
     assert!(again.contains("(`model:unsure`: the answer says that it guesses)"), "it is told what that is: {again}");
     genuine(&bench);
-    forged(&bench, ("intervened", "informal_spec"), "/samples/0/violated", &json!([]))
-        .expect(1)
-        .prints(&["of answer 0, `samples` says", "\"violated\":[\"sure\"]"]);
-    forged(&bench, ("answer_accepted", "review"), "/answer/labels", &json!(["unsure"]))
-        .expect(1)
-        .prints(&["`answer.labels` of answer_accepted is [\"unsure\"]; it follows that it is []"]);
     bench.run(&["audit", "specs", "--policy", POLICY]).expect(0);
 
     let sampled = policy("intervention = \"resample\"\n\n[prediction]\n");

@@ -584,9 +584,6 @@ fn an_intervention_foresees_an_answer_where_it_will_be_taken_and_behind_its_own_
     let by: Vec<&Value> = of(&journal, "intervened").iter().map(|e| &e["data"]["rule"]).collect();
     assert_eq!(by, [&json!("r0"), &json!("r1")]);
     genuine(&bench);
-    forged(&bench, ("intervened", "formalize_1"), "/samples/0/violated", &json!([]))
-        .expect(1)
-        .prints(&["of answer 1, `samples` says", "it follows: {\"candidate\":1,\"violated\":[\"r1\"]"]);
     bench.run(&["audit", "specs", "--policy", "policy.toml"]).expect(0).prints(&["Every rule holds."]);
 }
 

@@ -304,10 +304,6 @@ fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
         &["no event of `review` has a field `outcome.statistics.distinct` (those of model_check, candidates have)"],
     );
     of(
-        &approved("@mutants.tally.score >= 0.8"),
-        &["asks for what `mutants` does, and it does nothing without --strengthen", "never be approved"],
-    );
-    of(
         "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'name = \"check_finished\"'\nformula = 'true'\n",
         &["its `when` holds at no event of `review`"],
     );
@@ -380,17 +376,6 @@ fn an_approval_on_a_branch_is_lawful_after_one_that_was_forbidden() {
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", "calm.toml"]).expect(0);
     let rows: Vec<_> = bench.journal("specs").into_iter().map(|event| event["data"]["row"].clone()).collect();
     assert!(rows.contains(&"policy_violated".into()) && rows.contains(&"approved".into()));
-}
-
-#[test]
-fn a_run_that_is_over_is_not_refused_what_it_never_needed() {
-    let bench = bench();
-    bench.forge(&good(), &[]).expect(0);
-    let seen = "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = 'Seen@mutants'";
-    bench.write(POLICY, rule("judged", seen));
-    bench.run(&["resume", "specs", "--policy", POLICY]).expect(0).says(&["nothing is left to watch"]);
-    let branch = ["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", POLICY];
-    bench.run(&branch).expect(2).says(&["does nothing without --strengthen"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The lifelines of a run, by which its journal says who did what.
 
 /// The lifeline that judges mutants.
-pub(in crate::pipeline) const MUTANTS: &str = "mutants";
+pub(super) const MUTANTS: &str = "mutants";
 
 /// The lifeline of the second, independent reader of a flaw.
 pub(in crate::pipeline) const SECOND_READING: &str = "second_reading";

@@ -8,7 +8,7 @@ mod journal_mapping;
 mod rule_monitor;
 mod vocabulary;
 
-pub use admission::{AdmissionError, Admitted, Idle, admit};
+pub use admission::{AdmissionError, Admitted, admit};
 pub(super) use causal_view::CausalView;
 pub use causal_view::Judgement;
 pub use default_policy::{Law, default_policy, laws};

@@ -178,11 +178,6 @@ impl Watch {
         &self.policy
     }
 
-    /// How a violation of a rule is met.
-    pub(in crate::pipeline) fn intervention(&self, rule: &str) -> Option<Intervention> {
-        self.follower.rules().iter().find(|known| known.id == rule)?.intervention
-    }
-
     /// The violations that the journal has not told so far.
     pub(in crate::pipeline) fn open(&self) -> &[Violation] {
         &self.open

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::verification::Verification;
-use crate::journal::{ArtifactStore, Sha};
-use crate::pipeline::policy::{Forecast, Watch};
+use crate::journal::ArtifactStore;
+use crate::pipeline::policy::Watch;
 use crate::pipeline::records::{Draft, Entry, Record, RuleEnd, RunEvent, Stored, Violation, to_value};
 
 /// The policy of each time on its way through a journal.
@@ -14,38 +14,12 @@ pub(super) struct Rules {
     watch: Option<Watch>,
     /// There is a policy.
     is_set: bool,
-    /// Where answers are met before they are taken: the rules behind each event of this start of the attempt in work
-    /// behind which they may have been asked.
-    behind: Vec<(u64, Watch)>,
-    /// The attempt in work was taken up again.
-    is_resumed: bool,
 }
 
 impl Rules {
     /// Before the first event. The store keeps the policy's text and those of answers.
     pub(super) fn new(store: Option<ArtifactStore>) -> Self {
-        Self { store, watch: None, is_set: false, behind: Vec::new(), is_resumed: false }
-    }
-
-    /// The rules as they stand.
-    pub(super) fn watch(&self) -> Option<&Watch> {
-        self.watch.as_ref()
-    }
-
-    /// The rules behind each event from this one on, as far back as this start of the attempt in work.
-    pub(super) fn watches_since(&self, seq: u64) -> impl Iterator<Item = &(u64, Watch)> {
-        self.behind.iter().filter(move |(behind, _)| *behind >= seq)
-    }
-
-    /// What these records would have come to behind an event.
-    pub(super) fn forecast((seq, watch): &(u64, Watch), before: &[Entry], records: Vec<Record>) -> Option<Forecast> {
-        let end = before.iter().position(|event| event.seq > *seq).unwrap_or(before.len());
-        watch.forecast(Draft::after(&before[..end])?, records).ok()
-    }
-
-    /// A text that the run keeps.
-    pub(super) fn text(&self, sha: &Sha) -> Option<String> {
-        self.store.as_ref()?.text(sha).ok()
+        Self { store, watch: None, is_set: false }
     }
 
     /// Whether there is a policy that cannot be asked.
@@ -91,23 +65,6 @@ impl Rules {
         {
             let why = format!("event {}: {why}", entry.seq);
             self.lose(&why, again);
-        }
-        // A resumed attempt asks again, at whatever event it has come to.
-        let is_asked = match &entry.event {
-            RunEvent::AttemptStarted(_) | RunEvent::AttemptFinished(_) | RunEvent::BranchStarted(_) => {
-                (self.is_resumed, self.behind) = (false, Vec::new());
-                false
-            }
-            RunEvent::RunResumed(_) => {
-                (self.is_resumed, self.behind) = (true, Vec::new());
-                true
-            }
-            RunEvent::Labelled(_) | RunEvent::AnswerOffered(_) => true,
-            RunEvent::AnswerReceived(answer) => self.is_resumed || answer.pending_answer.is_some(),
-            _ => self.is_resumed,
-        };
-        if let Some(watch) = self.watch.as_ref().filter(|watch| is_asked && watch.intervening().is_some()) {
-            self.behind.push((entry.seq, watch.clone()));
         }
     }
 

@@ -74,8 +74,8 @@ impl Replay<'_> {
         let first = &group[0];
         self.begins(group);
         self.rules.begin(before, group, &mut self.again);
-        interventions::taken(&mut self.again, &self.rules, before, group);
-        interventions::hold(&mut self.again, &self.rules, before, group);
+        interventions::check_accepted(&mut self.again, before, group);
+        interventions::check_choice(&mut self.again, group);
         match &first.event {
             RunEvent::AttemptFinished(finished) => {
                 if !self.finished(before, group, finished) {

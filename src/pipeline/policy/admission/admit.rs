@@ -4,16 +4,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::approval::{of_moments, of_pairs, of_trace};
+use super::approval::{check_causal_rule, check_pairs, check_trace_rule};
 use super::error::AdmissionError;
 use super::names::known;
 use crate::monitor::log::{Mapping, Shape};
-use crate::monitor::{
-    Auditor, Follower, How, Intervening, KnownLabels, Policy, PolicyRule, Propositions, Scope, Severity,
-};
-use crate::pipeline::machine::{CANDIDATE_LIFELINES, MAX_CANDIDATES, MUTANTS};
+use crate::monitor::{Auditor, Follower, How, Intervening, KnownLabels, Policy, PolicyRule, Propositions, Scope};
 use crate::pipeline::policy::journal_mapping::journal_mapping;
-use crate::pipeline::records::RunView;
 use crate::temporal::Formulas;
 
 /// Rules ready to follow a journal from its beginning, with nothing asked but that they can be read and followed: a run
@@ -46,46 +42,8 @@ impl Admitted {
     }
 }
 
-/// Who does nothing in a run with these settings, each with what an error says of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Idle(Vec<(Vec<&'static str>, String)>);
-
-impl Idle {
-    /// In a run that strengthens its properties so many times, and drafts so many formalizations side by side.
-    pub fn of(strengthen: u32, candidates: u32) -> Self {
-        let mut all = Vec::new();
-        if strengthen == 0 {
-            all.push((
-                vec![MUTANTS],
-                format!("asks for what `{MUTANTS}` does, and it does nothing without --strengthen"),
-            ));
-        }
-        // One alone is drafted by the node itself.
-        let drafted = if candidates > 1 { candidates as usize } else { 0 };
-        let beyond: Vec<&str> = CANDIDATE_LIFELINES.into_iter().skip(drafted).collect();
-        let why = match (beyond.first(), drafted) {
-            (None, _) => return Self(all),
-            (_, 0) => "asks for what a candidate does, and there is none without --candidates".to_owned(),
-            (Some(first), _) => {
-                format!("asks for what `{first}` or a later candidate does, and there are {drafted} (--candidates)")
-            }
-        };
-        all.push((beyond, why));
-        Self(all)
-    }
-
-    /// The same of a run that goes on with these settings: who has done something in it does not count.
-    pub fn from(view: &RunView, strengthen: u32, candidates: u32) -> Self {
-        let judged = view.attempts.keys().any(|(_, lifeline)| lifeline == MUTANTS);
-        Self::of(
-            strengthen.max(u32::from(judged)),
-            if view.candidates.is_empty() { candidates } else { MAX_CANDIDATES },
-        )
-    }
-}
-
-/// The same, where all of them can govern a run; of one with known settings, also where nobody is needed who is idle.
-pub fn admit(text: &str, idle: &Idle) -> Result<Admitted, AdmissionError> {
+/// Reads a policy and decides whether its rules can govern a run.
+pub fn admit(text: &str) -> Result<Admitted, AdmissionError> {
     let mut formulas = Formulas::new();
     let policy = Policy::read(text, &mut formulas)?;
     let bare = Mapping { shape: policy.log.shape.filter(|shape| *shape == Shape::Journal), ..Mapping::default() };
@@ -102,25 +60,17 @@ pub fn admit(text: &str, idle: &Idle) -> Result<Admitted, AdmissionError> {
     // Whether each can be followed is told before what follows from it.
     let admitted = admitted(text)?;
     for rule in &policy.rules {
-        fits(&formulas, rule, &[])?;
+        fits(&formulas, rule)?;
     }
-    for (lifelines, why) in &idle.0 {
-        for rule in policy.rules.iter().filter(|rule| rule.severity == Severity::Error) {
-            if fits(&formulas, rule, lifelines).is_err() {
-                let (rule, line, why) = (rule.id.clone(), rule.line, why.clone());
-                return Err(AdmissionError::Idle { line, rule, why });
-            }
-        }
-    }
-    let not_compared = of_pairs(&formulas, &policy.rules)?;
+    let not_compared = check_pairs(&formulas, &policy.rules)?;
     Ok(Admitted { not_compared, ..admitted })
 }
 
-/// That a rule does not exclude every run, or every approved one, of those in which these lifelines do nothing.
-fn fits(formulas: &Formulas, rule: &PolicyRule, without: &[&'static str]) -> Result<(), AdmissionError> {
+/// Whether some run satisfies a rule, and some approved run does if the rule is of severity `error`.
+fn fits(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
     match &rule.scope {
-        Scope::Trace(_) => of_trace(formulas, rule, without),
-        Scope::Causal { owner, when } => of_moments(formulas, rule, (owner, *when), without),
+        Scope::Trace(_) => check_trace_rule(formulas, rule),
+        Scope::Causal { owner, when } => check_causal_rule(formulas, rule, (owner, *when)),
     }
 }
 
@@ -129,7 +79,7 @@ mod tests {
     use super::*;
 
     fn refused(rule: &str) -> String {
-        match admit(&format!("[[rule]]\nid = \"r\"\n{rule}\n"), &Idle::default()) {
+        match admit(&format!("[[rule]]\nid = \"r\"\n{rule}\n")) {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         }
@@ -169,7 +119,7 @@ mod tests {
         let pair = |a: &str, b: &str, severity: &str| {
             let rule = |id: &str, formula: &str| format!("[[rule]]\nid = \"{id}\"\nformula = '{formula}'\n");
             let text = format!("{}{}severity = \"{severity}\"\n", rule("a", a), rule("b", b));
-            admit(&text, &Idle::default()).map_or_else(|error| error.to_string(), |_| String::new())
+            admit(&text).map_or_else(|error| error.to_string(), |_| String::new())
         };
         for (a, b) in [
             ("G !text_contains:\"TODO\"", "F text_contains:\"TODO\""),
@@ -188,7 +138,7 @@ mod tests {
         let rule =
             |i: usize| format!("[[rule]]\nid = \"r{i}\"\nformula = 'F (name = \"routed\" & attempt < {})'\n", i + 5);
         let text = |rules: usize| (0..rules).map(rule).collect::<String>();
-        let not_compared = |rules: usize| admit(&text(rules), &Idle::default()).map(|a| a.not_compared()).unwrap();
+        let not_compared = |rules: usize| admit(&text(rules)).map(|a| a.not_compared()).unwrap();
         assert_eq!(not_compared(10), 0);
         assert_eq!(not_compared(60), 60 * 59 / 2 - 1000);
     }
@@ -211,31 +161,6 @@ mod tests {
         assert_eq!(refused("owner = \"second_reading\"\nformula = 'false'"), "", "nobody may ever be asked");
         assert!(refused("owner = \"run\"\nseverity = \"info\"\nformula = 'false'").contains("no run can satisfy"));
         assert_eq!(of("formula = 'P(tally.score > 0.5) | @mutants.tally.score > 0.5'"), "");
-    }
-
-    #[test]
-    fn who_does_nothing_in_a_run_is_asked_for_nothing() {
-        let with = |rule: &str, strengthen: u32, candidates: u32| {
-            let text = format!("[[rule]]\nid = \"r\"\n{rule}\n");
-            admit(&text, &Idle::of(strengthen, candidates)).map_or_else(|error| error.to_string(), |_| String::new())
-        };
-        let approved =
-            |formula: &str| format!("owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '{formula}'");
-        for formula in ["@mutants.tally.score >= 0.8", "Seen@mutants", "@mutants(true)", "P@mutants(tally.score > 0)"] {
-            let told = with(&approved(formula), 0, 1);
-            assert!(told.contains("does nothing without --strengthen"), "{formula}: {told}");
-            assert_eq!(with(&approved(formula), 1, 1), "", "{formula}");
-            assert_eq!(with(&format!("severity = \"warning\"\n{}", approved(formula)), 0, 1), "", "{formula}");
-        }
-        let made = "formula = 'F name = \"mutants_judged\"'";
-        assert!(with(made, 0, 1).contains("--strengthen"));
-        assert_eq!(with(made, 2, 1), "");
-        assert_eq!(with(&approved("!Seen@mutants | @mutants.tally.score >= 0.8"), 0, 1), "");
-        assert_eq!(with("owner = \"mutants\"\nformula = 'tally.score > 0'", 0, 1), "");
-        let third = approved("Seen@formalize_3");
-        assert!(with(&third, 0, 1).contains("there is none without --candidates"));
-        assert!(with(&third, 0, 2).contains("`formalize_3` or a later candidate does, and there are 2"));
-        assert_eq!(with(&third, 0, 3), "");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! That a policy can be satisfied, and leaves a run that can be approved: its rules together with what every approved run
 //! goes through.
 
-use super::consistency::{Journals, moment, possible};
+use super::consistency::{Scene, at_moment, is_possible};
 use super::error::AdmissionError;
 use crate::monitor::{PolicyRule, Scope, Severity};
 use crate::pipeline::policy::default_policy::{Law, laws};
@@ -105,17 +105,12 @@ fn local_parts(clause: &str, lifeline: &str) -> Vec<String> {
 }
 
 /// A rule about the whole journal: that some run satisfies it and, where it is of severity `error`, an approved one.
-pub(in crate::pipeline) fn of_trace(
-    formulas: &Formulas,
-    rule: &PolicyRule,
-    without: &[&'static str],
-) -> Result<(), AdmissionError> {
-    let journals = Journals { without, ..Journals::EVENTS };
+pub(super) fn check_trace_rule(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
     if formulas.readable(rule.formula, Reading::Automaton).is_err() {
         return Ok(());
     }
     let (mut all, formula) = alone(formulas, rule.formula);
-    if possible(&mut all, &[formula], journals) == Some(false) {
+    if is_possible(&mut all, &[formula], Scene::Events) == Some(false) {
         return Err(impossible(formulas, rule));
     }
     if rule.severity != Severity::Error {
@@ -137,12 +132,12 @@ pub(in crate::pipeline) fn of_trace(
     });
     let Some((in_order, _)) = in_order else { return Ok(()) };
     let in_order = all.unary(Unary::Finally, in_order);
-    if possible(&mut all, &[formula, in_order], journals) != Some(false) {
+    if is_possible(&mut all, &[formula, in_order], Scene::Events) != Some(false) {
         return Ok(());
     }
     for milestone in &way {
         let comes = all.unary(Unary::Finally, milestone.event);
-        if possible(&mut all, &[formula, comes], journals) == Some(false) {
+        if is_possible(&mut all, &[formula, comes], Scene::Events) == Some(false) {
             return Err(contradicts(rule, &milestone.law, &milestone.words));
         }
     }
@@ -163,7 +158,7 @@ const MOST_PAIRS: usize = 1000;
 
 /// Checks that no two rules of severity `error` about the whole journal exclude each other. Only rules with a common atom
 /// are compared. Returns how many pairs were left out.
-pub(in crate::pipeline) fn of_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<usize, AdmissionError> {
+pub(super) fn check_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<usize, AdmissionError> {
     let strict = |rule: &&PolicyRule| rule.severity == Severity::Error && matches!(rule.scope, Scope::Trace(_));
     let strict: Vec<&PolicyRule> = rules
         .iter()
@@ -184,7 +179,7 @@ pub(in crate::pipeline) fn of_pairs(formulas: &Formulas, rules: &[PolicyRule]) -
             let both = formulas.text(other.formula);
             let (mut all, formula) = alone(formulas, rule.formula);
             let Ok(other_formula) = all.parse(&both) else { continue };
-            if possible(&mut all, &[other_formula, formula], Journals::EVENTS) == Some(false) {
+            if is_possible(&mut all, &[other_formula, formula], Scene::Events) == Some(false) {
                 return Err(AdmissionError::Together {
                     line: rule.line,
                     rule: rule.id.clone(),
@@ -218,29 +213,26 @@ fn approving(owner: &str) -> Vec<(&'static str, &'static str)> {
 }
 
 /// A causal rule: that it is asked somewhere, that it can hold, and that it does not forbid what an approval rests on.
-pub(in crate::pipeline) fn of_moments(
+pub(super) fn check_causal_rule(
     formulas: &Formulas,
     rule: &PolicyRule,
     (owner, when): (&str, Option<Formula>),
-    without: &[&'static str],
 ) -> Result<(), AdmissionError> {
-    let journals = Journals { without, ..Journals::moments_of(owner) };
+    let scene = Scene::MomentOf(owner);
     let mut all = Formulas::new();
-    let holds = moment(formulas, rule.formula, (owner, without), &mut all);
+    let holds = at_moment(formulas, rule.formula, owner, &mut all);
     let asked = match when {
-        Some(when) => moment(formulas, when, (owner, without), &mut all),
+        Some(when) => at_moment(formulas, when, owner, &mut all),
         None => all.truth(),
     };
-    // Who does nothing is never asked, which forbids nothing; a run tells it at its end.
-    let all_work = without.is_empty();
-    if all_work && possible(&mut all, &[asked], journals) == Some(false) {
+    if is_possible(&mut all, &[asked], scene) == Some(false) {
         return Err(AdmissionError::NeverAsked { line: rule.line, rule: rule.id.clone(), owner: owner.to_owned() });
     }
     // A rule that is asked only sometimes may well forbid its own moment: it says that this never comes. One that is
     // asked whenever its owner works can be kept only where it does not.
     let is_strict = rule.severity == Severity::Error;
     let always_works = owner == "run" || (is_strict && !approving(owner).is_empty());
-    if all_work && when.is_none() && always_works && possible(&mut all, &[holds], journals) == Some(false) {
+    if when.is_none() && always_works && is_possible(&mut all, &[holds], scene) == Some(false) {
         return Err(impossible(formulas, rule));
     }
     if !is_strict {
@@ -257,29 +249,29 @@ pub(in crate::pipeline) fn of_moments(
         let speaker = if owner == "run" { "review" } else { owner };
         for text in texts {
             let parsed = read.parse(&text).expect("a clause's formula is written in this crate");
-            clauses.push((law.name.clone(), law.words, moment(&read, parsed, (speaker, without), &mut all)));
+            clauses.push((law.name.clone(), law.words, at_moment(&read, parsed, speaker, &mut all)));
         }
     }
     let not_asked = all.not(asked);
     for (law, event) in approving(owner) {
         let event = read.parse(event).expect("an event is written in this file");
-        let event = moment(&read, event, (owner, without), &mut all);
+        let event = at_moment(&read, event, owner, &mut all);
         let facts: Vec<Formula> = clauses.iter().map(|(_, _, clause)| *clause).chain([event]).collect();
         let all_of = |more: Formula| facts.iter().copied().chain([more]).collect::<Vec<_>>();
-        if possible(&mut all, &all_of(not_asked), journals) != Some(false)
-            || possible(&mut all, &all_of(holds), journals) != Some(false)
+        if is_possible(&mut all, &all_of(not_asked), scene) != Some(false)
+            || is_possible(&mut all, &all_of(holds), scene) != Some(false)
         {
             continue;
         }
-        if possible(&mut all, &[holds], journals) == Some(false) {
+        if is_possible(&mut all, &[holds], scene) == Some(false) {
             let (line, rule, words) = (rule.line, rule.id.clone(), formulas.words(rule.formula));
             return Err(AdmissionError::NeverHolds { line, rule, words });
         }
-        if possible(&mut all, &[event, holds], journals) == Some(false) {
+        if is_possible(&mut all, &[event, holds], scene) == Some(false) {
             return Err(contradicts(rule, law, "what every approval does"));
         }
         for (name, words, clause) in &clauses {
-            if possible(&mut all, &[*clause, event, holds], journals) == Some(false) {
+            if is_possible(&mut all, &[*clause, event, holds], scene) == Some(false) {
                 return Err(contradicts(rule, &format!("approval/{name}"), words));
             }
         }

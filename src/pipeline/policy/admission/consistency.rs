@@ -1,118 +1,69 @@
-//! Whether any run can satisfy a rule: decided on its complete automaton, together with what is known of the atoms.
+//! Whether any run can satisfy formulas: decided on their complete automaton, with what is known of their atoms.
 //!
-//! Atoms are no independent letters: a field has one value at a time, an event has one of the names that events have,
-//! is of a lifeline that makes such events, and carries the fields that its name says. What is not known of (sums, two
-//! fields compared, texts that contain each other) stays free, so "no" is sure, and "yes" may be too generous.
+//! Atoms are not independent letters: a field has one value at a time, and an event has one of the known names and is of
+//! a lifeline that can have it. Other relations between atoms (sums, two fields compared, which event carries which
+//! field) are ignored. So the answer "no" is certain, and "yes" can be too generous.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::pipeline::policy::vocabulary::{carriers, event_names, has_field, makers};
+use crate::pipeline::policy::vocabulary::{event_names, has_field, makers};
 use crate::temporal::{
-    Atom, AtomId, Binary, Comparison, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Test, Unary, Value,
+    Atom, AtomId, Binary, Dfa, Formula, Formulas, Limits, Literal, Node, Record, Term, Test, Unary, Value,
 };
 
-/// Beyond this an automaton is not built, and nothing is known.
+/// Larger automata are not built: then nothing is decided.
 const LIMITS: Limits = Limits { states: 20_000, nodes: 400_000 };
-/// More atoms on one field than this stay free.
-const MOST: usize = 24;
-/// The one tool of a model.
-const TOOL: &str = "Read";
-/// The events that tell what a model answered.
-const TELLING: [&str; 2] = ["answer_received", "answer_accepted"];
+/// The relation between more atoms than this about one field is ignored: the letters of an automaton are all
+/// combinations of atoms.
+const MAX_ATOMS_OF_FIELD: usize = 24;
 
 /// What the atoms of a formula are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pipeline) enum Over<'a> {
+pub(super) enum Scene<'a> {
     /// The events of a journal, one after the other.
     Events,
-    /// One moment of this lifeline: fields are what was said last, whichever event said it.
-    Moment(&'a str),
+    /// One moment of this lifeline: a field has the value that the lifeline gave it last, in whichever event.
+    MomentOf(&'a str),
 }
 
-/// The journals that are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pipeline) struct Journals<'a> {
-    /// What is asked of them.
-    pub over: Over<'a>,
-    /// Lifelines that do nothing in them.
-    pub without: &'a [&'static str],
-}
-
-impl<'a> Journals<'a> {
-    /// All of them, event by event.
-    pub(in crate::pipeline) const EVENTS: Journals<'static> = Journals { over: Over::Events, without: &[] };
-
-    /// All of them, at the moments of one lifeline.
-    pub(in crate::pipeline) fn moments_of(owner: &'a str) -> Self {
-        Self { over: Over::Moment(owner), without: &[] }
-    }
-
-    /// Who makes events of this name.
-    fn makers(self, event: &str) -> impl Iterator<Item = &'static str> {
-        makers(event).filter(move |maker| !self.without.contains(maker))
-    }
-
-    /// Every event that can be, with whose it is.
-    fn acts(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        event_names().flat_map(move |event| self.makers(event).map(move |maker| (event, maker)))
-    }
-}
-
-/// Whether one of these journals (or a moment in one) satisfies all of these; `None` where that was not found out.
-pub(in crate::pipeline) fn possible(formulas: &mut Formulas, all: &[Formula], journals: Journals<'_>) -> Option<bool> {
+/// Whether some journal, or some moment in one, satisfies all of these formulas; `None` if that is not decided.
+pub(super) fn is_possible(formulas: &mut Formulas, all: &[Formula], scene: Scene<'_>) -> Option<bool> {
     let together = formulas.and(all.iter().copied());
-    let known = known(formulas, together, journals);
+    let known = relations_of_atoms(formulas, together, scene);
     let together = formulas.and([together, known]);
     let dfa = Dfa::build(formulas, together, LIMITS).ok()?;
-    // The empty trace is no journal: nothing is asked of it.
+    // The empty trace is not a journal, so the search starts after the first event.
     let starts = dfa.successors(Dfa::INITIAL);
     Some(starts.into_iter().any(|state| dfa.distance_to_accepting(state).is_some()))
 }
 
-/// What holds of the atoms at every position, whatever the journal is.
-fn known(formulas: &mut Formulas, of: Formula, journals: Journals<'_>) -> Formula {
-    let mut always = Vec::new();
-    if journals.over == Over::Events {
-        for id in formulas.atoms_of(of) {
-            let atom = formulas.atom(id).clone();
-            let events: Vec<&str> = match &atom {
-                Atom::Label { kind, text } if &**kind == "tool_call" && &**text != TOOL => Vec::new(),
-                Atom::Label { kind, .. } if &**kind != "extra" => TELLING.to_vec(),
-                _ => match field_of(&atom).map(carriers) {
-                    Some(Some(events)) if events.len() < 8 => events,
-                    _ => continue,
-                },
-            };
-            let there = formulas.atomic(atom);
-            let any: Vec<Formula> = events.into_iter().map(|event| named(formulas, event)).collect();
-            let any = formulas.or(any);
-            always.push(formulas.implies(there, any));
-        }
-    }
-    let so_far = formulas.and(always.iter().copied().chain([of]));
+/// What holds of the atoms at every position of every journal.
+fn relations_of_atoms(formulas: &mut Formulas, formula: Formula, scene: Scene<'_>) -> Formula {
     let mut by_field: BTreeMap<String, Vec<AtomId>> = BTreeMap::new();
-    for id in formulas.atoms_of(so_far) {
+    for id in formulas.atoms_of(formula) {
         if let Some(field) = field_of(formulas.atom(id)) {
-            // What happened and whose it was go together.
+            // The name of an event and its lifeline depend on each other, so their atoms are looked at together.
             let field = if field == "lifeline" { "name" } else { field };
             by_field.entry(field.to_owned()).or_default().push(id);
         }
     }
-    for (field, atoms) in by_field.into_iter().filter(|(_, atoms)| atoms.len() <= MOST) {
-        let ways: BTreeSet<Vec<bool>> = candidates(formulas, &field, &atoms, journals)
+    let mut always = Vec::new();
+    for (field, atoms) in by_field.into_iter().filter(|(_, atoms)| atoms.len() <= MAX_ATOMS_OF_FIELD) {
+        let letters: BTreeSet<Vec<bool>> = representatives(formulas, &field, &atoms, scene)
             .into_iter()
             .map(|record| atoms.iter().map(|atom| formulas.atom(*atom).holds(&record)).collect())
             .collect();
-        let ways: Vec<Formula> = ways.into_iter().map(|way| letter(formulas, &atoms, &way)).collect();
-        always.push(formulas.or(ways));
+        let letters: Vec<Formula> = letters.into_iter().map(|holds| letter(formulas, &atoms, &holds)).collect();
+        always.push(formulas.or(letters));
     }
     let always = formulas.and(always);
     formulas.unary(Unary::Globally, always)
 }
 
-fn letter(formulas: &mut Formulas, atoms: &[AtomId], way: &[bool]) -> Formula {
+/// The conjunction that says of each atom whether it holds.
+fn letter(formulas: &mut Formulas, atoms: &[AtomId], holds: &[bool]) -> Formula {
     let mut literals = Vec::new();
-    for (atom, holds) in atoms.iter().zip(way) {
+    for (atom, holds) in atoms.iter().zip(holds) {
         let atom = formulas.atom(*atom).clone();
         let atom = formulas.atomic(atom);
         literals.push(if *holds { atom } else { formulas.not(atom) });
@@ -120,12 +71,7 @@ fn letter(formulas: &mut Formulas, atoms: &[AtomId], way: &[bool]) -> Formula {
     formulas.and(literals)
 }
 
-fn named(formulas: &mut Formulas, event: &str) -> Formula {
-    let literal = Term::Literal(Literal::Text(event.into()));
-    formulas.atomic(Atom::Compare(Comparison::Equal, Term::Field("name".into()), literal))
-}
-
-/// The one field that an atom is about, where its value alone decides it.
+/// The field whose value alone decides an atom, if there is one.
 fn field_of(atom: &Atom) -> Option<&str> {
     match atom {
         Atom::Name(name) => Some(name),
@@ -139,38 +85,29 @@ fn field_of(atom: &Atom) -> Option<&str> {
     }
 }
 
-/// Records of a field, with which its atoms can come out in every way in which they can.
-fn candidates<'a>(formulas: &Formulas, field: &'a str, atoms: &[AtomId], journals: Journals<'_>) -> Vec<Few<'a>> {
-    let acts = |of: Option<&str>| -> Vec<Few<'a>> {
-        let acts = journals.acts().filter(|(_, maker)| of.is_none_or(|of| of == *maker));
-        acts.map(|(event, maker)| Few(vec![("name", Some(text(event))), ("lifeline", Some(text(maker)))])).collect()
-    };
+/// Records that hold one field each, with a value for every combination of truth values that the atoms can have.
+fn representatives<'a>(formulas: &Formulas, field: &'a str, atoms: &[AtomId], scene: Scene<'_>) -> Vec<FewFields<'a>> {
     if field == "name" {
-        return match journals.over {
-            Over::Events => acts(None),
-            Over::Moment(owner) => acts(Some(owner)),
-        };
+        let events = event_names().flat_map(|event| makers(event).map(move |lifeline| (event, lifeline)));
+        let events = events.filter(|(_, lifeline)| match scene {
+            Scene::Events => true,
+            Scene::MomentOf(owner) => *lifeline == owner,
+        });
+        let record = |(event, lifeline)| vec![("name", Some(text(event))), ("lifeline", Some(text(lifeline)))];
+        return events.map(record).map(FewFields).collect();
     }
-    let one = |value| Few(vec![(field, value)]);
-    if let (Over::Moment(_), Some((name, lifeline))) = (journals.over, field.rsplit_once(" of ")) {
-        if journals.without.contains(&lifeline) || !has_field(lifeline, name) {
-            return vec![one(None)];
-        }
-        match name {
-            "name" => {
-                let events = journals.acts().filter(|(_, maker)| *maker == lifeline);
-                return events.map(|(event, _)| one(Some(text(event)))).chain([one(None)]).collect();
-            }
-            "lifeline" => return vec![one(None), one(Some(text(lifeline)))],
-            _ => {}
-        }
+    let one = |value| FewFields(vec![(field, value)]);
+    if let (Scene::MomentOf(_), Some((name, lifeline))) = (scene, field.rsplit_once(" of "))
+        && !has_field(lifeline, name)
+    {
+        return vec![one(None)];
     }
     let mut all = vec![None, Some(Value::Null), Some(Value::Bool(true)), Some(Value::Bool(false)), Some(text(""))];
     let mut numbers = vec![0.0];
     let terms = atoms.iter().flat_map(|atom| formulas.atom(*atom).terms());
     for literal in terms.filter_map(|term| if let Term::Literal(literal) = term { Some(literal) } else { None }) {
         match literal {
-            // The next text after this one, and whatever is between two of them.
+            // The text itself, and the next larger one, which stands for all texts up to the next literal.
             Literal::Text(text) => {
                 all.extend([Some(self::text(text)), Some(self::text(&format!("{text}\0")))]);
             }
@@ -192,10 +129,9 @@ fn text(text: &str) -> Value<'static> {
     Value::Text(text.to_owned().into())
 }
 
-/// A few fields with their values.
-struct Few<'a>(Vec<(&'a str, Option<Value<'static>>)>);
+struct FewFields<'a>(Vec<(&'a str, Option<Value<'static>>)>);
 
-impl Record for Few<'_> {
+impl Record for FewFields<'_> {
     fn field(&self, name: &str) -> Option<Value<'_>> {
         self.0.iter().find(|(field, _)| name == *field).and_then(|(_, value)| value.clone())
     }
@@ -209,14 +145,9 @@ impl Record for Few<'_> {
     }
 }
 
-/// A formula of the causal past as one about a single moment of its owner, where some lifelines do nothing: what speaks of
-/// the past or of what others have seen is a proposition of its own, and every field tells whose it is.
-pub(in crate::pipeline) fn moment(
-    from: &Formulas,
-    formula: Formula,
-    (owner, without): (&str, &[&'static str]),
-    into: &mut Formulas,
-) -> Formula {
+/// A formula of the causal past as a formula about one moment of its owner. What speaks of the past or of what others
+/// have seen becomes a proposition of its own, and the name of every field tells whose it is.
+pub(super) fn at_moment(from: &Formulas, formula: Formula, owner: &str, into: &mut Formulas) -> Formula {
     let mut made: HashMap<Formula, Formula> = HashMap::new();
     for part in from.subformulas(formula) {
         let of = |f: &Formula| made[f];
@@ -243,7 +174,6 @@ pub(in crate::pipeline) fn moment(
                 let (a, b) = (of(a), of(b));
                 into.binary(*operator, a, b)
             }
-            Node::Causal(_, lifeline, _) | Node::Seen(lifeline) if without.contains(&&**lifeline) => into.falsity(),
             _ => into.name(&format!("{owner}: {}", from.text(part))),
         };
         made.insert(part, whole);
@@ -251,8 +181,8 @@ pub(in crate::pipeline) fn moment(
     made[&formula]
 }
 
-/// How a field of a lifeline is called where all of them are looked at together. That of the event itself, by which a
-/// rule says when it is asked, keeps its name.
+/// The name of a lifeline's field among the fields of all lifelines. The name and the lifeline of the event itself, by
+/// which a rule says when it is evaluated, keep their names.
 fn field_at(lifeline: &str, field: &str) -> String {
     if matches!(field, "name" | "lifeline") { field.to_owned() } else { format!("{field} of {lifeline}") }
 }
@@ -296,20 +226,17 @@ mod tests {
     fn over_events(text: &str) -> Option<bool> {
         let mut formulas = Formulas::new();
         let formula = formulas.parse(text).unwrap();
-        possible(&mut formulas, &[formula], Journals::EVENTS)
+        is_possible(&mut formulas, &[formula], Scene::Events)
     }
 
     #[test]
-    fn what_no_journal_satisfies_is_told_from_what_some_do() {
+    fn possible_formulas_are_told_from_impossible_ones() {
         for text in [
             "false",
             "F (name = \"routed\" & name = \"claims_restored\")",
             "F rev < 0 & G rev >= 0",
             "F (rev = 2 & rev > 2.5)",
             "F name = \"approved\"",
-            "F (name = \"check_finished\" & row = \"approved\")",
-            "F tool_call:Bash",
-            "F (tool_call:Read & name = \"routed\")",
             "G (name = \"routed\" -> X name = \"routed\") & F name = \"routed\"",
             "F (candidate > 1 & !defined(candidate))",
             "F (lifeline = \"reviewer\")",
@@ -335,15 +262,15 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_knows_whose_a_field_is_and_leaves_the_past_free() {
+    fn a_moment_has_the_fields_of_each_lifeline_and_any_past() {
         let mut formulas = Formulas::new();
         let mut parse = |text: &str| formulas.parse(text).unwrap();
         let guard = parse("@model_check.claims.verdict = \"holds\" & claims.unread = 0");
         let same = parse("@model_check.claims.verdict = \"violated\"");
         let other = parse("claims.unread < 1 & @model_check(O name = \"routed\") & !(Y true)");
         let mut into = Formulas::new();
-        let [guard, same, other] = [guard, same, other].map(|f| moment(&formulas, f, ("review", &[]), &mut into));
-        assert_eq!(possible(&mut into, &[guard, same], Journals::moments_of("review")), Some(false));
-        assert_eq!(possible(&mut into, &[guard, other], Journals::moments_of("review")), Some(true));
+        let [guard, same, other] = [guard, same, other].map(|f| at_moment(&formulas, f, "review", &mut into));
+        assert_eq!(is_possible(&mut into, &[guard, same], Scene::MomentOf("review")), Some(false));
+        assert_eq!(is_possible(&mut into, &[guard, other], Scene::MomentOf("review")), Some(true));
     }
 }

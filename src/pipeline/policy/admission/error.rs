@@ -66,16 +66,6 @@ pub enum AdmissionError {
         /// Whose it is.
         of: Vec<&'static str>,
     },
-    /// No approved run of these settings satisfies a rule that no approved run may break.
-    #[error("line {line}: rule `{rule}` {why}, so this run could never be approved")]
-    Idle {
-        /// Where it begins, from 1.
-        line: usize,
-        /// Its name.
-        rule: String,
-        /// Who does nothing in it, and with what it would.
-        why: String,
-    },
     /// A rule cannot be watched.
     #[error(transparent)]
     Unfit(#[from] AuditError),

@@ -7,5 +7,5 @@ mod error;
 mod names;
 
 pub(in crate::pipeline) use admit::admitted;
-pub use admit::{Admitted, Idle, admit};
+pub use admit::{Admitted, admit};
 pub use error::AdmissionError;
