@@ -19,9 +19,7 @@ use tlaforge::journal::{ArtifactStore, Clock, Journal, Past, write_atomically};
 use tlaforge::llm::{Budget, Caller, Models, Pace, Prices, Recording, Replay, RetryPolicy};
 use tlaforge::monitor::{Format, RunObjective};
 use tlaforge::nodes::{Crew, Desk, Inspection, Shelf};
-use tlaforge::pipeline::{
-    CheckRecord, Idle, Metrics, Outcome, Record, Run, RunView, Settings, Surroundings, admit, drive,
-};
+use tlaforge::pipeline::{CheckRecord, Metrics, Outcome, Record, Run, RunEnvironment, RunView, Settings, admit, drive};
 use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
 use tlaforge::tla::{CheckOutcome, Checker};
@@ -169,13 +167,13 @@ fn replay(dir: &Path, learned: &[Value], watched: bool) -> u64 {
             shelf: Shelf::default(),
         },
     };
-    let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
+    let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None }).unwrap();
     let documents = read_documents(&project().join("evals/uniswap_swap/docs")).unwrap();
     let docs = documents.files.iter().map(|d| run.keep(&d.path, &d.text).unwrap()).collect();
-    let mut settings = Settings { docs, surroundings: json!({}), ..Settings::default() };
+    let mut settings = Settings { docs, command_line: json!({}), ..Settings::default() };
     if watched {
         let stored = run.keep("policy.toml", LIVE).unwrap();
-        run.put_under(&stored, admit(LIVE, &Idle::default()).unwrap()).unwrap();
+        run.put_under(&stored, admit(LIVE).unwrap()).unwrap();
         let known = tlaforge::pipeline::known_metrics();
         settings.objective = Some(RunObjective::from_text(OBJECTIVE, Format::Toml, &known).unwrap());
         settings.policy = Some(stored);
@@ -363,8 +361,8 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
     }
     let record = |event: &Value| {
         let mut event = event.clone();
-        if event["data"]["told"]["text"].is_string() {
-            event["data"]["told"]["text"] = json!(answer);
+        if event["data"]["answer"]["text"].is_string() {
+            event["data"]["answer"]["text"] = json!(answer);
         }
         let of = |field: &str| event[field].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap();
         Record {
@@ -387,9 +385,9 @@ fn journal_of(learned: &[Value], policy: Option<&str>) -> tempfile::TempDir {
 fn long_journal(c: &mut Criterion) {
     let learned = learn();
     let open = |dir: &Path| {
-        let run = Run::open(dir, Surroundings { clock: clock(), observer: None, crash: None }).unwrap();
+        let run = Run::open(dir, RunEnvironment { clock: clock(), observer: None, crash: None }).unwrap();
         assert_eq!(run.view().events, 10_000);
-        assert!(run.view().violations.is_empty());
+        assert!(run.view().policy_log.violations.is_empty());
     };
     let (plain, ruled) = (journal_of(&learned, None), journal_of(&learned, Some(POLICY)));
     let mut group = c.benchmark_group("a journal of 10,000 events");
@@ -397,7 +395,7 @@ fn long_journal(c: &mut Criterion) {
     group.bench_function("recover and fold, guards included", |b| b.iter(|| open(plain.path())));
     group.bench_function("the same under a policy of eight rules", |b| b.iter(|| open(ruled.path())));
     let events = tlaforge::journal::read(&plain.path().join("journal.jsonl")).unwrap();
-    group.bench_function("fold alone", |b| b.iter(|| RunView::of(&events)));
+    group.bench_function("fold alone", |b| b.iter(|| RunView::from_entries(&events)));
     group.finish();
     let known = tlaforge::pipeline::known_metrics();
     let objective = RunObjective::from_text(OBJECTIVE, Format::Toml, &known).unwrap();

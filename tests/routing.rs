@@ -20,8 +20,8 @@ fn events() -> Vec<Event> {
         Event::Checked,
         Event::Resume,
     ];
-    for (survivors, better) in [(false, false), (false, true), (true, false), (true, true)] {
-        all.push(Event::Judged { survivors, better });
+    for (survivors, kills_more) in [(false, false), (false, true), (true, false), (true, true)] {
+        all.push(Event::Judged { survivors, kills_more });
     }
     for reason in [
         StopReason::Budget,
@@ -52,7 +52,7 @@ fn events() -> Vec<Event> {
             for verdict in [ReviewVerdict::Approved, ReviewVerdict::Revise, ReviewVerdict::Flaw] {
                 for &earliest in &nodes {
                     for &flaw in &flaws {
-                        for broken in [false, true] {
+                        for violates_policy in [false, true] {
                             all.push(Event::Reviewed(ReviewFacts {
                                 verdict,
                                 earliest,
@@ -60,7 +60,7 @@ fn events() -> Vec<Event> {
                                 flaw,
                                 best_inconclusive,
                                 objective_lost,
-                                broken,
+                                violates_policy,
                             }));
                         }
                     }
@@ -118,23 +118,23 @@ fn advance(from: Seen, event: Event, t: &Transition) -> Seen {
         seen.aside = false;
     }
     match (from.state.position, event) {
-        (Position::At(NodeName::InformalSpec), Event::Answered) => {
+        (Position::Node(NodeName::InformalSpec), Event::Answered) => {
             // What was accepted before was made from another specification.
             (seen.informal, seen.module, seen.merge) = (true, false, false);
         }
         (Position::SecondReading, Event::SecondRead { agrees: true, .. }) => {
             seen.repaired |= t.row == Row::FlawRepaired;
         }
-        (Position::At(NodeName::Formalize), Event::Answered) => {
+        (Position::Node(NodeName::Formalize), Event::Answered) => {
             seen.module = false;
             seen.merge = false;
         }
-        (Position::At(NodeName::Validate), Event::Validated(a)) => {
+        (Position::Node(NodeName::Validate), Event::Validated(a)) => {
             seen.module = a == Acceptance::Accepted;
             seen.merge &= seen.module;
         }
-        (Position::At(NodeName::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
-        (Position::At(NodeName::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
+        (Position::Node(NodeName::GenerateInvariants), Event::Merged(a)) => seen.merge = a == Acceptance::Accepted,
+        (Position::Node(NodeName::Review), Event::Reviewed(r)) => seen.flaw_guard = r.flaw.is_none(),
         _ => {}
     }
     for effect in &t.effects {
@@ -184,10 +184,10 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             rows.insert(t.row);
             let to = advance(from, *event, &t);
 
-            assert!(s.place <= rules.max_revisions, "revision limit: {s:?}");
+            assert!(s.branch_index <= rules.max_revisions, "revision limit: {s:?}");
             assert!(s.validate_retries <= rules.validate_retries, "validation retries: {s:?}");
             assert!(s.invariant_retries <= rules.invariant_retries, "invariant retries: {s:?}");
-            if s.place > from.state.place {
+            if s.branch_index > from.state.branch_index {
                 assert_eq!((s.validate_retries, s.invariant_retries), (0, 0), "retries restart with each revision");
                 assert_eq!(s.rounds, 0, "rounds restart with each revision");
             }
@@ -196,14 +196,14 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             assert_eq!(s.on_trial && !from.state.on_trial, s.rounds > from.state.rounds && !from.state.on_trial);
             match s.position {
                 Position::Mutants => assert!(rules.strengthen > 0 && to.module && to.merge, "{s:?}"),
-                Position::At(NodeName::GenerateInvariants | NodeName::ModelCheck) | Position::Stopped(_) => {}
+                Position::Node(NodeName::GenerateInvariants | NodeName::ModelCheck) | Position::Stopped(_) => {}
                 _ => assert!(!s.on_trial, "a trial goes on at {:?}", s.position),
             }
-            if s.position == Position::At(NodeName::Review) && from.state.on_trial {
+            if s.position == Position::Node(NodeName::Review) && from.state.on_trial {
                 assert!(s.merged_accepted, "a trial leaves behind what was accepted: {s:?}");
             }
             assert!(
-                !is_lost(*event) || s.place == from.state.place,
+                !is_lost(*event) || s.branch_index == from.state.branch_index,
                 "a revision after the objective was lost: {:?} {event:?}",
                 from.state
             );
@@ -212,7 +212,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                     Outcome::Approved | Outcome::ApprovedRepaired => {
                         let Event::Reviewed(r) = event else { panic!("approved by {event:?}") };
                         assert!(r.verdict == ReviewVerdict::Approved && r.approval.is_none() && r.earliest.is_none());
-                        assert!(!r.broken, "approved against a policy");
+                        assert!(!r.violates_policy, "approved against a policy");
                         assert_eq!(outcome == Outcome::ApprovedRepaired, from.repaired, "repaired is never forgotten");
                     }
                     Outcome::FlawFound => {
@@ -221,23 +221,23 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
                     }
                     Outcome::NotApproved if t.row == Row::PolicyViolated => {
                         let Event::Reviewed(r) = event else { panic!("forbidden at {event:?}") };
-                        assert!(r.broken && r.approval.is_none() && r.verdict == ReviewVerdict::Approved);
+                        assert!(r.violates_policy && r.approval.is_none() && r.verdict == ReviewVerdict::Approved);
                     }
                     Outcome::NotApproved | Outcome::Undecided => {
                         let lost = t.row == Row::ObjectiveLost && is_lost(*event);
-                        assert!(lost || s.place == rules.max_revisions, "{s:?} after {event:?}");
+                        assert!(lost || s.branch_index == rules.max_revisions, "{s:?} after {event:?}");
                     }
                     Outcome::Stopped => panic!("a stop is resumable"),
                 }
             }
-            if s.position == Position::At(NodeName::ModelCheck) {
+            if s.position == Position::Node(NodeName::ModelCheck) {
                 assert!(
                     to.module && to.merge,
                     "TLC on a module that was not accepted: {from:?} {event:?}",
                     from = from.state
                 );
             }
-            if let Position::At(NodeName::Formalize | NodeName::Validate) = s.position {
+            if let Position::Node(NodeName::Formalize | NodeName::Validate) = s.position {
                 assert!(to.informal, "a module from no specification: {from:?} {event:?}", from = from.state);
             }
             assert_eq!((s.informal, s.repaired), (to.informal, to.repaired));
@@ -250,7 +250,7 @@ fn explore(rules: Rules) -> (usize, HashSet<Row>) {
             assert_eq!(perform.count(), 1, "one thing to do next");
             assert_eq!(
                 t.effects.contains(&Effect::CloseRevision),
-                s.place > from.state.place || matches!(s.position, Position::Done(_))
+                s.branch_index > from.state.branch_index || matches!(s.position, Position::Done(_))
             );
             if !matches!(event, Event::Stop(_) | Event::Resume) {
                 next.entry(from).or_default().insert(to);
@@ -330,10 +330,10 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
         let mut count = 0;
         loop {
             state = match state.position {
-                Position::At(NodeName::InformalSpec | NodeName::Formalize) => {
+                Position::Node(NodeName::InformalSpec | NodeName::Formalize) => {
                     transition(&rules, &state, &Event::Answered).state
                 }
-                Position::At(NodeName::Validate) => {
+                Position::Node(NodeName::Validate) => {
                     let t = transition(&rules, &state, &Event::Validated(Acceptance::Rejected));
                     count += u32::from(t.row == Row::ValidateRetry);
                     t.state
@@ -349,7 +349,7 @@ fn two_validation_retries_are_two_repairs_and_restart_with_each_revision() {
             flaw: Some(FlawClause::Described),
             best_inconclusive: false,
             objective_lost: false,
-            broken: false,
+            violates_policy: false,
         };
         state = transition(&rules, &state, &Event::Reviewed(review)).state;
     }

@@ -25,7 +25,9 @@ use crate::monitor::{
     AuditError, Audited, Auditor, Fallen, Follower, KnownLabels, Policy, PolicyRule, Propositions, Rule, Scope,
     Severity, asked_by,
 };
-use crate::pipeline::{Again, Objection, RunView, again, changed_files, default_policy, journal_mapping, kept_texts};
+use crate::pipeline::{
+    Objection, RunView, Verification, changed_files, default_policy, journal_mapping, kept_texts, verify,
+};
 use crate::report::{audit_json, audit_junit, audit_text, laws_text, objections_text};
 use crate::temporal::{Ending, Formulas, Refused};
 
@@ -117,27 +119,27 @@ pub(super) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     if let Some(no_verdict) = read(Some(&audited)).no_verdict() {
         return Err(no_verdict);
     }
-    let again = if is_default(args) { computed_again(args)? } else { Again::default() };
-    write_junit(args, &audited, &again)?;
+    let verification = if is_default(args) { verified(args)? } else { Verification::default() };
+    write_junit(args, &audited, &verification)?;
     if is_default(args) {
-        under_laws(args, shape, &audited, &again)?;
+        under_laws(args, shape, &audited, &verification)?;
     } else {
         tell(args, shape, &audited);
     }
-    let broken = !again.objections.is_empty()
+    let broken = !verification.objections.is_empty()
         || audited.findings.iter().any(|f| !f.verdict.holds() && f.rule.severity == Severity::Error);
     Ok(if broken { Exit::Negative } else { Exit::Ok })
 }
 
 /// Writes the findings for a build server, with `--junit`.
-fn write_junit(args: &AuditArgs, audited: &Audited, again: &Again) -> Result<(), Failure> {
+fn write_junit(args: &AuditArgs, audited: &Audited, verification: &Verification) -> Result<(), Failure> {
     if let Some(path) = &args.junit {
         if path.canonicalize().is_ok_and(|target| args.log.canonicalize().is_ok_and(|log| log == target)) {
             return Err(Failure::usage(format!("--junit would overwrite the log {}", path.display())));
         }
         write_atomically(
             &std::path::absolute(path).fails(Exit::Usage)?,
-            audit_junit(&args.log.display().to_string(), audited, again).as_bytes(),
+            audit_junit(&args.log.display().to_string(), audited, verification).as_bytes(),
         )
         .map_err(|e| Failure::usage(format!("cannot write {}: {e}", path.display())))?;
     }
@@ -182,7 +184,7 @@ fn is_default(args: &AuditArgs) -> bool {
 
 /// Prints the audit of a run's own decisions. A field that no event has is not a warning here: some guards were never
 /// evaluated. Only a run without any decision cannot be audited.
-fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, again: &Again) -> Result<(), Failure> {
+fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, verification: &Verification) -> Result<(), Failure> {
     let log = args.log.display().to_string();
     let mut missing = audited.findings.iter().flat_map(|finding| &finding.warnings);
     if missing.any(|warning| warning.starts_with("no record has a field `on.at`")) {
@@ -191,17 +193,17 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, again: &Again) 
     for warning in &audited.warnings {
         advice(&format!("warning: {log}: {warning}"));
     }
-    for what in &again.open {
+    for what in &verification.unverified {
         advice(&format!("warning: {log}: not computed again: {what}"));
     }
     match args.format {
         Format::Text => {
-            result(&(objections_text(again) + &laws_text(&log, audited)));
+            result(&(objections_text(verification) + &laws_text(&log, audited)));
         }
         Format::Json => {
             let mut object = audit_json(&log, shape.name(), audited);
-            object["objections"] = json!(again.objections);
-            object["not_computed_again"] = json!(again.open);
+            object["objections"] = json!(verification.objections);
+            object["not_computed_again"] = json!(verification.unverified);
             json_line(&object);
         }
     }
@@ -209,28 +211,35 @@ fn under_laws(args: &AuditArgs, shape: Shape, audited: &Audited, again: &Again) 
 }
 
 /// What a run's journal says and does not follow from it. One that cannot be read is an error: nobody knows.
-fn computed_again(args: &AuditArgs) -> Result<Again, Failure> {
+fn verified(args: &AuditArgs) -> Result<Verification, Failure> {
     let journal = if args.log.is_dir() { args.log.join("journal.jsonl") } else { args.log.clone() };
     if !journal.is_file() {
-        return Ok(Again { open: vec!["all of it: it is not a file".to_owned()], ..Again::default() });
+        return Ok(Verification {
+            unverified: vec!["all of it: it is not a file".to_owned()],
+            ..Verification::default()
+        });
     }
     let kept = journal.parent().map(|folder| folder.join("artifacts")).filter(|dir| dir.is_dir());
     let store = kept.map(|dir| ArtifactStore::open(&dir)).transpose().map_err(|e| Failure::usage(e.to_string()))?;
     let (events, rest) = crate::journal::read_with_rest(&journal).map_err(|e| Failure::usage(e.to_string()))?;
-    let mut again = again(&events, store.as_ref());
+    let mut verification = verify(&events, store.as_ref());
     // A journal without its folder has no files beside it.
     let root = journal.parent().filter(|root| root.join("history").is_dir() || root.join("artifacts").is_dir());
     if let Some(root) = root {
-        let view = RunView::of(&events);
+        let view = RunView::from_entries(&events);
         let event = events.last().map_or(0, |event| event.seq);
         let changed = changed_files(root, &view, &events).into_iter();
-        again.objections.extend(changed.map(|text| Objection { about: "artifact", event, text }));
+        verification.objections.extend(changed.map(|text| Objection { about: "artifact", event, text }));
     }
     if rest > 0 {
         let last = events.len();
-        again.open.push(format!("events {} to {}, a group that was not written to its end", last + 1, last + rest));
+        verification.unverified.push(format!(
+            "events {} to {}, a group that was not written to its end",
+            last + 1,
+            last + rest
+        ));
     }
-    Ok(again)
+    Ok(verification)
 }
 
 fn tell(args: &AuditArgs, shape: Shape, audited: &Audited) {

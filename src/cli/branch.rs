@@ -39,13 +39,14 @@ pub(super) async fn begin(
     };
     let (module, cfg, informal) = (text(file::MODULE)?, text(file::CFG)?, text(file::INFORMAL)?);
     let is_edited = |name: &str| edited.iter().any(|e| e == name);
-    let flawed = parent.outcome == Outcome::FlawFound.name() || parent.open.iter().any(Feedback::is_confirmed_flaw);
+    let flawed =
+        parent.outcome == Outcome::FlawFound.name() || parent.open_feedback.iter().any(Feedback::is_confirmed_flaw);
     let by_hand = flawed && !repair && is_corrected(run, parent, &artifacts)?;
     if flawed && !repair && !by_hand {
         return Err(confirmed_flaw(parent));
     }
 
-    let mut accepted = (parent.standing.parses, parent.standing.parses);
+    let mut accepted = (parent.rank.parses, parent.rank.parses);
     let mut covers = coverage_before(parent);
     if is_edited(file::MODULE) || is_edited(file::CFG) {
         // A person's module becomes the source that everything later starts from.
@@ -85,7 +86,7 @@ pub(super) async fn begin(
         repaired: parent.repaired || (flawed && repair),
     };
     let state = State::branch(node, carried);
-    if state.position != Position::At(node) {
+    if state.position != Position::Node(node) {
         let has_source = artifacts.contains_key(file::SOURCE);
         return Err(lacking(from, node, carried, has_source));
     }
@@ -97,7 +98,7 @@ pub(super) async fn begin(
         artifacts,
         edited,
         // Whoever corrects the specification by hand says that the flaw was never the protocol's: nobody is to mend it.
-        feedback: parent.open.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
+        feedback: parent.open_feedback.iter().filter(|f| !(by_hand && f.is_confirmed_flaw())).cloned().collect(),
         changed,
     };
     begin_branch(run, &branch, Kind::Choice).map_err(|e| run_failure(&e))?;
@@ -202,7 +203,7 @@ fn lacking(from: &str, node: NodeName, carried: Carried, has_source: bool) -> Fa
         _ => "informal specification",
     };
     let begins = |s: &NodeName| {
-        State::branch(*s, carried).position == Position::At(*s) && (*s <= NodeName::Formalize || has_source)
+        State::branch(*s, carried).position == Position::Node(*s) && (*s <= NodeName::Formalize || has_source)
     };
     let instead = NodeName::ALL.into_iter().rev().filter(|s| *s < node).find(begins).unwrap_or(NodeName::InformalSpec);
     Failure::usage(format!("{from} has no {missing}, so a branch cannot begin at {node}"))

@@ -18,7 +18,7 @@ use crate::journal::{JournalError, LockError, Sha, StoreError};
 use crate::llm::Recording;
 use crate::nodes::{Crew, Desk, Shelf};
 use crate::pipeline::{
-    self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunError, StopReason, Surroundings, WatchError, drive,
+    self, MAX_CANDIDATES, Outcome, PromptInUse, Run, RunEnvironment, RunError, StopReason, WatchError, drive,
 };
 use crate::process::Cancel;
 use crate::prompt::{PromptLibrary, Template};
@@ -117,7 +117,7 @@ pub(super) fn prompts_in_use(prompts: &PromptLibrary) -> BTreeMap<String, Prompt
 /// Opens the run folder with everything that watches it.
 pub(super) fn open(out: &Path, display: &Arc<Display>) -> Result<Run, Failure> {
     let watcher = display.clone();
-    let surroundings = Surroundings {
+    let surroundings = RunEnvironment {
         clock: clock(),
         observer: Some(Box::new(move |event| watcher.event(event))),
         crash: crash_point()?,
@@ -195,8 +195,11 @@ pub(super) async fn forge(
 
 /// Brings the visible files in line with the journal, and tells which of them are not what the run made.
 pub(super) fn show_files(run: &Run, display: &Display) -> Result<(), Failure> {
-    let approved =
-        run.view().finished.is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
+    let approved = run
+        .view()
+        .finished
+        .as_ref()
+        .is_some_and(|f| matches!(f.outcome, Outcome::Approved | Outcome::ApprovedRepaired));
     let not_this = if approved { "; it is not what was approved" } else { "" };
     for path in pipeline::reconcile(run).map_err(|e| run_failure(&e))? {
         display.note(&format!("{} was edited by hand and was left as it is{not_this}", path.display()));

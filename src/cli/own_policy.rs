@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::forge::run_failure;
 use super::provider::refuse_secrets;
 use crate::files;
-use crate::pipeline::{AdmissionError, Admitted, Idle, Run, Stored, admit};
+use crate::pipeline::{AdmissionError, Admitted, Run, Stored, admit};
 use crate::report::counted;
 
 /// A policy that can govern a run.
@@ -18,14 +18,13 @@ pub(super) struct OwnPolicy {
 }
 
 impl OwnPolicy {
-    /// Reads it, and finds out what is wrong with it in a run in which these are idle: nothing has been made or paid for
-    /// yet.
-    pub(super) fn read(path: &Path, idle: &Idle) -> Result<Self, Failure> {
+    /// Reads it, and refuses a policy that cannot govern a run before anything is made or paid for.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let cannot = |e: &dyn std::fmt::Display| Failure::usage(format!("{name}: {e}"));
         let text = read(path).map_err(|e| cannot(&e).hint("--policy takes a file of rules"))?;
         refuse_secrets(&name, &text)?;
-        let rules = admit(&text, idle).map_err(|e| cannot(&e).hint(advice(&e)))?;
+        let rules = admit(&text).map_err(|e| cannot(&e).hint(advice(&e)))?;
         if rules.not_compared() > 0 {
             let pairs = counted(rules.not_compared(), "pair");
             super::progress::advice(&format!(
@@ -61,9 +60,6 @@ fn advice(error: &AdmissionError) -> &'static str {
         }
         AdmissionError::Contradicts { .. } => {
             "`tlaforge policy show` prints the laws; a rule of `severity = \"warning\"` may contradict them, and is reported"
-        }
-        AdmissionError::Idle { .. } => {
-            "run with what it needs, or give the rule `severity = \"warning\"`: then it is reported and forbids no approval"
         }
         AdmissionError::Together { .. } => {
             "leave one of them out, or give it `severity = \"warning\"`: then it is reported and forbids no approval"

@@ -84,8 +84,8 @@ fn text(laws: &[Law]) -> String {
         let _ = writeln!(out, "{} ({})\n    {}\n    {}", law.name, law.owners.join(", "), law.words, law.formula);
     }
     out.push_str(
-        "\n`@A.x` is `x` as lifeline A last said it, as far as the owner could know; `says.…` is what a node publishes \
-         when it has worked,\n`on.…` what a row is decided on (both stand in the journal). `tlaforge audit RUN --policy \
+        "\n`@A.x` is `x` as lifeline A last said it, as far as the owner could know; `claims.…` is what a node publishes \
+         when it has worked,\n`routing.…` what a row is decided on (both stand in the journal). `tlaforge audit RUN --policy \
          default` asks a journal again.\n",
     );
     out

@@ -43,7 +43,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         return Err(run_failure(&RunError::NoRun { folder: args.folder.clone() }));
     }
     let events = crate::journal::read(&args.folder.join("journal.jsonl")).fails(Exit::Usage)?;
-    let view = RunView::of(&events);
+    let view = RunView::from_entries(&events);
     for changed in changed_files(&args.folder, &view, &events) {
         advice(&format!("warning: {}: {changed}", args.folder.display()));
     }
@@ -70,14 +70,14 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
                 "outcome": view.finished.as_ref().map(|f| f.outcome),
                 "finished": view.finished,
                 "revisions": view.revisions,
-                "other_concerns": view.other_concerns,
-                "spent": view.spent,
+                "other_concerns": view.specification.other_concerns,
+                "spent": view.spending.by_lifeline,
                 "spent_total": view.spent_total(),
                 "policy": view.settings.policy,
-                "violations": view.violations,
-                "interventions": view.interventions,
-                "predictions": view.predictions,
-                "flaw": view.review.as_ref().and_then(|r| r.flaw.as_ref()),
+                "violations": view.policy_log.violations,
+                "interventions": view.policy_log.interventions,
+                "predictions": view.policy_log.predictions,
+                "flaw": view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref()),
                 "objective": report::objective_json(&view),
                 "documents": view.settings.docs,
                 "skipped": view.settings.skipped,

@@ -21,7 +21,7 @@ use super::surroundings::cancel_on_signals;
 use super::trust::{make_absolute, trust_journal};
 use crate::config::{self, Layer, Settings};
 use crate::exit::Exit;
-use crate::pipeline::{self, Idle, Outcome, PromptInUse, Rules, Run, RunError, RunView};
+use crate::pipeline::{self, Outcome, PromptInUse, Rules, Run, RunError, RunView};
 use crate::report::summary;
 
 pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
@@ -38,16 +38,13 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
             .hint("remove its journal.jsonl and begin again: tlaforge run DOCS --out DIR"));
     }
     let objective = objective::read(args.forge.objective.as_deref())?;
-    let (recorded, flags) = (recorded(&view.settings.surroundings)?, args.forge.layer());
+    let (recorded, flags) = (recorded(&view.settings.command_line)?, args.forge.layer());
     let mut settings = settings_of(&recorded, &flags)?;
     known(&settings.provider)?;
     make_absolute(&mut settings);
     let config::Settings { max_revisions, repair, strengthen, .. } = settings;
     let rules = Rules { max_revisions, repair, strengthen, ..view.settings.rules };
-    // Of a run that does not go on, nobody is asked for anything.
-    let is_over = args.from.is_none() && view.finished.as_ref().is_some_and(|f| f.outcome != Outcome::Stopped);
-    let idle = if is_over { Idle::default() } else { Idle::from(&view, strengthen, settings.candidates) };
-    let policy = args.forge.policy.as_deref().map(|path| OwnPolicy::read(path, &idle)).transpose()?;
+    let policy = args.forge.policy.as_deref().map(|path| OwnPolicy::read(path)).transpose()?;
     let drafted = view.artifact(pipeline::file::SOURCE).is_some();
     if args.forge.candidates.is_some_and(|n| n > 1) && drafted {
         display.note(
@@ -78,7 +75,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     };
     if let Some(from) = &args.from {
         trust_journal(&recorded, &flags, &settings)?;
-        let answers = answers(&settings, &view.settings.surroundings)?;
+        let answers = answers(&settings, &view.settings.command_line)?;
         let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
         let mut changed = changed(&equipment)?;
         changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
@@ -114,7 +111,7 @@ pub(super) async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Ok(status(finished.outcome, finished.reason));
     }
     trust_journal(&recorded, &flags, &settings)?;
-    let answers = answers(&settings, &view.settings.surroundings)?;
+    let answers = answers(&settings, &view.settings.command_line)?;
     let equipment = desk(&settings, answers, run.root(), &display, cancel_on_signals()).await?;
     let mut changed = changed(&equipment)?;
     changed.policy = policy.map(|policy| policy.govern(&run)).transpose()?;
@@ -134,7 +131,7 @@ fn ahead<'a>(view: &'a RunView, from: Option<&str>, max_revisions: u32) -> Resul
             view,
             parent: view.parent,
             next: view.rev,
-            revisions: whole.saturating_sub(view.state.place),
+            revisions: whole.saturating_sub(view.state.branch_index),
         },
     })
 }

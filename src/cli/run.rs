@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::journal::RunLock;
 use crate::monitor::RunObjective;
-use crate::pipeline::{self, Idle, Interface, Outcome, Rules, Run, RunView};
+use crate::pipeline::{self, Interface, Outcome, Rules, Run, RunView};
 use crate::process::Cancel;
 use crate::prompt::{Documents, Exemplar, read_documents, read_exemplars};
 use crate::report::skipped_lines;
@@ -99,8 +99,7 @@ pub(super) async fn set_up(
     cancel: Cancel,
 ) -> Result<(Run, Equipment), Failure> {
     refuse_existing(&job.out)?;
-    let idle = Idle::of(settings.strengthen, settings.candidates);
-    let policy = job.policy.as_deref().map(|path| OwnPolicy::read(path, &idle)).transpose()?;
+    let policy = job.policy.as_deref().map(|path| OwnPolicy::read(path)).transpose()?;
     let documents = match job.docs {
         Docs::At(path) if is_folder_of(&job.out, &path) => {
             return Err(Failure::usage(format!(
@@ -165,7 +164,7 @@ pub(super) async fn set_up(
         exemplars: Vec::new(),
         prompts: prompts_in_use(&desk.prompts),
         policy: None,
-        surroundings: surroundings(settings, &equipment),
+        command_line: surroundings(settings, &equipment),
     };
     for document in &documents.files {
         started.docs.push(keep(&document.path, &document.text)?);
@@ -204,7 +203,7 @@ fn refuse_existing(out: &Path) -> Result<(), Failure> {
         // Killed within its first line: nothing was begun.
         return refuse_strangers(out);
     }
-    let view = RunView::of(&events);
+    let view = RunView::from_entries(&events);
     Err(occupied(out, &view))
 }
 

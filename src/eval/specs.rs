@@ -77,7 +77,7 @@ fn told(root: &Path) -> Result<Option<Told>, SpecsError> {
         remedy: "restore the journal, or copy Spec.tla and Spec.cfg into a folder of their own",
     };
     let entries = journal::read(&file).map_err(|e| trouble(e.to_string()))?;
-    let view = RunView::of(&entries);
+    let view = RunView::from_entries(&entries);
     Ok(Some(Told {
         outcome: view.finished.as_ref().map(|finished| finished.outcome),
         revisions: view.revisions.len(),

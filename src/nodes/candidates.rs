@@ -15,9 +15,9 @@ use super::{formalize, generate_invariants, model_check, validate};
 use crate::journal::{Kind, Sha};
 use crate::llm::LlmError;
 use crate::pipeline::{
-    Acceptance, Attempt, Candidate, CandidateFinished, CandidateReceived, CandidateStarted, Chosen, Entry, Errands,
-    Event, Facts, Feedback, GivenUp, Halt, LeadersNamed, NodeError, NodeName, Product, QuickCheck, RunError, RunEvent,
-    RunView, Stage, Standing, StopReason, best, file, leaders, lifeline_of,
+    AbandonedCandidate, Acceptance, Attempt, BackgroundTasks, Candidate, CandidateFinished, CandidateReceived,
+    CandidateStarted, Chosen, Entry, Event, Facts, Feedback, Halt, LeadersSelected, NodeError, NodeName, Product,
+    QuickCheck, RevisionRank, RunError, RunEvent, RunView, Stage, StopReason, best, file, leaders, lifeline_of,
 };
 use crate::tla::semantic::smallest_constants;
 use crate::tla::{Cfg, CheckOutcome, Reached, Verdict, Violation, ViolationKind};
@@ -63,7 +63,7 @@ struct Contest<'a, 'run> {
     desk: &'run Desk,
     view: &'a RunView,
     attempt: &'a Attempt<'run>,
-    errands: &'a Errands<'run>,
+    tasks: &'a BackgroundTasks<'run>,
     /// How many were to be drafted when it began.
     of: u32,
 }
@@ -72,21 +72,21 @@ pub(super) async fn perform<'run>(
     desk: &'run Desk,
     view: &RunView,
     attempt: &Attempt<'run>,
-    errands: &Errands<'run>,
+    tasks: &BackgroundTasks<'run>,
 ) -> Result<Product, NodeError> {
     if let Some(chosen) = attempt.recall(RunEvent::try_as_candidate_chosen_ref) {
         let winner = received(attempt, chosen.chosen, None).ok_or_else(|| unknown(chosen.chosen))?;
         return Ok(product(&winner));
     }
     let begun = view.candidates.get(&view.rev).cloned().unwrap_or_default();
-    let of = if begun.of == 0 { view.settings.candidates } else { begun.of };
+    let of = if begun.total == 0 { view.settings.candidates } else { begun.total };
     let mut drafts = begun.begun();
-    let named = attempt.recall(RunEvent::try_as_leaders_named_ref);
+    let named = attempt.recall(RunEvent::try_as_leaders_selected_ref);
     if named.is_none() {
         drafts.extend(1..=of);
     }
     let drafts: Vec<u32> = drafts.into_iter().collect();
-    let contest = Contest { desk, view, attempt, errands, of };
+    let contest = Contest { desk, view, attempt, tasks, of };
     let mut all = match named {
         // Candidates that had not finished by then do not count.
         Some(named) => {
@@ -98,8 +98,8 @@ pub(super) async fn perform<'run>(
     if leaders.len() > 1 {
         if named.is_none() {
             let received = all.iter().map(|one| one.candidate).collect();
-            let named = LeadersNamed { leaders: leaders.clone(), received };
-            attempt.record(Kind::Choice, RunEvent::LeadersNamed(named))?;
+            let named = LeadersSelected { leaders: leaders.clone(), received };
+            attempt.record(Kind::Choice, RunEvent::LeadersSelected(named))?;
         }
         for further in contest.gather(&leaders, Stage::Properties, &all.clone()).await? {
             all.retain(|one| one.candidate != further.candidate);
@@ -112,7 +112,7 @@ pub(super) async fn perform<'run>(
     let (winner, by) = best(compared).ok_or_else(|| unknown(0))?;
     let chosen = Chosen {
         chosen: winner.candidate,
-        by,
+        criterion: by,
         received: all.iter().map(|one| (one.candidate, one.points())).collect(),
         missing: drafts.iter().copied().filter(|number| is_missing(*number, &all, &leaders)).collect(),
         why: why(winner, &all),
@@ -268,18 +268,18 @@ impl Contest<'_, '_> {
             own.taken_before.extend(taken_of(self.attempt, number, &one.answer)?);
         }
         let here = self.attempt.run.view();
-        if here.candidates.get(&here.rev).is_none_or(|all| !all.open.contains(&number)) {
-            let started = CandidateStarted { candidate: number, of: self.of };
+        if here.candidates.get(&here.rev).is_none_or(|all| !all.unfinished.contains(&number)) {
+            let started = CandidateStarted { candidate: number, total: self.of };
             let (kind, event) = match stage {
                 Stage::Formalization => (Kind::Act, RunEvent::CandidateStarted(started)),
-                Stage::Properties => (Kind::Recv, RunEvent::LeaderTold(started)),
+                Stage::Properties => (Kind::Recv, RunEvent::LeaderNotified(started)),
             };
             let begins = own.event(kind, event);
             own.run.append(vec![begins.received_from(self.attempt.lifeline)])?;
         }
         let way = Way { desk: self.desk, view: self.view.clone(), is_late, tell };
         let span = info_span!("candidate", number, ?stage);
-        self.errands.send(Box::pin(way.go(own, drafted).instrument(span)));
+        self.tasks.spawn(Box::pin(way.go(own, drafted).instrument(span)));
         Ok(())
     }
 }
@@ -314,7 +314,7 @@ impl<'run> Way<'run> {
             };
             let seconds = |entry: &Entry| Some(entry.event.try_as_answer_received_ref()?.seconds);
             one.seconds = attempt.run.find_last(attempt.lifeline, seconds).unwrap_or(0.0);
-            let finished = CandidateFinished { says: one.claims(), candidate: one.clone() };
+            let finished = CandidateFinished { claims: one.claims(), candidate: one.clone() };
             attempt.record(Kind::Send, RunEvent::CandidateFinished(Box::new(finished)))?;
             Ok(one)
         };
@@ -331,8 +331,8 @@ impl<'run> Way<'run> {
                     |entry: &Entry| Some((entry.rev, entry.event.try_as_answer_received_ref()?.artifact.clone()));
                 let answered = attempt.run.find_last(attempt.lifeline, answer);
                 let answer = answered.filter(|(rev, _)| *rev == attempt.rev).map(|(_, answer)| answer);
-                let given_up = GivenUp { candidate: number, why: halt.message.clone(), answer };
-                attempt.record(Kind::Act, RunEvent::CandidateGivenUp(given_up))?;
+                let given_up = AbandonedCandidate { candidate: number, why: halt.message.clone(), answer };
+                attempt.record(Kind::Act, RunEvent::CandidateAbandoned(given_up))?;
                 Word::Halted(number, halt)
             }
         };
@@ -355,7 +355,7 @@ impl<'run> Way<'run> {
             properties: None,
             cfg: None,
             quick: None,
-            standing: None,
+            rank: None,
             step: None,
             seconds: 0.0,
             why: answered.feedback.first().map(|open| open.text.clone()),
@@ -363,13 +363,13 @@ impl<'run> Way<'run> {
         if one.source.is_none() {
             return Ok(one);
         }
-        self.view = self.view.as_if(answered);
+        self.view = self.view.advanced_by(&answered);
         let validated = validate::perform(self.desk, &self.view, attempt).await?;
         match &validated.facts {
             Facts::Rejected { diagnostics } => one.why = Some(diagnostics_text(diagnostics)),
             _ => {
                 one.module = validated.artifacts.get(file::VALIDATED).cloned();
-                self.view = self.view.as_if(validated);
+                self.view = self.view.advanced_by(&validated);
                 match self.quick_check(attempt).await? {
                     Ok(quick) => one.quick = Some(quick),
                     Err(why) => one.why = Some(format!("accepted, and not checked: {why}")),
@@ -382,7 +382,7 @@ impl<'run> Way<'run> {
     /// The accepted module, with small values for its constants and without properties: whether it can be evaluated, moves
     /// and does not get stuck. Where no values are known, why not.
     async fn quick_check(&self, attempt: &Attempt<'_>) -> Result<Result<QuickCheck, String>, NodeError> {
-        if let Some(quick) = attempt.recall(RunEvent::try_as_quickly_checked_ref) {
+        if let Some(quick) = attempt.recall(RunEvent::try_as_quick_check_finished_ref) {
             return Ok(Ok(quick.clone()));
         }
         let text = current(&self.view, attempt, file::VALIDATED)?.unwrap_or_default();
@@ -403,7 +403,7 @@ impl<'run> Way<'run> {
         let request = CheckRequest { spec, cfg_text, cfg };
         let checked = self.desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
         let quick = summed_up(&checked.outcome, constants, attempt.keep(&checked.output)?);
-        attempt.record(Kind::Act, RunEvent::QuicklyChecked(quick.clone()))?;
+        attempt.record(Kind::Act, RunEvent::QuickCheckFinished(quick.clone()))?;
         Ok(Ok(quick))
     }
 
@@ -419,14 +419,14 @@ impl<'run> Way<'run> {
             feedback: Vec::new(),
             facts: Facts::Nothing,
         };
-        self.view = self.view.as_if(product(&drafted)).as_if(validated);
+        self.view = self.view.advanced_by(&product(&drafted)).advanced_by(&validated);
         let merged = generate_invariants::perform(self.desk, &self.view, attempt).await?;
         let named = |name: &str| merged.artifacts.get(name).cloned();
         let mut one = Candidate {
             stage: Stage::Properties,
             properties: named(generate_invariants::ANSWER),
             cfg: named(file::CFG),
-            standing: Some(Standing::default()),
+            rank: Some(RevisionRank::default()),
             ..drafted
         };
         if merged.event != Event::Merged(Acceptance::Accepted) {
@@ -434,16 +434,16 @@ impl<'run> Way<'run> {
             return Ok(one);
         }
         one.module = named(file::MODULE).or(one.module);
-        self.view = self.view.as_if(merged);
+        self.view = self.view.advanced_by(&merged);
         let checked = model_check::perform(self.desk, &self.view, attempt).await?;
         let output = checked.artifacts.get(file::OUTPUT).cloned();
         let check = |entry: &Entry| entry.event.try_as_check_finished_ref().map(|check| (**check).clone());
         let record = attempt.run.find_last(attempt.lifeline, check).ok_or_else(|| unknown(number))?;
         let outcome = record.outcome.clone();
         one.quick = output.map(|output| summed_up(&outcome, outcome.bounds.constants.clone(), output));
-        self.view.checks.insert(self.view.rev, record);
-        self.view.standing = standing(&self.view, &outcome);
-        one.standing = Some(self.view.standing);
+        self.view.set_check(record);
+        self.view.reviews.rank = rank(&self.view, &outcome);
+        one.rank = Some(self.view.reviews.rank);
         one.step = self.view.step_here();
         Ok(one)
     }
@@ -482,17 +482,17 @@ fn summed_up(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output
 }
 
 /// How a candidate with properties compares, before any review.
-fn standing(view: &RunView, outcome: &CheckOutcome) -> Standing {
+fn rank(view: &RunView, outcome: &CheckOutcome) -> RevisionRank {
     let reached = |reached: &Reached| matches!(reached, Reached::Yes { .. });
     let has_witnesses = !outcome.witnesses.is_empty() && outcome.witnesses.iter().all(|w| reached(&w.reached));
     let covered = view.covered_requirements().iter().filter(|r| !r.covered_by.is_empty()).count();
-    Standing {
+    RevisionRank {
         parses: true,
         not_vacuous: outcome.moved() && has_witnesses && covered > 0,
         holds: matches!(outcome.verdict, Verdict::Holds),
         inconclusive: matches!(outcome.verdict, Verdict::Inconclusive { .. }),
         covered,
-        ..Standing::default()
+        ..RevisionRank::default()
     }
 }
 

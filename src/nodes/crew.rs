@@ -6,7 +6,7 @@ use super::{
     validate,
 };
 use crate::llm::LlmError;
-use crate::pipeline::{Attempt, Errands, Halt, Job, NodeName, Nodes, RunView, StopReason, Working};
+use crate::pipeline::{Activity, Attempt, BackgroundTasks, Halt, NodeFuture, NodeName, Nodes, RunView, StopReason};
 
 /// All six nodes and the second reader, at one desk.
 pub struct Crew {
@@ -17,24 +17,24 @@ pub struct Crew {
 impl Nodes for Crew {
     fn perform<'a, 'run: 'a>(
         &'run self,
-        job: Job,
+        job: Activity,
         view: &'a RunView,
         attempt: &'a Attempt<'run>,
-        errands: &'a Errands<'run>,
-    ) -> Working<'a> {
+        tasks: &'a BackgroundTasks<'run>,
+    ) -> NodeFuture<'a> {
         let desk = &self.desk;
-        let work: Working<'a> = match job {
-            Job::At(NodeName::InformalSpec) => Box::pin(informal_spec::perform(desk, view, attempt)),
-            Job::At(NodeName::Formalize) if candidates::are_due(view, attempt) => {
-                Box::pin(candidates::perform(desk, view, attempt, errands))
+        let work: NodeFuture<'a> = match job {
+            Activity::Node(NodeName::InformalSpec) => Box::pin(informal_spec::perform(desk, view, attempt)),
+            Activity::Node(NodeName::Formalize) if candidates::are_due(view, attempt) => {
+                Box::pin(candidates::perform(desk, view, attempt, tasks))
             }
-            Job::At(NodeName::Formalize) => Box::pin(formalize::perform(desk, view, attempt)),
-            Job::At(NodeName::Validate) => Box::pin(validate::perform(desk, view, attempt)),
-            Job::At(NodeName::GenerateInvariants) => Box::pin(generate_invariants::perform(desk, view, attempt)),
-            Job::At(NodeName::ModelCheck) => Box::pin(model_check::perform(desk, view, attempt)),
-            Job::At(NodeName::Review) => Box::pin(review::perform(desk, view, attempt)),
-            Job::SecondReading => Box::pin(second_reading::perform(desk, view, attempt)),
-            Job::Mutants => Box::pin(strengthen::perform(desk, view, attempt)),
+            Activity::Node(NodeName::Formalize) => Box::pin(formalize::perform(desk, view, attempt)),
+            Activity::Node(NodeName::Validate) => Box::pin(validate::perform(desk, view, attempt)),
+            Activity::Node(NodeName::GenerateInvariants) => Box::pin(generate_invariants::perform(desk, view, attempt)),
+            Activity::Node(NodeName::ModelCheck) => Box::pin(model_check::perform(desk, view, attempt)),
+            Activity::Node(NodeName::Review) => Box::pin(review::perform(desk, view, attempt)),
+            Activity::SecondReading => Box::pin(second_reading::perform(desk, view, attempt)),
+            Activity::Mutants => Box::pin(strengthen::perform(desk, view, attempt)),
         };
         Box::pin(async move {
             let Some(left) = desk.caller.left() else { return work.await };

@@ -13,7 +13,7 @@ use crate::journal::{Kind, Sha, write_atomically};
 use crate::llm::{Answer, Caller, FailureKind, FileRead, LlmError, Note, Place, Request, RequestKey, Usage, Used};
 use crate::pipeline::{
     AnswerFacts, AnswerLabels, AnswerNormalised, AnswerReceived, Attempt, CallFailed, Halt, ModelSwitched, NodeError,
-    NodeName, PartLeftOut, ReadRefused, RequestSent, RunError, RunEvent, RunView, StopReason,
+    NodeName, ReadRefused, RequestPartOmitted, RequestSent, RunError, RunEvent, RunView, StopReason,
 };
 use crate::process::Cancel;
 use crate::prompt::{PromptError, PromptLibrary, Readable, index_path};
@@ -126,7 +126,7 @@ impl Desk {
     pub(super) async fn ask(&self, view: &RunView, ask: Ask<'_>) -> Result<Reply, NodeError> {
         let attempt = ask.attempt;
         let decided = attempt.recall(|event| match event {
-            RunEvent::AnswerTaken(a) if a.purpose == ask.purpose => Some((&a.artifact, &a.provider, &a.reads)),
+            RunEvent::AnswerAccepted(a) if a.purpose == ask.purpose => Some((&a.artifact, &a.provider, &a.reads)),
             _ => None,
         });
         let offered = || {
@@ -137,7 +137,7 @@ impl Desk {
         };
         let received = || {
             attempt.recall(|event| match event {
-                RunEvent::AnswerReceived(a) if a.purpose == ask.purpose && a.held.is_none() => {
+                RunEvent::AnswerReceived(a) if a.purpose == ask.purpose && a.pending_answer.is_none() => {
                     Some((&a.artifact, &a.provider, &a.reads))
                 }
                 _ => None,
@@ -251,7 +251,7 @@ impl Desk {
         let estimated = self.caller.estimate(&request, &answer);
         let sha = attempt.keep(&answer.text)?;
         let facts = facts_of(&answer, &sha);
-        let (told, held) = match seen {
+        let (answer_facts, pending_answer) = match seen {
             Seen::AtOnce => (Some(facts), None),
             Seen::IfTaken => (None, Some(facts)),
         };
@@ -267,8 +267,8 @@ impl Desk {
             estimated,
             stale: answer.stale,
             reads: answer.reads.clone(),
-            told,
-            held,
+            answer: answer_facts,
+            pending_answer,
             seconds: started.elapsed().as_secs_f64(),
             request_ids: answer.request_ids,
         };
@@ -323,7 +323,9 @@ impl Desk {
                 Note::Switched(models) => {
                     (Kind::Choice, RunEvent::ModelSwitched(ModelSwitched { purpose, request, models }))
                 }
-                Note::LeftOut(left_out) => (Kind::Act, RunEvent::LeftOut(PartLeftOut { purpose, request, left_out })),
+                Note::LeftOut(left_out) => {
+                    (Kind::Act, RunEvent::RequestPartOmitted(RequestPartOmitted { purpose, request, left_out }))
+                }
             };
             trouble = trouble.take().or(attempt.record(kind, event).err());
         };
@@ -434,7 +436,7 @@ fn note_refused(attempt: &Attempt<'_>, paths: &[String]) -> Result<(), RunError>
 /// What was read of an answer; what had to be set aside for that is journaled.
 pub(super) fn as_read<T>(attempt: &Attempt<'_>, read: Readable<T>) -> Result<T, NodeError> {
     if !read.normalised.is_empty() && !attempt.has(RunEvent::is_answer_normalised) {
-        let normalised = AnswerNormalised { what: read.normalised };
+        let normalised = AnswerNormalised { removed: read.normalised };
         attempt.record(Kind::Act, RunEvent::AnswerNormalised(normalised))?;
     }
     Ok(read.value)

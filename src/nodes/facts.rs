@@ -10,8 +10,8 @@ use super::workspace::diagnostics_text;
 use crate::journal::Sha;
 use crate::llm::FileRead;
 use crate::pipeline::{
-    ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, Citation, FlawFacts, Judgement, Review, RunView, Standing,
-    WitnessState,
+    ApprovalClause, ApprovalFacts, CfgEntry, CheckRecord, Citation, FlawFacts, Judgement, Review, RevisionRank,
+    RunView, WitnessState,
 };
 use crate::prompt::{Document, changes};
 use crate::tla::semantic::{impure_operators, redefined_operators};
@@ -99,14 +99,14 @@ impl<'a> Subject<'a> {
             check.map(|c| c.invariants.iter().chain(&c.properties).collect()).unwrap_or_default();
         let checked: Vec<&String> = check.map(|c| c.checked_names().collect()).unwrap_or_default();
         // A number that no requirement has covers nothing.
-        let exists = |id: &String| self.view.requirements.iter().any(|r| r.id == *id);
+        let exists = |id: &String| self.view.specification.requirements.iter().any(|r| r.id == *id);
         // Where a step is always possible, the absence of a deadlock shows nothing.
         let deadlock_checked = check.is_some_and(|c| c.bounds.deadlock_checked && c.bounds.always_enabled.is_empty());
         let asserts = check.is_some() && self.view.check().is_some_and(CheckRecord::asserts);
         let is_checked = |name: &String| {
             checked.contains(&name) || (deadlock_checked && name == DEADLOCK) || (asserts && name == ASSERTION)
         };
-        let covers = |name: &String| self.view.covers.get(name).is_some_and(|ids| ids.iter().any(exists));
+        let covers = |name: &String| self.view.specification.covers.get(name).is_some_and(|ids| ids.iter().any(exists));
         let constantly_true = match (&self.module, &self.cfg) {
             (Some(module), Some(cfg)) => listed
                 .iter()
@@ -192,7 +192,7 @@ impl<'a> Subject<'a> {
         });
         let name = violated.and_then(Violation::property);
         let trace = check.and_then(|c| c.trace.as_ref());
-        let covering = name.and_then(|name| self.view.covers.get(name));
+        let covering = name.and_then(|name| self.view.specification.covers.get(name));
         let property = name.filter(|name| name.eq_ignore_ascii_case(&flaw.property)).unwrap_or(&flaw.property);
         let temporal = violated.is_some_and(|v| matches!(v.kind, ViolationKind::Property | ViolationKind::Deadlock));
         let cited = |citation: &Option<Citation>| {
@@ -212,8 +212,8 @@ impl<'a> Subject<'a> {
         FlawFacts {
             described: true,
             property: property.to_owned(),
-            covers_the_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
-                && self.view.requirements.iter().any(|r| r.id == flaw.requirement),
+            covers_requirement: covering.is_some_and(|ids| ids.contains(&flaw.requirement))
+                && self.view.specification.requirements.iter().any(|r| r.id == flaw.requirement),
             property_unchanged: changed_since.as_ref().is_some_and(Vec::is_empty),
             changed_since: changed_since.unwrap_or_default(),
             only_bounds: weakening.into_iter().chain(bounds.alone).collect(),
@@ -231,7 +231,7 @@ impl<'a> Subject<'a> {
     }
 
     /// How this revision compares with others.
-    pub(super) fn standing(&self, judgement: &Judgement, review: Option<&Review>) -> Standing {
+    pub(super) fn rank(&self, judgement: &Judgement, review: Option<&Review>) -> RevisionRank {
         let not_vacuous = [
             ApprovalClause::Moved,
             ApprovalClause::PropertyCovers,
@@ -241,7 +241,7 @@ impl<'a> Subject<'a> {
         ];
         let check = self.fresh_check();
         let count = |severity| review.map_or(0, |r| r.issues.iter().filter(|i| i.severity == severity).count());
-        Standing {
+        RevisionRank {
             parses: self.view.state.merged_accepted,
             not_vacuous: check.is_some() && not_vacuous.iter().all(|clause| judgement.holds(*clause)),
             holds: check.is_some_and(|check| matches!(check.verdict, Verdict::Holds)),
@@ -259,7 +259,7 @@ impl<'a> Subject<'a> {
         let mut text = String::from("# Facts\n\nBy tools and journal, not by a model.\n\n## State\n\n");
         let yes = |b: bool| if b { "yes" } else { "NO" };
         // Before the first check only the settings of the run say which tools parse.
-        let chosen = if self.view.settings.surroundings["checker"] == Checker::Embedded.id() {
+        let chosen = if self.view.settings.command_line["checker"] == Checker::Embedded.id() {
             Checker::Embedded
         } else {
             Checker::Tlc
@@ -278,10 +278,18 @@ impl<'a> Subject<'a> {
                 flaw.revision, flaw.requirement, flaw.property
             );
         }
-        let edited = if self.view.edited.is_empty() { "nothing".to_owned() } else { self.view.edited.join(", ") };
+        let edited = if self.view.specification.edited.is_empty() {
+            "nothing".to_owned()
+        } else {
+            self.view.specification.edited.join(", ")
+        };
         let _ = writeln!(text, "- edited by hand since the last review: {edited}");
-        if !self.view.rejected.is_empty() {
-            let _ = write!(text, "\n## Diagnostics of the last parse\n\n{}", diagnostics_text(&self.view.rejected));
+        if !self.view.specification.diagnostics.is_empty() {
+            let _ = write!(
+                text,
+                "\n## Diagnostics of the last parse\n\n{}",
+                diagnostics_text(&self.view.specification.diagnostics)
+            );
         }
         text.push_str("\n## Requirements\n\n");
         for r in self.view.covered_requirements() {
@@ -318,8 +326,12 @@ impl Subject<'_> {
         text.push_str("\n## Violation\n\n");
         match violated.property() {
             Some(name) => {
-                let covers =
-                    self.view.covers.get(name).map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
+                let covers = self
+                    .view
+                    .specification
+                    .covers
+                    .get(name)
+                    .map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
                 let _ = writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covers}", violated.words());
             }
             None => {

@@ -27,10 +27,10 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let mut files = vec![("informal_spec.md".to_owned(), informal)];
     let purpose = if let Some(previous) = previous {
         files.push(("previous.md".to_owned(), numbered(&previous)));
-        let otherwise = if view.rejected.is_empty() {
+        let otherwise = if view.specification.diagnostics.is_empty() {
             "`informal_spec.md` has a new version: bring the module in line with it.".to_owned()
         } else {
-            format!("The module was not accepted:\n\n{}", diagnostics_text(&view.rejected))
+            format!("The module was not accepted:\n\n{}", diagnostics_text(&view.specification.diagnostics))
         };
         files.push(("feedback.md".to_owned(), feedback_file(view.open_for(NodeName::Formalize), &otherwise)));
         offer_check(view, &mut data, &mut files);

@@ -1,6 +1,6 @@
 //! Interventions: an answer that would violate a rule of the run's policy is met before it is taken, as the rule says.
 //!
-//! The journal holds every answer; the rules see those that were taken (`answer_taken`). Whether one would violate a rule
+//! The journal holds every answer; the rules see those that were taken (`answer_accepted`). Whether one would violate a rule
 //! is asked of the policy as it stands, with that event next.
 
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ use crate::journal::{Kind, Sha};
 use crate::llm::Request;
 use crate::monitor::{Intervening, Intervention};
 use crate::pipeline::{
-    AnswerReceived, AnswerTaken, Attempt, Forecast, Foreseen, Halt, Intervened, NodeError, Record, RunEvent, Sampled,
-    StopReason, lifeline_of,
+    AnswerAccepted, AnswerReceived, Attempt, Forecast, Foreseen, Halt, Intervened, NodeError, Record, RunEvent,
+    Sampled, StopReason, lifeline_of,
 };
 
 /// A sample, and what taking it would come to.
@@ -113,7 +113,7 @@ impl Desk {
         match (which, &intervening.fallback_model) {
             (Intervention::Resample, _) => request.choice.temperature = Some(intervening.temperature),
             (Intervention::Inject, _) => {
-                let rules = violated.iter().map(|rule| json!({"means": rule.means, "owed": rule.owed}));
+                let rules = violated.iter().map(|rule| json!({"means": rule.meaning, "owed": rule.owed}));
                 request.prompt = with("policy/inject", rules.collect())?;
             }
             (Intervention::Switch, Some(model)) => request.choice.model = Some(model.clone()),
@@ -128,13 +128,13 @@ impl Desk {
 
 /// That an answer is taken; `None` if it was taken as it came.
 pub(super) fn taken(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
-    let taken = AnswerTaken::of(&sample.received, sample.labels.clone())?;
+    let taken = AnswerAccepted::of(&sample.received, sample.labels.clone())?;
     Some(taken_record(taken, attempt))
 }
 
 /// That the taker of the attempt's answers takes one.
-pub(super) fn taken_record(taken: AnswerTaken, attempt: &Attempt<'_>) -> Record {
-    let record = attempt.event(Kind::Act, RunEvent::AnswerTaken(taken));
+pub(super) fn taken_record(taken: AnswerAccepted, attempt: &Attempt<'_>) -> Record {
+    let record = attempt.event(Kind::Act, RunEvent::AnswerAccepted(taken));
     Record { lifeline: attempt.taker.to_owned(), ..record }
 }
 
@@ -148,7 +148,7 @@ fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
     if attempt.candidate == 0 {
         return taken(sample, attempt);
     }
-    let taken = AnswerTaken::of(&sample.received, sample.labels.clone())?;
+    let taken = AnswerAccepted::of(&sample.received, sample.labels.clone())?;
     Some(attempt.event(Kind::Act, RunEvent::AnswerOffered(taken.into())))
 }
 
@@ -156,25 +156,25 @@ fn settled(sample: &Sample, attempt: &Attempt<'_>) -> Option<Record> {
 pub(super) fn taken_of(attempt: &Attempt<'_>, candidate: u32, answer: &Sha) -> Result<Option<Record>, NodeError> {
     let lifeline = lifeline_of(candidate);
     let offered = attempt.run.find_last(lifeline, |entry| match &entry.event {
-        RunEvent::AnswerOffered(offered) if offered.artifact == *answer => Some(AnswerTaken::from(offered.clone())),
+        RunEvent::AnswerOffered(offered) if offered.artifact == *answer => Some(AnswerAccepted::from(offered.clone())),
         _ => None,
     });
     let received = || {
         attempt.run.find_last(lifeline, |entry| match &entry.event {
-            RunEvent::AnswerReceived(received) if received.artifact == *answer => AnswerTaken::of(received, None),
+            RunEvent::AnswerReceived(received) if received.artifact == *answer => AnswerAccepted::of(received, None),
             _ => None,
         })
     };
     let Some(taken) = offered.or_else(received) else { return Ok(None) };
     let asked = attempt.run.labels();
-    if !asked.is_empty() && taken.told.labels.as_ref().is_none_or(|labels| labels.asked != asked.sha()) {
+    if !asked.is_empty() && taken.answer.labels.as_ref().is_none_or(|labels| labels.propositions != asked.sha()) {
         let message = format!(
             "an answer of candidate {candidate} was not labelled with what the policy's rules speak of; go on under the \
              policy under which it was drafted, or forge again under this one"
         );
         return Err(Halt { reason: StopReason::Settings, message }.into());
     }
-    Ok(Some(attempt.event(Kind::Act, RunEvent::AnswerTaken(taken))))
+    Ok(Some(attempt.event(Kind::Act, RunEvent::AnswerAccepted(taken))))
 }
 
 /// What an intervention was for.
@@ -192,7 +192,7 @@ impl Told<'_> {
         let before = self.before.iter().map(|violated| violated.rule.clone());
         let intervened = Intervened {
             rule: self.rule.rule.clone(),
-            which: self.which,
+            intervention: self.which,
             purpose: self.purpose.to_owned(),
             calls: u32::try_from(further.len()).unwrap_or(u32::MAX),
             candidate: best.sample.received.candidate,

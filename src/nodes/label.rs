@@ -23,14 +23,14 @@ impl Desk {
         if propositions.is_empty() {
             return Ok(());
         }
-        let tools = sample.received.held.as_ref().map(|facts| facts.tools.clone()).unwrap_or_default();
+        let tools = sample.received.pending_answer.as_ref().map(|facts| facts.tools.clone()).unwrap_or_default();
         let step = StepText { text: sample.reply.text.clone(), tools };
         let (asked, judged) = (propositions.sha(), step.sha());
         // What candidates side by side were given depends on who came first: each asks for itself.
         let entries = attempt.run.entries();
         let mine = entries.iter().rev().filter(|e| e.lifeline == attempt.lifeline || !is_apart(&e.lifeline));
         let mut labelled = mine.filter_map(|entry| entry.event.try_as_labelled_ref());
-        let before = labelled.find(|labelled| labelled.given.asked == asked && labelled.step == judged);
+        let before = labelled.find(|labelled| labelled.given.propositions == asked && labelled.step == judged);
         let given = match before {
             Some(before) => before.given.clone(),
             None => {
@@ -39,8 +39,8 @@ impl Desk {
                 let by = who.or_else(|| self.caller.choice(LABEL_NODE).model);
                 let given = AnswerLabels {
                     labels: labels.truths().map(ToString::to_string).collect(),
-                    asked,
-                    by: by.unwrap_or_else(|| self.caller.name().to_owned()),
+                    propositions: asked,
+                    model: by.unwrap_or_else(|| self.caller.name().to_owned()),
                 };
                 let labelled = Labelled {
                     purpose: request.key.purpose.clone(),

@@ -11,7 +11,7 @@ use super::workspace::{offer, withdraw};
 use crate::journal::Kind;
 use crate::llm::{ModelChoice, Request, RequestKey};
 use crate::monitor::{How, Prediction};
-use crate::pipeline::{AnswerFacts, AnswerReceived, AnswerTaken, Attempt, NodeError, Predicted, RunEvent};
+use crate::pipeline::{AnswerAccepted, AnswerFacts, AnswerReceived, Attempt, NodeError, Predicted, RunEvent};
 use crate::prompt::json_object;
 use crate::temporal::Standing;
 
@@ -49,14 +49,14 @@ impl Desk {
                         let text = attempt.keep(&text)?;
                         let told =
                             AnswerFacts { text: text.clone(), tools: Vec::new(), stop_reason: None, labels: None };
-                        let taken = AnswerTaken {
+                        let taken = AnswerAccepted {
                             // For what it would be asked is not known.
                             purpose: String::new(),
                             candidate: 0,
                             artifact: text,
                             provider: self.caller.name().to_owned(),
                             reads: Vec::new(),
-                            told,
+                            answer: told,
                         };
                         records.push(taken_record(taken, attempt));
                     }

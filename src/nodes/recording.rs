@@ -25,7 +25,7 @@ pub fn recording_of(entries: &[Entry], store: &ArtifactStore) -> Result<Recordin
             usage: answer.usage,
             cost_usd: answer.cost_usd,
             model: answer.model.clone(),
-            stop_reason: stop_reason(&answer.told).or_else(|| stop_reason(&answer.held)),
+            stop_reason: stop_reason(&answer.answer).or_else(|| stop_reason(&answer.pending_answer)),
             provider: answer.provider.clone(),
             late: is_late(entry, &sent.key.node, entries),
             check_timed_out: timed_out(entry, &sent.key.node, entries),
@@ -95,7 +95,7 @@ fn timed_out(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
     let here = entries.iter().filter(|entry| entry.rev == answer.rev && entry.lifeline == answer.lifeline);
     let stage = stage_of(node);
     let is_out_of_time = |event: &RunEvent| match event {
-        RunEvent::QuicklyChecked(quick) => stage == Stage::Formalization && quick.out_of_time,
+        RunEvent::QuickCheckFinished(quick) => stage == Stage::Formalization && quick.out_of_time,
         RunEvent::CheckFinished(check) => stage == Stage::Properties && check.outcome.verdict.is_out_of_time(),
         _ => false,
     };

@@ -12,7 +12,7 @@ use super::workspace::{current, documents, feedback_file, is_changed, numbered};
 use crate::journal::Sha;
 use crate::pipeline::{
     ApprovalClause, Attempt, Event, Facts, Feedback, Issue, NodeError, NodeName, Product, Review, ReviewFacts,
-    ReviewVerdict, RunView, Standing, file,
+    ReviewVerdict, RevisionRank, RunView, file,
 };
 use crate::prompt::{Document, Problem, Readable, json_object, show_invisible};
 use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
@@ -105,7 +105,7 @@ fn objective(view: &RunView) -> serde_json::Value {
 }
 
 /// Whether the check of the best revision so far, this one included, is inconclusive.
-fn best_inconclusive(view: &RunView, here: Standing) -> bool {
+fn best_inconclusive(view: &RunView, here: RevisionRank) -> bool {
     view.best(Some(here)).is_some_and(|(_, best)| best.inconclusive)
 }
 
@@ -121,16 +121,16 @@ fn judge(
     let facts = subject.approval(Some(&review), unread.clone());
     let flaw_facts = (review.verdict == ReviewVerdict::Flaw).then(|| subject.flaw(&review, documents, unread));
     let judgement = attempt.run.judge(subject.view, &facts, flaw_facts.as_ref())?;
-    let standing = subject.standing(&judgement, Some(&review));
+    let rank = subject.rank(&judgement, Some(&review));
     let routing = ReviewFacts {
         verdict: review.verdict,
         earliest: review.earliest(),
         approval: judgement.approval(),
         flaw: flaw_facts.as_ref().and_then(|_| judgement.flaw()),
-        best_inconclusive: best_inconclusive(subject.view, standing),
+        best_inconclusive: best_inconclusive(subject.view, rank),
         objective_lost: false,
         // That is asked where the approval is about to be journaled.
-        broken: false,
+        violates_policy: false,
     };
     let mut feedback: Vec<Feedback> = review.issues.iter().map(issue_feedback).collect();
     match routing {
@@ -159,7 +159,7 @@ fn judge(
             review: Box::new(review),
             approval: Box::new(facts),
             flaw: flaw_facts.map(Box::new),
-            standing,
+            rank,
         },
     })
 }
@@ -174,7 +174,7 @@ fn unreadable(
 ) -> Result<Product, NodeError> {
     let facts = subject.approval(None, unread);
     let judgement = attempt.run.judge(subject.view, &facts, None)?;
-    let standing = subject.standing(&judgement, None);
+    let rank = subject.rank(&judgement, None);
     let clause = judgement.approval();
     let feedback = if subject.view.state.unreadable {
         // The next review starts afresh: what the guard has for it stands in its facts.
@@ -184,12 +184,12 @@ fn unreadable(
         let from = "your last review could not be read".to_owned();
         vec![Feedback { node: NodeName::Review, from, text: problem.what }]
     };
-    let best_inconclusive = best_inconclusive(subject.view, standing);
+    let best_inconclusive = best_inconclusive(subject.view, rank);
     Ok(Product {
         event: Event::ReviewUnreadable { approval: clause, best_inconclusive, objective_lost: false },
         artifacts,
         feedback,
-        facts: Facts::ReviewUnreadable { approval: Box::new(facts), standing },
+        facts: Facts::ReviewUnreadable { approval: Box::new(facts), rank },
     })
 }
 

@@ -10,7 +10,7 @@ use super::facts::enlarged;
 use super::workspace::{current, numbered};
 use crate::journal::Kind;
 use crate::pipeline::{
-    Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, Unreadable, file,
+    AnswerUnreadable, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, file,
 };
 use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
 use crate::tla::{UNCUT, probe_lines, trace_table};
@@ -27,8 +27,8 @@ struct Opinion {
 }
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
-    let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
-    let requirement = flaw.and_then(|f| view.requirements.iter().find(|r| r.id == f.requirement));
+    let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
+    let requirement = flaw.and_then(|f| view.specification.requirements.iter().find(|r| r.id == f.requirement));
     let trace = view.check().and_then(|c| c.outcome.trace.as_ref());
     let trace = trace.map(|t| trace_table(t, UNCUT)).unwrap_or_default();
     // After a repair the documents alone no longer say which protocol this is.
@@ -73,11 +73,11 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     };
     let reply = desk.ask(view, ask).await?;
     let artifacts = BTreeMap::from([(ANSWER.to_owned(), reply.sha)]);
-    let best_inconclusive = view.best(Some(view.standing)).is_some_and(|(_, best)| best.inconclusive);
+    let best_inconclusive = view.best(Some(view.reviews.rank)).is_some_and(|(_, best)| best.inconclusive);
     let opinion = match read(&reply.text) {
         Ok(opinion) => as_read(attempt, opinion)?,
         Err(problem) if !view.state.unreadable => {
-            attempt.record(Kind::Act, RunEvent::Unreadable(Unreadable { why: problem.what }))?;
+            attempt.record(Kind::Act, RunEvent::AnswerUnreadable(AnswerUnreadable { why: problem.what }))?;
             return Ok(Product { event: Event::Unreadable, artifacts, feedback: Vec::new(), facts: Facts::Nothing });
         }
         // Whoever cannot be understood twice has not agreed.
@@ -113,7 +113,7 @@ fn besides(view: &RunView) -> String {
     let missing = |line: &String| !lines.contains(line) && !line.ends_with(": not checked with more");
     let open: Vec<String> = open.into_iter().filter(missing).collect();
     lines.extend(open);
-    let flaw = view.review.as_ref().and_then(|r| r.flaw.as_ref());
+    let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
     for (what, cited) in [
         ("that the behaviour may go on like this", flaw.and_then(|f| f.unfair.as_ref())),
         ("that the documents grant the bound", flaw.and_then(|f| f.bound.as_ref())),

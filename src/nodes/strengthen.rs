@@ -13,7 +13,7 @@ use crate::mutation::{
     BaselineError, Judge, Mutant, Outcome, Selection, Subject, limits_of_one, mutants, requirements_touched,
 };
 use crate::pipeline::{
-    Attempt, Event, Facts, Judged, JudgedMutant, NodeError, Product, RunEvent, RunView, file, unfit_check,
+    Attempt, Event, Facts, Judged, JudgedMutant, NodeError, Product, RunEvent, RunView, file, why_not_judged,
 };
 use crate::tla::{Cfg, Module, without_translation};
 use crate::toolchain::{Limits, SpecText, ToolContext, ToolError};
@@ -33,8 +33,8 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let judged = match attempt.recall(RunEvent::try_as_mutants_judged_ref) {
         Some(known) => known.judged.clone(),
         None => {
-            let judged = match unfit_check(view.fresh_check()) {
-                Some(why) => Judged::unfit(why),
+            let judged = match why_not_judged(view.fresh_check()) {
+                Some(why) => Judged::skipped(why),
                 None => judge(desk, view, attempt, before).await?,
             };
             attempt.record(Kind::Act, RunEvent::MutantsJudged(judged.clone().into()))?;
@@ -43,9 +43,9 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
         }
     };
     let survivors = judged.of(Outcome::Survived).next().is_some();
-    let better = before.is_some_and(|before| judged.kills_more(before));
+    let kills_more = before.is_some_and(|before| judged.kills_more(before));
     Ok(Product {
-        event: Event::Judged { survivors, better },
+        event: Event::Judged { survivors, kills_more },
         artifacts: BTreeMap::new(),
         feedback: Vec::new(),
         facts: Facts::Nothing,
@@ -68,18 +68,18 @@ async fn judge(
     let timing = desk.timing(attempt);
     if timing.is_some_and(|timing| timing.out_of_time) {
         let why = "the specification was not decided in time when this was recorded";
-        return Ok(Judged { out_of_time: true, ..Judged::unfit(why) });
+        return Ok(Judged { out_of_time: true, ..Judged::skipped(why) });
     }
     let source = without_translation(&current(view, attempt, file::MODULE)?.unwrap_or_default());
     let cfg_text = current(view, attempt, file::CFG)?.unwrap_or_default();
     let (module, cfg) = match (Module::parse(&source), Cfg::parse(&cfg_text)) {
         (Ok(module), Ok(cfg)) => (module, cfg),
-        (Err(why), _) => return Ok(Judged::unfit(why.to_string())),
-        (_, Err(why)) => return Ok(Judged::unfit(why.to_string())),
+        (Err(why), _) => return Ok(Judged::skipped(why.to_string())),
+        (_, Err(why)) => return Ok(Judged::skipped(why.to_string())),
     };
     let all = mutants(&module, &cfg);
     let (made, wanted) = match before {
-        Some(before) => (before.made, again(before, all)),
+        Some(before) => (before.generated, again(before, all)),
         None => {
             let made = all.len();
             let selection = Selection { sample: Some(SAMPLE), seed: SEED, ..Selection::default() };
@@ -99,7 +99,7 @@ async fn judge(
         Err(why) => {
             let outcome = if let BaselineError::Bad { outcome, .. } = &why { outcome.as_ref() } else { None };
             let out_of_time = outcome.is_some_and(|outcome| outcome.verdict.is_out_of_time());
-            return Ok(Judged { out_of_time, ..Judged::unfit(why.to_string()) });
+            return Ok(Judged { out_of_time, ..Judged::skipped(why.to_string()) });
         }
     };
     let judge = Judge { tools, subject: &subject, version: env!("CARGO_PKG_VERSION") };
@@ -144,7 +144,7 @@ async fn judge(
         }
     }
     let (mutants, unjudged) = (found.into_values().collect(), unjudged.into_values().collect::<Vec<_>>());
-    Ok(Judged { made, seed: SEED, mutants, late: unjudged.len(), unjudged, ..Judged::default() })
+    Ok(Judged { generated: made, seed: SEED, mutants, unjudged_count: unjudged.len(), unjudged, ..Judged::default() })
 }
 
 /// The mutants of before, to be judged by other properties. What is invalid or equivalent stays so.

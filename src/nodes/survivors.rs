@@ -48,7 +48,16 @@ pub(super) fn survivors_file(mutants: &Strengthening) -> String {
 
 /// The reviewer's section of `facts.md`.
 pub(super) fn mutants_facts(strengthened: &Strengthened) -> String {
-    let Strengthened { unfit, made, late, before, after, rounds, surviving, .. } = strengthened;
+    let Strengthened {
+        skipped_reason: unfit,
+        generated: made,
+        unjudged_count: late,
+        before,
+        after,
+        rounds,
+        surviving,
+        ..
+    } = strengthened;
     let mut text = String::from("## Mutants: deliberate flaws, and whether the properties notice them\n\n");
     if let Some(why) = unfit {
         let _ = writeln!(text, "- not judged: {why}");

@@ -30,7 +30,7 @@ pub(super) fn of_candidate(view: &RunView, attempt: &Attempt<'_>, own: &str) -> 
         return Ok(None);
     };
     if !attempt.has(RunEvent::is_part_taken) {
-        let part = PartTaken { of: Some(sha.clone()), artifact: sha.clone() };
+        let part = PartTaken { whole_answer: Some(sha.clone()), artifact: sha.clone() };
         let part = attempt.event(Kind::Act, RunEvent::PartTaken(part));
         let taken = match view.chosen() {
             Some(one) => taken_of(attempt, one.candidate, &sha)?,
@@ -64,17 +64,17 @@ pub(super) fn part(
         NodeName::GenerateInvariants => (parts.properties, "it holds no section of properties"),
         _ => (None, "it is not asked for this"),
     };
-    let of = view.artifact(ANSWER).cloned();
+    let whole_answer = view.artifact(ANSWER).cloned();
     let Some(text) = part else {
         if !attempt.has(RunEvent::is_part_missing) {
-            let missing = PartMissing { of, why: why.to_owned() };
+            let missing = PartMissing { whole_answer, why: why.to_owned() };
             attempt.record(Kind::Act, RunEvent::PartMissing(missing))?;
         }
         return Ok(None);
     };
     let sha = attempt.keep(&text)?;
     if !attempt.has(RunEvent::is_part_taken) {
-        let taken = PartTaken { of, artifact: sha.clone() };
+        let taken = PartTaken { whole_answer, artifact: sha.clone() };
         attempt.record(Kind::Act, RunEvent::PartTaken(taken))?;
     }
     Ok(Some(Reply { text, sha, reads: Vec::new(), replayed: false }))

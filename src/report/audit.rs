@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::monitor::{Audited, RuleFinding, Verdict};
-use crate::pipeline::{Again, Objection};
+use crate::pipeline::{Objection, Verification};
 
 use super::counted;
 use super::labelling::{labelling_json, labelling_text, names, untrusted_text};
@@ -70,9 +70,9 @@ pub fn laws_text(log: &str, audited: &Audited) -> String {
 }
 
 /// What a journal says and does not follow from it.
-pub fn objections_text(again: &Again) -> String {
+pub fn objections_text(verification: &Verification) -> String {
     let text = |o: &Objection| format!("{}: VIOLATED\n    event {}: {}\n\n", o.about, o.event, o.text);
-    again.objections.iter().map(text).collect()
+    verification.objections.iter().map(text).collect()
 }
 
 fn rule_text(out: &mut String, finding: &RuleFinding, audited: &Audited) {

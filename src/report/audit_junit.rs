@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use super::junit::escaped;
 use super::labelling::untrusted_text;
 use crate::monitor::{Audited, RuleFinding, Severity};
-use crate::pipeline::{Again, Objection};
+use crate::pipeline::{Objection, Verification};
 
 /// The XML.
-pub fn audit_junit(log: &str, audited: &Audited, again: &Again) -> String {
+pub fn audit_junit(log: &str, audited: &Audited, verification: &Verification) -> String {
     let fails = |finding: &&RuleFinding| !finding.verdict.holds() && finding.rule.severity == Severity::Error;
     let case = escaped(log);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tlaforge audit\">\n");
@@ -18,18 +18,18 @@ pub fn audit_junit(log: &str, audited: &Audited, again: &Again) -> String {
     let _ = writeln!(
         out,
         "  <testsuite name=\"{case}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">",
-        audited.findings.len() + again.objections.len() + again.open.len(),
-        audited.findings.iter().filter(fails).count() + again.objections.len(),
-        again.open.len(),
+        audited.findings.len() + verification.objections.len() + verification.unverified.len(),
+        audited.findings.iter().filter(fails).count() + verification.objections.len(),
+        verification.unverified.len(),
     );
-    for Objection { about, event, text } in &again.objections {
+    for Objection { about, event, text } in &verification.objections {
         let text = escaped(text);
         let _ = writeln!(
             out,
             "    <testcase classname=\"{case}\" name=\"{about}: event {event}\"><failure message=\"{text}\"/></testcase>"
         );
     }
-    for what in &again.open {
+    for what in &verification.unverified {
         let what = escaped(what);
         let _ = writeln!(
             out,

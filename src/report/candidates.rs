@@ -11,7 +11,7 @@ pub(super) fn candidates_text(candidates: &Candidates) -> String {
     for one in &candidates.all {
         let number = one.candidate;
         let goes_on = if chosen.is_some_and(|chosen| chosen.chosen == number) { ", goes on" } else { "" };
-        let given_up = candidates.given_up.get(&number);
+        let given_up = candidates.abandoned.get(&number);
         let late = match given_up {
             Some(given_up) => format!("; no properties: {}", first_line(&given_up.why)),
             None if chosen.is_some_and(|chosen| chosen.missing.contains(&number)) => ", came too late".to_owned(),
@@ -20,12 +20,12 @@ pub(super) fn candidates_text(candidates: &Candidates) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "      candidate {number}: {}{goes_on}{late}", one.words());
     }
-    for (number, given_up) in &candidates.given_up {
+    for (number, given_up) in &candidates.abandoned {
         if candidates.all.iter().all(|one| one.candidate != *number) {
             let _ = writeln!(text, "      candidate {number}: nothing came of it: {}", first_line(&given_up.why));
         }
     }
-    for number in &candidates.open {
+    for number in &candidates.unfinished {
         let _ = writeln!(text, "      candidate {number}: on its way");
     }
     text

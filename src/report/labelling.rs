@@ -22,7 +22,7 @@ fn who(labelling: Option<&Labelling>) -> String {
 /// The labels that a model gave an answer of a run.
 pub(super) fn labels_words(given: &AnswerLabels) -> String {
     let found = if given.labels.is_empty() { "nothing".to_owned() } else { given.labels.join(", ") };
-    format!("{} finds true (untrusted): {found}", given.by)
+    format!("{} finds true (untrusted): {found}", given.model)
 }
 
 /// That a verdict rests on what a model said.

@@ -8,10 +8,10 @@ use crate::pipeline::{Intervened, Predicted, RunView, Violation};
 pub(super) fn policy_text(view: &RunView) -> String {
     let Some(policy) = &view.settings.policy else { return String::new() };
     let mut text = format!("\nPolicy {}:\n", policy.path);
-    let now: Vec<&Violation> = view.violations.iter().filter(|v| v.policy == policy.sha).collect();
+    let now: Vec<&Violation> = view.policy_log.violations.iter().filter(|v| v.policy == policy.sha).collect();
     for violation in &now {
-        let Violation { rule, severity, culprit, means, description, why, .. } = violation;
-        let means = description.as_ref().unwrap_or(means);
+        let Violation { rule, severity, culprit, meaning, description, why, .. } = violation;
+        let means = description.as_ref().unwrap_or(meaning);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {rule} [{severity}]: violated by event {culprit}: {means}");
         if let Some(why) = why {
@@ -21,16 +21,16 @@ pub(super) fn policy_text(view: &RunView) -> String {
             let _ = writeln!(text, "      {}", untrusted.words());
         }
     }
-    for (node, intervened) in &view.interventions {
+    for (node, intervened) in &view.policy_log.interventions {
         let _ = writeln!(text, "  {node}: {}", intervened_words(intervened));
     }
-    if !view.predictions.is_empty() {
-        let all: Vec<&Predicted> = view.predictions.iter().map(|(_, predicted)| predicted).collect();
+    if !view.policy_log.predictions.is_empty() {
+        let all: Vec<&Predicted> = view.policy_log.predictions.iter().map(|(_, predicted)| predicted).collect();
         let _ = writeln!(text, "  prediction: {}", predicted_words(&all));
     }
     let ends = view.finished.as_ref().map(|finished| finished.rules.as_slice()).unwrap_or_default();
     for end in ends.iter().filter(|end| end.is_broken() && !now.iter().any(|v| v.rule == end.rule)) {
-        let _ = writeln!(text, "  {} [{}]: not satisfied when the run ended: {}", end.rule, end.severity, end.means);
+        let _ = writeln!(text, "  {} [{}]: not satisfied when the run ended: {}", end.rule, end.severity, end.meaning);
         if let Some(owed) = &end.owed {
             let _ = writeln!(text, "      still owed: {owed}");
         }
@@ -38,13 +38,13 @@ pub(super) fn policy_text(view: &RunView) -> String {
             let _ = writeln!(text, "      {}", untrusted.words());
         }
     }
-    for end in ends.iter().filter(|end| end.forbade && !end.is_broken()) {
-        let _ = writeln!(text, "  {} [{}]: forbade the approval: {}", end.rule, end.severity, end.means);
+    for end in ends.iter().filter(|end| end.forbade_approval && !end.is_broken()) {
+        let _ = writeln!(text, "  {} [{}]: forbade the approval: {}", end.rule, end.severity, end.meaning);
     }
     if ends.is_empty() && now.is_empty() {
         text.push_str("  no rule is violated so far\n");
     } else if !ends.is_empty() {
-        for end in ends.iter().filter(|end| end.never_asked) {
+        for end in ends.iter().filter(|end| end.never_evaluated) {
             let _ = writeln!(
                 text,
                 "  {} [{}]: never asked: no event of the run was one to ask it at",
@@ -57,10 +57,10 @@ pub(super) fn policy_text(view: &RunView) -> String {
             .map(|end| end.rule.as_str())
             .collect();
         if let Some(untrusted) = ends.iter().find_map(|end| end.untrusted.as_ref().filter(|_| !rest.is_empty())) {
-            let by = if untrusted.by.is_empty() { "a model".to_owned() } else { untrusted.by.join(", ") };
+            let by = if untrusted.models.is_empty() { "a model".to_owned() } else { untrusted.models.join(", ") };
             let _ = writeln!(text, "  rest on labels by {by}, untrusted: {}", rest.join(", "));
         }
-        let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_asked && !end.forbade).count();
+        let kept = ends.iter().filter(|end| !end.is_broken() && !end.never_evaluated && !end.forbade_approval).count();
         let _ = writeln!(text, "  {kept} of {} kept", super::counted(ends.len(), "rule"));
     }
     text
@@ -68,7 +68,9 @@ pub(super) fn policy_text(view: &RunView) -> String {
 
 /// What an intervention did, what it prevented and what it cost, in a line.
 pub(super) fn intervened_words(intervened: &Intervened) -> String {
-    let Intervened { rule, which, purpose, calls, candidate, prevented, violated, cost_usd, tokens, .. } = intervened;
+    let Intervened {
+        rule, intervention: which, purpose, calls, candidate, prevented, violated, cost_usd, tokens, ..
+    } = intervened;
     let did = match (prevented.is_empty(), violated.is_empty()) {
         (false, true) => format!("prevented that {} is violated", prevented.join(", ")),
         (true, true) => "could not make it less probable that it is violated".to_owned(),

@@ -5,7 +5,7 @@ use super::labelling::labels_words;
 use super::policy::intervened_words;
 use super::{LONGEST_WHY, counted, mutants_sentence, step_words};
 use crate::llm::FailedCall;
-use crate::pipeline::{CallFailed, Entry, ModelSwitched, Outcome, PartLeftOut, Row, RunEvent};
+use crate::pipeline::{CallFailed, Entry, ModelSwitched, Outcome, RequestPartOmitted, Row, RunEvent};
 use crate::tla::{statistics_sentence, verdict_sentence};
 
 /// Characters of a text that one line shows.
@@ -40,7 +40,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
         }
         RunEvent::CallFailed(CallFailed { failure, .. }) => format!("{node}{}", failed(failure)),
         RunEvent::ModelSwitched(ModelSwitched { models, .. }) => format!("{node}asking {} instead", models.to),
-        RunEvent::LeftOut(PartLeftOut { left_out, .. }) => {
+        RunEvent::RequestPartOmitted(RequestPartOmitted { left_out, .. }) => {
             format!("{node}asking without {}: {}", left_out.part, cut(&left_out.said, LINE))
         }
         RunEvent::ReadRefused(refused) => format!("{node}read refused: {}", cut(&refused.path, LINE)),
@@ -57,15 +57,15 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
             format!("{node}{verdict}\n{:<20}{}", "", statistics_sentence(&check.outcome.statistics))
         }
         RunEvent::CandidateFinished(finished) => format!("{node}{}", cut(&finished.candidate.words(), LINE)),
-        RunEvent::CandidateGivenUp(one) => {
+        RunEvent::CandidateAbandoned(one) => {
             format!("{node}{}", cut(&format!("nothing comes of candidate {}: {}", one.candidate, one.why), LINE))
         }
-        RunEvent::LeadersNamed(named) => {
+        RunEvent::LeadersSelected(named) => {
             let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
             format!("{node}properties for candidates {}", leaders.join(", "))
         }
         RunEvent::CandidateChosen(chosen) => format!("{node}{}", cut(&chosen_words(chosen), LINE)),
-        RunEvent::MutantsJudged(mutants) => match &mutants.judged.unfit {
+        RunEvent::MutantsJudged(mutants) => match &mutants.judged.skipped_reason {
             Some(why) => format!("{node}not judged: {}", cut(why, LINE)),
             None => format!("{node}{}", mutants_sentence(&mutants.judged)),
         },
@@ -85,7 +85,7 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
         }
         RunEvent::Intervened(intervened) => format!("{node}{}", cut(&intervened_words(intervened), LINE)),
         RunEvent::RuleViolated(violation) => {
-            let means = violation.description.as_ref().unwrap_or(&violation.means);
+            let means = violation.description.as_ref().unwrap_or(&violation.meaning);
             format!(
                 "{:<20}rule {} is violated by event {} [{}]: {}",
                 "policy",
@@ -105,19 +105,19 @@ pub fn progress_line(entry: &Entry, elapsed: f64) -> Option<String> {
         }
         RunEvent::AttemptStarted(_)
         | RunEvent::RequestSent(_)
-        | RunEvent::AnswerTaken(_)
+        | RunEvent::AnswerAccepted(_)
         | RunEvent::AnswerOffered(_)
         | RunEvent::AnswerNormalised(_)
         | RunEvent::PartTaken(_)
         | RunEvent::PartMissing(_)
-        | RunEvent::Unreadable(_)
+        | RunEvent::AnswerUnreadable(_)
         | RunEvent::CandidateStarted(_)
-        | RunEvent::QuicklyChecked(_)
+        | RunEvent::QuickCheckFinished(_)
         | RunEvent::CandidateReceived(_)
-        | RunEvent::LeaderTold(_)
+        | RunEvent::LeaderNotified(_)
         | RunEvent::AttemptFinished(_)
         | RunEvent::GuardEvaluated(_)
-        | RunEvent::Restored(_)
+        | RunEvent::ClaimsRestored(_)
         | RunEvent::RunFinished(_) => return None,
     })
 }

@@ -15,14 +15,28 @@ pub fn mutants_sentence(judged: &Judged) -> String {
     let classes = Outcome::ALL.into_iter().map(|outcome| (judged.of(outcome).count(), outcome));
     let classes: Vec<String> =
         classes.filter(|(n, _)| *n > 0).map(|(n, outcome)| format!("{n} {}", outcome.words())).collect();
-    let late = if judged.late > 0 { format!(", {} not judged in time", judged.late) } else { String::new() };
-    format!("{} of {}: {}{late}", judged.mutants.len(), counted(judged.made, "mutant"), classes.join(", "))
+    let late = if judged.unjudged_count > 0 {
+        format!(", {} not judged in time", judged.unjudged_count)
+    } else {
+        String::new()
+    };
+    format!("{} of {}: {}{late}", judged.mutants.len(), counted(judged.generated, "mutant"), classes.join(", "))
 }
 
 /// One line of a report.
 pub(super) fn strengthened_line(strengthened: &Strengthened) -> String {
-    let Strengthened { unfit, made, judged, late, undecided_before, undecided, before, after, rounds, .. } =
-        strengthened;
+    let Strengthened {
+        skipped_reason: unfit,
+        generated: made,
+        judged,
+        unjudged_count: late,
+        undecided_before,
+        undecided,
+        before,
+        after,
+        rounds,
+        ..
+    } = strengthened;
     if let Some(why) = unfit {
         return format!("not judged: {why}");
     }

@@ -20,7 +20,7 @@ pub const LONGEST_WHY: usize = 400;
 pub fn heading(view: &RunView) -> String {
     let stands = stands(view);
     let by_embedded = decisive(view).and_then(|r| r.check.as_ref()).is_some_and(|c| c.checker == Checker::Embedded);
-    if by_embedded || view.settings.surroundings["checker"] == "embedded" {
+    if by_embedded || view.settings.command_line["checker"] == "embedded" {
         format!("{stands} ({WITHOUT_JAVA})")
     } else {
         stands
@@ -43,7 +43,7 @@ fn stands(view: &RunView) -> String {
             Outcome::Undecided => "undecided".into(),
             Outcome::Stopped => "stopped, can be resumed".into(),
         },
-        (None, Position::At(node)) => format!("not finished: at {node}, can be resumed"),
+        (None, Position::Node(node)) => format!("not finished: at {node}, can be resumed"),
         (None, _) => "not finished, can be resumed".into(),
     }
 }
@@ -60,7 +60,7 @@ fn decisive(view: &RunView) -> Option<&Revision> {
 fn first_flaw(view: &RunView, revision: &Revision) -> String {
     let parent = |r: &Revision| view.revisions.iter().find(|p| Some(p.revision) == r.parent);
     let before = std::iter::successors(parent(revision), |r| parent(r));
-    let flawed = before.filter(|r| r.open.iter().any(Feedback::is_confirmed_flaw)).last();
+    let flawed = before.filter(|r| r.open_feedback.iter().any(Feedback::is_confirmed_flaw)).last();
     let Some(flawed) = flawed else { return String::new() };
     let violated = flawed.check.as_ref().and_then(|check| match &check.verdict {
         Verdict::Violated { violated } => violated.property(),
@@ -112,9 +112,9 @@ pub fn summary(view: &RunView, width: usize) -> String {
         text.push_str(&policy_text(view));
         flaw(&mut text, view, revision, width);
     }
-    if !view.other_concerns.is_empty() {
+    if !view.specification.other_concerns.is_empty() {
         text.push_str("\nOther concerns in the documents, each ready to be forged with --concern:\n");
-        for concern in &view.other_concerns {
+        for concern in &view.specification.other_concerns {
             let _ = writeln!(text, "  - {concern}");
         }
     }
@@ -148,7 +148,7 @@ pub fn report(view: &RunView, width: usize) -> String {
         }
     }
     text.push_str("\nAnswers by node:\n");
-    for (node, spent) in &view.spent {
+    for (node, spent) in &view.spending.by_lifeline {
         let _ = writeln!(text, "  {node}: {}, {:.0} s", amounts(spent), spent.seconds);
     }
     let docs = &view.settings.docs;
@@ -213,7 +213,7 @@ fn rests_on(text: &mut String, view: &RunView, revision: &Revision) {
     let line = view.line_of(revision.revision);
     let mut accepted = Vec::new();
     for r in &line {
-        let reviews = view.reviews.get(&r.revision).into_iter().flatten();
+        let reviews = view.reviews.by_revision.get(&r.revision).into_iter().flatten();
         for (review, _) in reviews {
             for (what, entries) in [
                 ("the change of", &review.accepted_changes),
@@ -250,7 +250,7 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
     if !probes.is_empty() {
         probes.insert_str(0, "\nThe violation, checked again:\n");
     }
-    let reviewed = view.reviews.get(&revision.revision).and_then(|all| all.last());
+    let reviewed = view.reviews.by_revision.get(&revision.revision).and_then(|all| all.last());
     let told = reviewed.filter(|_| revision.outcome == "flaw_found");
     let Some((flaw, quotes)) = told.and_then(|(review, quotes)| Some((review.flaw.as_ref()?, quotes))) else {
         let _ = writeln!(text, "\nCounterexample:\n\n{}\n{probes}", trace_table(trace, width).trim_end());
@@ -277,7 +277,7 @@ fn flaw(text: &mut String, view: &RunView, revision: &Revision, width: usize) {
             let _ = writeln!(text, "  - {what}: {said}\n    {}", cited.why.trim());
         }
     }
-    let second_reading = view.second_reading.as_ref().filter(|_| view.rev == revision.revision);
+    let second_reading = view.reviews.second_reading.as_ref().filter(|_| view.rev == revision.revision);
     if let Some((agrees, why)) = second_reading {
         let _ = writeln!(text, "\nThe second reader {}: {why}", if *agrees { "agrees" } else { "disagrees" });
     }

@@ -2,7 +2,7 @@
 //! labels live as in an audit of the journal.
 
 use crate::support::counter::{INFORMAL, MODULE, bench, fenced, good, good_sections, issue, review};
-use crate::support::forged::{forged, genuine};
+use crate::support::forged::genuine;
 use crate::support::model_server::{ModelServer, Reply, Seen, Tokens};
 use crate::support::recorded_model::RecordedModel;
 use crate::support::{Bench, Done, Script, name};
@@ -56,11 +56,16 @@ fn every_answer_is_labelled_before_it_is_taken_and_an_audit_of_the_journal_asks_
     let journal = bench.journal("specs");
     assert_eq!(purposes(&journal)[..2], ["informal_spec: draft", "informal_spec: label draft"]);
     assert_eq!(of_all(&journal).len(), 8);
-    assert!(of_all(&journal).iter().all(|e| e["data"]["told"].is_null()), "held until it is labelled; labels for ever");
-    let (labels, taken) = (of(&journal, "labelled"), of(&journal, "answer_taken"));
+    assert!(
+        of_all(&journal).iter().all(|e| e["data"]["answer"].is_null()),
+        "held until it is labelled; labels for ever"
+    );
+    let (labels, taken) = (of(&journal, "labelled"), of(&journal, "answer_accepted"));
     assert_eq!((labels.len(), taken.len()), (4, 4));
-    assert!(taken.iter().zip(&labels).all(|(t, l)| t["data"]["told"]["asked"] == l["data"]["asked"]));
-    assert!(taken.iter().all(|t| t["data"]["told"]["labels"] == json!([]) && t["data"]["told"]["by"].is_string()));
+    assert!(taken.iter().zip(&labels).all(|(t, l)| t["data"]["answer"]["propositions"] == l["data"]["propositions"]));
+    assert!(
+        taken.iter().all(|t| t["data"]["answer"]["labels"] == json!([]) && t["data"]["answer"]["model"].is_string())
+    );
     let prompt = of(&journal, "request_sent").into_iter().find(|e| e["data"]["purpose"] == "label draft").unwrap();
     let prompt = bench.read(&format!("specs/artifacts/{}", prompt["data"]["prompt"].as_str().unwrap()));
     for words in ["- `unsure`: the answer says that it guesses", INFORMAL, "You label the steps"] {
@@ -98,7 +103,7 @@ fn what_a_label_breaks_is_told_as_untrusted_and_forbids_the_approval() {
     let violated = of(&journal, "rule_violated");
     assert_eq!(violated.len(), 1);
     let culprit = usize::try_from(violated[0]["data"]["culprit"].as_u64().unwrap()).unwrap();
-    assert_eq!(name(&journal[culprit - 1]), "answer_taken");
+    assert_eq!(name(&journal[culprit - 1]), "answer_accepted");
     assert_eq!(violated[0]["data"]["untrusted"]["propositions"], json!(["unsure"]));
     bench.run(&["audit", "specs", "--policy", POLICY]).expect(1).prints(&["sure: VIOLATED"]);
 }
@@ -118,12 +123,6 @@ fn an_intervention_sees_the_labels_of_each_answer_that_came() {
     let again = bench.read(&format!("specs/artifacts/{}", again["data"]["prompt"].as_str().unwrap()));
     assert!(again.contains("(`model:unsure`: the answer says that it guesses)"), "it is told what that is: {again}");
     genuine(&bench);
-    forged(&bench, ("intervened", "informal_spec"), "/samples/0/violated", &json!([]))
-        .expect(1)
-        .prints(&["of answer 0, `samples` says", "\"violated\":[\"sure\"]"]);
-    forged(&bench, ("answer_taken", "review"), "/told/labels", &json!(["unsure"]))
-        .expect(1)
-        .prints(&["`told.labels` of answer_taken is [\"unsure\"]; it follows that it is []"]);
     bench.run(&["audit", "specs", "--policy", POLICY]).expect(0);
 
     let sampled = policy("intervention = \"resample\"\n\n[prediction]\n");
@@ -139,7 +138,7 @@ fn killed_at_any_event_it_is_labelled_alike_and_nothing_is_asked_twice() {
     let whole = bench();
     under(&whole, &policy(""), &labelled()).expect(0);
     let journal = whole.journal("specs");
-    let end = journal.iter().position(|e| name(e) == "answer_taken").unwrap() + 2;
+    let end = journal.iter().position(|e| name(e) == "answer_accepted").unwrap() + 2;
     for n in 2..=end {
         for place in ["before", "after"] {
             let bench = bench();
@@ -182,7 +181,7 @@ fn what_cannot_be_read_stops_the_run_and_the_same_text_is_labelled_once() {
         done.stdout
     );
     let journal = bench.journal("specs");
-    assert_eq!((of(&journal, "labelled").len(), of(&journal, "answer_taken").len()), (1, 1), "nothing is made up");
+    assert_eq!((of(&journal, "labelled").len(), of(&journal, "answer_accepted").len()), (1, 1), "nothing is made up");
     // It goes on where somebody else answers, and asks for nothing that it has.
     let mended = labelled().answer("formalize", 0, 1, "relabel 2 draft", &unsure(false)).answer(
         "review",
@@ -206,9 +205,9 @@ fn what_cannot_be_read_stops_the_run_and_the_same_text_is_labelled_once() {
     // The repaired informal specification reads as the first one did, so its labels are known.
     assert!(purposes(&journal).contains(&"informal_spec: repair".to_owned()), "{:?}", purposes(&journal));
     assert!(!purposes(&journal).iter().any(|p| p.contains("label repair")), "{:?}", purposes(&journal));
-    let taken = of(&journal, "answer_taken");
+    let taken = of(&journal, "answer_accepted");
     let repaired = taken.iter().find(|e| e["data"]["purpose"] == "repair").unwrap();
-    assert_eq!(repaired["data"]["told"]["labels"], json!([]));
+    assert_eq!(repaired["data"]["answer"]["labels"], json!([]));
 }
 
 #[test]
@@ -283,9 +282,9 @@ fn candidates_are_labelled_each_by_itself() {
         let found = of(&journal, event).into_iter().find(|e| e["lifeline"] == lifeline).unwrap();
         found["data"][under]["labels"].clone()
     };
-    let offered = |lifeline: &str| labels("answer_offered", lifeline, "held");
+    let offered = |lifeline: &str| labels("answer_offered", lifeline, "pending_answer");
     assert_eq!((offered("formalize_1"), offered("formalize_2")), (json!(["unsure"]), json!([])));
-    assert_eq!(labels("answer_taken", "formalize", "told"), json!([]), "the rules see the one that was chosen");
+    assert_eq!(labels("answer_accepted", "formalize", "answer"), json!([]), "the rules see the one that was chosen");
     bench.run(&["audit", "specs", "--policy", POLICY]).expect(0).prints(&["Every rule holds."]);
     assert!(!bench.path("specs/candidates").exists());
 }

@@ -12,16 +12,10 @@ use proptest::sample::select;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use serde_json::Value;
 use tlaforge::monitor::{Auditor, Follower, KnownLabels, Policy};
-use tlaforge::pipeline::{AdmissionError, Idle, admit, journal_mapping};
+use tlaforge::pipeline::{AdmissionError, admit, journal_mapping};
 use tlaforge::temporal::Formulas;
 
-/// Runs of the same settings, by their journals.
-struct Ran {
-    journals: Vec<Vec<Value>>,
-    idle: Idle,
-}
-
-static RUNS: LazyLock<Vec<Ran>> = LazyLock::new(|| {
+static RUNS: LazyLock<Vec<Vec<Value>>> = LazyLock::new(|| {
     let recorded = |case: &str, recording: &str, more: &[&str]| {
         let bench = Bench::without_tools();
         let case = project().join("evals").join(case);
@@ -50,11 +44,7 @@ static RUNS: LazyLock<Vec<Ran>> = LazyLock::new(|| {
     let plain = plain.map(|(case, recording)| recorded(case, recording, &[]));
     let repaired = recorded("cache_aside", "repair.jsonl", &["--repair"]);
     let strengthened = recorded("alternating_bit", "strengthen.jsonl", &["--strengthen"]);
-    vec![
-        Ran { journals: plain.into_iter().chain([repaired]).collect(), idle: Idle::of(0, 1) },
-        Ran { journals: vec![strengthened], idle: Idle::of(1, 1) },
-        Ran { journals: vec![side_by_side()], idle: Idle::of(0, 2) },
-    ]
+    plain.into_iter().chain([repaired, strengthened, side_by_side()]).collect()
 });
 
 /// What some event says: whose it is, its name, a field of it and the value there.
@@ -69,7 +59,7 @@ static SAID: LazyLock<Vec<Said>> = LazyLock::new(|| {
         }
     }
     let mut all = BTreeMap::new();
-    for event in RUNS.iter().flat_map(|ran| ran.journals.iter().flatten()) {
+    for event in RUNS.iter().flatten() {
         let lifeline = event["lifeline"].as_str().unwrap().to_owned();
         fields("", &event["data"], &mut |field, value| {
             let short = value.as_str().is_none_or(|text| text.len() < 20 && text.bytes().all(|b| b.is_ascii_graphic()));
@@ -187,10 +177,6 @@ fn is_right(refused: &AdmissionError, policy: &str, journal: &[Value]) -> Result
             prop_assert!(!approved || !kept, "{}", words());
             "contradicts"
         }
-        AdmissionError::Idle { .. } => {
-            prop_assert!(!approved || !kept, "{}", words());
-            "idle"
-        }
         // A value that a field never has.
         AdmissionError::Unknown { .. } => "unknown",
         other => return Err(TestCaseError::fail(format!("{other}\n{policy}"))),
@@ -199,7 +185,7 @@ fn is_right(refused: &AdmissionError, policy: &str, journal: &[Value]) -> Result
 
 #[test]
 fn what_is_refused_is_so_of_every_run_that_is_there() {
-    let all = || RUNS.iter().flat_map(|ran| &ran.journals);
+    let all = || RUNS.iter();
     assert!(all().filter(|journal| outcome(journal).starts_with("approved")).count() >= 3);
     // How often each kind of refusal came up.
     let told: RefCell<BTreeMap<&str, usize>> = RefCell::default();
@@ -215,20 +201,18 @@ fn what_is_refused_is_so_of_every_run_that_is_there() {
     };
     let done = runner.run(&rule, |rule| {
         let policy = format!("[[rule]]\nid = \"r\"\n{rule}\n");
-        for ran in RUNS.iter() {
-            let mut kind = "taken";
-            if let Err(refused) = admit(&policy, &ran.idle) {
-                for journal in &ran.journals {
-                    kind = is_right(&refused, &policy, journal)?;
-                }
+        let mut kind = "taken";
+        if let Err(refused) = admit(&policy) {
+            for journal in RUNS.iter() {
+                kind = is_right(&refused, &policy, journal)?;
             }
-            *told.borrow_mut().entry(kind).or_default() += 1;
         }
+        *told.borrow_mut().entry(kind).or_default() += 1;
         Ok(())
     });
     done.unwrap();
     let told = told.into_inner();
-    for kind in ["taken", "not its own", "impossible", "never asked", "contradicts", "idle"] {
+    for kind in ["taken", "not its own", "impossible", "never asked", "contradicts"] {
         assert!(told.contains_key(kind), "{kind} was not tried: {told:?}");
     }
 }

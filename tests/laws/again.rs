@@ -29,7 +29,7 @@ fn how_the_rules_of_the_policy_stand_is_asked_again() {
         "`rules` says of `another`: presumably_satisfied [error]; it follows: no rule of the policy",
         "`rules` says of `no-worker`: no rule of the policy; it follows: presumably_satisfied [error]",
     ]);
-    forged(&bench, end, "/rules/1/forbade", &json!(false)).expect(1).prints(&["and forbade the approval"]);
+    forged(&bench, end, "/rules/1/forbade_approval", &json!(false)).expect(1).prints(&["and forbade the approval"]);
     forged(&bench, end, "/rules", &json!([])).expect(1).prints(&["`rules` says of `never-above`: no rule"]);
 
     let told = ("rule_violated", "run");
@@ -58,18 +58,19 @@ fn whether_the_policy_forbade_an_approval_is_decided_again() {
     let bench = bench();
     under(&bench, POLICY, &good()).expect(1);
     let routed = ("routed", "review");
-    forged(&bench, routed, "/on/broken", &json!(false))
+    forged(&bench, routed, "/routing/violates_policy", &json!(false))
         .expect(1)
-        .prints(&["routing: VIOLATED", "`on.broken` of routed is false; it follows that it is true"]);
+        .prints(&["routing: VIOLATED", "`routing.violates_policy` of routed is false; it follows that it is true"]);
     // The whole approval forged: it follows that it was forbidden.
     let mut journal = bench.events("specs");
     for event in &mut journal {
         let (of, lifeline) = (name(event).to_owned(), event["lifeline"].as_str().unwrap().to_owned());
         let data = &mut event["data"];
         match (of.as_str(), lifeline.as_str()) {
-            ("attempt_finished", "review") => data["event"]["reviewed"]["broken"] = json!(false),
+            ("attempt_finished", "review") => data["event"]["reviewed"]["violates_policy"] = json!(false),
             ("routed", "review") => {
-                (data["on"]["broken"], data["event"]["reviewed"]["broken"]) = (json!(false), json!(false));
+                (data["routing"]["violates_policy"], data["event"]["reviewed"]["violates_policy"]) =
+                    (json!(false), json!(false));
                 (data["row"], data["to"]) = (json!("approved"), json!("approved"));
             }
             ("revision_closed" | "run_finished", _) => data["outcome"] = json!("approved"),
@@ -87,9 +88,9 @@ fn whether_the_policy_forbade_an_approval_is_decided_again() {
     let kept = self::bench();
     under(&kept, &POLICY[..POLICY.find("\n\n").unwrap()], &good()).expect(0);
     genuine(&kept);
-    forged(&kept, routed, "/on/broken", &json!(true))
+    forged(&kept, routed, "/routing/violates_policy", &json!(true))
         .expect(1)
-        .prints(&["`on.broken` of routed is true; it follows that it is false"]);
+        .prints(&["`routing.violates_policy` of routed is true; it follows that it is false"]);
 }
 
 #[test]
@@ -117,15 +118,30 @@ fn what_the_nodes_say_and_are_routed_by_follows_from_the_events_before() {
     for (of, place, value, words) in [
         (
             ("attempt_finished", "informal_spec"),
-            "/says/answer",
+            "/claims/answer",
             json!(7),
-            "`says.answer` of attempt_finished is 7; it follows that it is 1",
+            "`claims.answer` of attempt_finished is 7; it follows that it is 1",
         ),
-        (("attempt_finished", "formalize"), "/says/made_from", json!(2), "`says.made_from` of attempt_finished is 2"),
-        (("attempt_finished", "formalize"), "/says/source", another.clone(), "`says.source` of attempt_finished is"),
-        (("attempt_finished", "model_check"), "/says/verdict", json!("violated"), "it follows that it is \"holds\""),
-        (("attempt_finished", "model_check"), "/says/witnesses", json!(9), "`says.witnesses` of attempt_finished is 9"),
-        (("attempt_finished", "review"), "/says/uncovered", json!(3), "`says.uncovered` of attempt_finished is 3"),
+        (
+            ("attempt_finished", "formalize"),
+            "/claims/made_from",
+            json!(2),
+            "`claims.made_from` of attempt_finished is 2",
+        ),
+        (
+            ("attempt_finished", "formalize"),
+            "/claims/source",
+            another.clone(),
+            "`claims.source` of attempt_finished is",
+        ),
+        (("attempt_finished", "model_check"), "/claims/verdict", json!("violated"), "it follows that it is \"holds\""),
+        (
+            ("attempt_finished", "model_check"),
+            "/claims/witnesses",
+            json!(9),
+            "`claims.witnesses` of attempt_finished is 9",
+        ),
+        (("attempt_finished", "review"), "/claims/uncovered", json!(3), "`claims.uncovered` of attempt_finished is 3"),
         (("attempt_finished", "validate"), "/artifacts/validated.tla", another.clone(), "as validated.tla; event"),
         (
             ("attempt_finished", "validate"),
@@ -143,21 +159,26 @@ fn what_the_nodes_say_and_are_routed_by_follows_from_the_events_before() {
             ("check_finished", "model_check"),
             "/outcome/statistics/distinct",
             json!(1),
-            "`says.moved` of attempt_finished is true",
+            "`claims.moved` of attempt_finished is true",
         ),
         (("check_finished", "model_check"), "/module", another, "`module` of check_finished is"),
-        (("routed", "validate"), "/on/retries", json!(1), "`on.retries` of routed is 1; it follows that it is 0"),
-        (("routed", "review"), "/on/place", json!(1), "`on.place` of routed is 1"),
-        (("routed", "review"), "/on/last_place", json!(9), "`on.last_place` of routed is 9"),
+        (
+            ("routed", "validate"),
+            "/routing/retries",
+            json!(1),
+            "`routing.retries` of routed is 1; it follows that it is 0",
+        ),
+        (("routed", "review"), "/routing/branch_index", json!(1), "`routing.branch_index` of routed is 1"),
+        (("routed", "review"), "/routing/last_branch_index", json!(9), "`routing.last_branch_index` of routed is 9"),
         (
             ("routed", "formalize"),
-            "/on/again",
+            "/routing/unreadable_before",
             json!(false),
-            "`on.again` of routed is false; it follows that it is true",
+            "`routing.unreadable_before` of routed is false; it follows that it is true",
         ),
         (("routed", "model_check"), "/to", json!("formalize"), "`to` of routed is \"formalize\""),
         (("guard_evaluated", "review"), "/clause", json!("moved"), "`clause` of guard_evaluated is \"moved\""),
-        (("revision_closed", "review"), "/standing/covered", json!(9), "`standing.covered` of revision_closed is 9"),
+        (("revision_closed", "review"), "/rank/covered", json!(9), "`rank.covered` of revision_closed is 9"),
         (("revision_closed", "review"), "/spent/answers", json!(1), "`spent.answers` of revision_closed is 1"),
         (
             ("revision_closed", "review"),
@@ -186,9 +207,9 @@ fn what_a_branch_begins_with_is_told_to_the_nodes_as_it_stands() {
     bench.forge(&good().answer("review", 0, 1, "draft", &review("approved")).having_read_all(), &[]).expect(0);
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "review"]);
     genuine(&bench);
-    forged(&bench, ("restored", "model_check"), "/says/verdict", &json!("violated"))
+    forged(&bench, ("claims_restored", "model_check"), "/claims/verdict", &json!("violated"))
         .expect(1)
-        .prints(&["`says.verdict` of restored is \"violated\"; it follows that it is \"holds\""]);
+        .prints(&["`claims.verdict` of claims_restored is \"violated\"; it follows that it is \"holds\""]);
 }
 
 /// The journal of a finished run with some of its events changed.
@@ -249,7 +270,7 @@ fn what_cannot_be_understood_or_was_altered_is_never_called_clean() {
         let at = of("guard_evaluated", all);
         all[at]["data"]["guard"] = json!("flaw");
         all[at]["data"]["facts"] = json!({
-            "described": true, "property": "", "covers_the_requirement": true, "property_unchanged": true,
+            "described": true, "property": "", "covers_requirement": true, "property_unchanged": true,
             "changed_since": [], "only_bounds": [], "open_bounds": [], "unfair_lasso": false, "under_fairness": null,
             "unmapped_steps": [], "unread": [],
         });

@@ -52,9 +52,9 @@ fn of_three_candidates_of_which_two_are_broken_the_good_one_goes_on_and_the_othe
     bench.forge(&script, &["--candidates", "3"]).expect(0).prints(&["Outcome: approved", "candidate 3"]);
     let journal = bench.journal("specs");
     let told = chosen(&journal);
-    assert_eq!((&told["chosen"], &told["by"]), (&json!(3), &json!("points")));
+    assert_eq!((&told["chosen"], &told["criterion"]), (&json!(3), &json!("points")));
     assert_eq!(told["received"], json!({"1": 1, "2": 0, "3": 5}));
-    assert_eq!(of(&journal, "leaders_named").len(), 0, "one leads alone: nothing more is paid for");
+    assert_eq!(of(&journal, "leaders_selected").len(), 0, "one leads alone: nothing more is paid for");
     let kept = bench.read("specs/history/rev_0/candidates/1.tla");
     assert!(kept.contains("while n < Max"), "{kept}");
     assert!(bench.read("specs/history/rev_0/candidates/2.md").contains("I could not do it."));
@@ -97,7 +97,7 @@ fn leaders_are_given_properties_and_those_of_the_best_go_on_with_it() {
         "goes on",
     ]);
     let journal = bench.journal("specs");
-    assert_eq!(of(&journal, "leaders_named")[0]["data"]["leaders"], json!([1, 2]));
+    assert_eq!(of(&journal, "leaders_selected")[0]["data"]["leaders"], json!([1, 2]));
     assert_eq!(chosen(&journal)["chosen"], 2);
     assert!(bench.read("specs/Spec.tla").contains("\\* two"));
     let asked = of(&journal, "request_sent");
@@ -142,7 +142,7 @@ fn an_objective_ranks_the_leaders_before_their_standing_does() {
         .having_read_all();
     bench.forge(&script, &["--candidates", "3", "--max-revisions", "0", "--objective", "deep.toml"]).expect(1);
     let journal = bench.journal("specs");
-    assert_eq!((&chosen(&journal)["chosen"], &chosen(&journal)["by"]), (&json!(1), &json!("objective")));
+    assert_eq!((&chosen(&journal)["chosen"], &chosen(&journal)["criterion"]), (&json!(1), &json!("objective")));
     let leader = of(&journal, "candidate_finished").into_iter().rfind(|e| e["lifeline"] == "formalize_1").unwrap();
     assert_eq!(leader["data"]["step"]["met"], true);
 
@@ -152,17 +152,19 @@ fn an_objective_ranks_the_leaders_before_their_standing_does() {
     forged(&bench, choice, "/chosen", &json!(2))
         .expect(1)
         .prints(&["candidates: VIOLATED", "`chosen` of candidate_chosen is 2; it follows that it is 1"]);
-    forged(&bench, choice, "/by", &json!("points")).expect(1).prints(&["it follows that it is \"objective\""]);
+    forged(&bench, choice, "/criterion", &json!("points")).expect(1).prints(&["it follows that it is \"objective\""]);
     forged(&bench, choice, "/received/1", &json!(3)).expect(1).prints(&["`received.1` of candidate_chosen is 3"]);
-    forged(&bench, ("leaders_named", "formalize"), "/leaders", &json!([2, 3]))
+    forged(&bench, ("leaders_selected", "formalize"), "/leaders", &json!([2, 3]))
         .expect(1)
-        .prints(&["`leaders[0]` of leaders_named is 2; it follows that it is 1"]);
+        .prints(&["`leaders[0]` of leaders_selected is 2; it follows that it is 1"]);
     let first = ("candidate_finished", "formalize_1");
     forged(&bench, first, "/step/met", &json!(false))
         .expect(1)
         .prints(&["objective: VIOLATED", "`step.met` of candidate_finished is false; it follows that it is true"]);
     forged(&bench, first, "/step/metrics/states", &json!(2)).expect(1).prints(&["`step.metrics.states`"]);
-    forged(&bench, first, "/says/points", &json!(1)).expect(1).prints(&["`says.points` of candidate_finished is 1"]);
+    forged(&bench, first, "/claims/points", &json!(1))
+        .expect(1)
+        .prints(&["`claims.points` of candidate_finished is 1"]);
     forged(&bench, ("candidate_received", "formalize"), "/points", &json!(1))
         .expect(1)
         .prints(&["`points` of candidate_received is 1"]);
@@ -229,7 +231,7 @@ const UNKNOWN: &str = r#"
 id = "not-known"
 owner = "review"
 when = 'row = "approved"'
-formula = '!(@formalize_LATE.says.points >= 0) & @model_check.says.verdict = "holds"'
+formula = '!(@formalize_LATE.claims.points >= 0) & @model_check.claims.verdict = "holds"'
 
 [[rule]]
 id = "and-yet-before"
@@ -331,7 +333,7 @@ fn a_replay_does_not_repeat_a_quick_check_that_did_not_end_in_time() {
         ["run", "docs", "--out", "specs", "--recording", "slow.jsonl", "--candidates", "2", "--record", "again.jsonl"];
     bench.run(&args);
     let journal = bench.journal("specs");
-    let checks = of(&journal, "quickly_checked");
+    let checks = of(&journal, "quick_check_finished");
     let second = checks.iter().find(|e| e["lifeline"] == "formalize_2").unwrap();
     assert_eq!(second["data"]["verdict"], "inconclusive");
     assert_eq!(chosen(&journal)["received"], json!({"1": 5, "2": 4}));
@@ -429,7 +431,7 @@ fn rules_see_the_answers_of_the_candidate_that_was_chosen_and_of_no_other() {
     bench.forge(&approved(drafts(&[&todo, MODULE])), &more).expect(0);
     bench.run(&["audit", "specs", "--policy", "policy.toml"]).expect(0).prints(&["Every rule holds."]);
     let journal = bench.journal("specs");
-    let taken: Vec<&Value> = of(&journal, "answer_taken");
+    let taken: Vec<&Value> = of(&journal, "answer_accepted");
     assert_eq!(taken.len(), 1, "the others are taken as they come");
     assert_eq!((&taken[0]["lifeline"], &taken[0]["data"]["candidate"]), (&json!("formalize"), &json!(2)));
 
@@ -438,7 +440,7 @@ fn rules_see_the_answers_of_the_candidate_that_was_chosen_and_of_no_other() {
     let script = approved(drafts(&[&rejected(), &MODULE.replace("variables", "\\* TODO\nvariables")]));
     chosen_todo.forge(&script, &more).expect(1).prints(&["no-todo", "the policy forbids it"]);
     let journal = chosen_todo.journal("specs");
-    let (taken, broken) = (seq(&journal, "answer_taken", "formalize"), seq(&journal, "rule_violated", "run"));
+    let (taken, broken) = (seq(&journal, "answer_accepted", "formalize"), seq(&journal, "rule_violated", "run"));
     assert!(taken < broken);
 }
 
@@ -453,7 +455,7 @@ fn an_intervention_meets_the_answer_of_a_candidate_before_it_is_offered() {
     let journal = bench.journal("specs");
     let offered = of(&journal, "answer_offered").into_iter().find(|e| e["lifeline"] == "formalize_1").unwrap();
     assert_eq!(offered["data"]["candidate"], 9);
-    let taken = of(&journal, "answer_taken").into_iter().find(|e| e["lifeline"] == "formalize").unwrap();
+    let taken = of(&journal, "answer_accepted").into_iter().find(|e| e["lifeline"] == "formalize").unwrap();
     assert_eq!(taken["data"]["candidate"], 9);
     assert!(!bench.read("specs/Spec.tla").contains("TODO"));
     bench.run(&["audit", "specs", "--policy", "policy.toml"]).expect(0).prints(&["Every rule holds."]);
@@ -557,7 +559,7 @@ fn a_budget_without_room_for_all_at_once_lets_them_come_one_after_the_other() {
 fn an_intervention_foresees_an_answer_where_it_will_be_taken_and_behind_its_own_draft() {
     let bench = bench();
     let rules = [
-        r#"G !(lifeline = "formalize" & name = "answer_taken" & text_contains:"AAA")"#,
+        r#"G !(lifeline = "formalize" & name = "answer_accepted" & text_contains:"AAA")"#,
         r#"G (text_contains:"BBB" -> N G !text_contains:"CCC")"#,
     ];
     let rules = rules
@@ -582,9 +584,6 @@ fn an_intervention_foresees_an_answer_where_it_will_be_taken_and_behind_its_own_
     let by: Vec<&Value> = of(&journal, "intervened").iter().map(|e| &e["data"]["rule"]).collect();
     assert_eq!(by, [&json!("r0"), &json!("r1")]);
     genuine(&bench);
-    forged(&bench, ("intervened", "formalize_1"), "/samples/0/violated", &json!([]))
-        .expect(1)
-        .prints(&["of answer 1, `samples` says", "it follows: {\"candidate\":1,\"violated\":[\"r1\"]"]);
     bench.run(&["audit", "specs", "--policy", "policy.toml"]).expect(0).prints(&["Every rule holds."]);
 }
 
@@ -605,11 +604,11 @@ fn once_leaders_are_named_nothing_new_is_drafted_and_a_resumed_contest_has_as_ma
     });
     under(&bench, &server, &["--candidates", "7"]).expect(0);
     let journal = bench.journal("specs");
-    let named = seq(&journal, "leaders_named", "formalize");
+    let named = seq(&journal, "leaders_selected", "formalize");
     let drafts = |e: &&&Value| e["data"]["key"]["node"] == "formalize" && e["seq"].as_u64() > Some(named);
     assert_eq!(of(&journal, "request_sent").iter().filter(drafts).count(), 0);
     assert!(
-        of(&journal, "candidate_given_up")
+        of(&journal, "candidate_abandoned")
             .iter()
             .any(|e| e["data"]["why"].as_str().unwrap().contains("before its turn"))
     );

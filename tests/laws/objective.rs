@@ -99,7 +99,7 @@ fn an_objective_that_cannot_be_reached_any_more_ends_the_run_with_that_reason() 
     assert_eq!(outcome(&journal), "not_approved");
     let routed = journal.iter().rfind(|e| name(e) == "routed").unwrap();
     assert_eq!(
-        (&routed["data"]["row"], &routed["data"]["on"]["objective_lost"]),
+        (&routed["data"]["row"], &routed["data"]["routing"]["objective_lost"]),
         (&json!("objective_lost"), &json!(true))
     );
     assert!(bench.read("specs/Spec.cfg").contains("Max = 2"));

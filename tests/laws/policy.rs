@@ -21,10 +21,10 @@ fn the_laws_are_shown_for_people_for_programs_and_as_a_policy() {
     let bench = Bench::without_tools();
     bench.run(&["policy", "show"]).expect(0).prints(&[
         "check_is_fresh (review)",
-        "@model_check.says.module = says.module",
+        "@model_check.claims.module = claims.module",
         "the last check was of exactly this module",
         "validate_retry (validate)",
-        "on.retries < on.retry_limit",
+        "routing.retries < routing.retry_limit",
     ]);
     let shown = bench.run(&["policy", "show", "--format", "json"]).expect(0);
     let laws: Value = serde_json::from_str(&shown.stdout).unwrap();
@@ -45,20 +45,20 @@ fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
     bench.run(&["audit", "specs", "--policy", "laws.toml"]).expect(0).prints(&["Every rule holds"]);
 
     // A journal in which the approval rests on another verdict, another module, or a row that was not to be taken.
-    changed(&bench, "attempt_finished", "model_check", |event| event["data"]["says"]["verdict"] = json!("violated"));
+    changed(&bench, "attempt_finished", "model_check", |event| event["data"]["claims"]["verdict"] = json!("violated"));
     bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&[
         "approval/nothing_violated: VIOLATED",
-        "@model_check.says.verdict",
+        "@model_check.claims.verdict",
         "\"violated\"",
         "1 of them broken",
     ]);
-    changed(&bench, "attempt_finished", "review", |event| event["data"]["says"]["module"] = json!("0".repeat(64)));
+    changed(&bench, "attempt_finished", "review", |event| event["data"]["claims"]["module"] = json!("0".repeat(64)));
     bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&[
         "approval/merged_accepted: VIOLATED",
         "approval/check_is_fresh: VIOLATED",
         "2 of them broken",
     ]);
-    changed(&bench, "routed", "validate", |event| event["data"]["on"]["accepted"] = json!(false));
+    changed(&bench, "routed", "validate", |event| event["data"]["routing"]["accepted"] = json!(false));
     bench.run(&["audit", "changed", "--policy", "default"]).expect(1).prints(&["routing/validated: VIOLATED"]);
 
     changed(&bench, "run_finished", "run", |event| event["data"]["outcome"] = json!("flaw_found"));
@@ -74,7 +74,7 @@ fn a_journal_is_asked_again_by_name_or_by_the_printed_file() {
         .expect(1)
         .prints(&["approval/refused: VIOLATED", "journal/guards: VIOLATED"]);
     changed(&bench, "attempt_finished", "informal_spec", |event| {
-        event["data"]["says"]["readable"] = json!(false);
+        event["data"]["claims"]["readable"] = json!(false);
     });
     bench
         .run(&["audit", "changed", "--policy", "default"])
@@ -106,18 +106,21 @@ fn an_approval_of_what_was_edited_after_its_check_is_refused_with_what_the_claus
     let journal = bench.journal("specs");
     let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
     assert_eq!(guard["data"]["clause"], "check_is_fresh", "{guard:#}");
-    assert_eq!(guard["data"]["formula"], "@model_check.says.module = says.module & @model_check.says.cfg = says.cfg");
+    assert_eq!(
+        guard["data"]["formula"],
+        "@model_check.claims.module = claims.module & @model_check.claims.cfg = claims.cfg"
+    );
     let values = &guard["data"]["values"];
-    assert_ne!(values["@model_check.says.module"], values["says.module"]);
-    assert_eq!(values["@model_check.says.cfg"], values["says.cfg"]);
+    assert_ne!(values["@model_check.claims.module"], values["claims.module"]);
+    assert_eq!(values["@model_check.claims.cfg"], values["claims.cfg"]);
     let routed = journal.iter().rfind(|e| name(e) == "routed" && e["lifeline"] == "review").unwrap();
     assert_eq!((&routed["data"]["to"], &routed["data"]["row"]), (&json!("model_check"), &json!("approval_refused")));
     let short = |name: &str| &values[name].as_str().unwrap()[..8];
     let why = format!(
-        "the module or its configuration is not the one that was checked last (check_is_fresh: @model_check.says.module \
-         is {}, says.module is {})",
-        short("@model_check.says.module"),
-        short("says.module")
+        "the module or its configuration is not the one that was checked last (check_is_fresh: @model_check.claims.module \
+         is {}, claims.module is {})",
+        short("@model_check.claims.module"),
+        short("claims.module")
     );
     assert_eq!(routed["data"]["why"], why);
     assert_eq!(outcome(&journal), "stopped");
@@ -155,8 +158,8 @@ fn a_module_that_was_not_made_from_the_newest_specification_is_not_approved() {
         let guard = journal.iter().rfind(|e| name(e) == "guard_evaluated").unwrap();
         assert_eq!(guard["data"]["clause"], "module_accepted", "{guard:#}");
         assert_ne!(
-            guard["data"]["values"]["@formalize.says.made_from"],
-            guard["data"]["values"]["@informal_spec.says.answer"]
+            guard["data"]["values"]["@formalize.claims.made_from"],
+            guard["data"]["values"]["@informal_spec.claims.answer"]
         );
     };
     let same = bench();

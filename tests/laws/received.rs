@@ -103,8 +103,8 @@ fn of_two_branches_that_differ_in_whether_the_newer_draft_was_handed_to_the_revi
     let edited = |journal: &[Value]| last(journal, "branch_started", "run")["data"]["edited"].clone();
     assert_eq!((edited(&before), edited(&after)), (json!([]), json!(["Spec.tla"])));
     let says = |journal: &[Value], who: &str| {
-        let mut all = journal.iter().filter(|e| e["lifeline"] == who && !e["data"]["says"]["module"].is_null());
-        all.next_back().unwrap()["data"]["says"]["module"].as_str().unwrap().to_owned()
+        let mut all = journal.iter().filter(|e| e["lifeline"] == who && !e["data"]["claims"]["module"].is_null());
+        all.next_back().unwrap()["data"]["claims"]["module"].as_str().unwrap().to_owned()
     };
     let checked = says(&before, "model_check");
     assert_eq!((says(&before, "review"), says(&after, "model_check")), (checked.clone(), checked.clone()));
@@ -116,15 +116,15 @@ fn of_two_branches_that_differ_in_whether_the_newer_draft_was_handed_to_the_revi
     let guard = &last(&after, "guard_evaluated", "review")["data"];
     assert_eq!((&guard["holds"], &guard["clause"]), (&json!(false), &json!("check_is_fresh")));
     let values = &guard["values"];
-    assert_eq!((&values["@model_check.says.module"], &values["says.module"]), (&json!(checked), &json!(received)));
-    assert_eq!(values["@model_check.says.cfg"], values["says.cfg"]);
+    assert_eq!((&values["@model_check.claims.module"], &values["claims.module"]), (&json!(checked), &json!(received)));
+    assert_eq!(values["@model_check.claims.cfg"], values["claims.cfg"]);
     assert_eq!(guard["facts"]["unread"], json!([]), "the reviewer has read the newer draft");
 
     // The lines that a person sees: while it goes on, when it ends, and in the report.
     let approval = "approved, and every clause of the guard holds";
     let refusal = format!(
-        "the module or its configuration is not the one that was checked last (check_is_fresh: @model_check.says.module \
-         is {}, says.module is {})",
+        "the module or its configuration is not the one that was checked last (check_is_fresh: @model_check.claims.module \
+         is {}, claims.module is {})",
         &checked[..8],
         &received[..8]
     );
@@ -159,7 +159,7 @@ fn once_the_newer_draft_is_checked_itself_the_decision_rests_on_that_check() {
     let journal = run.journal("specs");
     let guard = &last(&journal, "guard_evaluated", "review")["data"];
     assert_eq!(guard["clause"], "nothing_violated");
-    assert_eq!(guard["values"], json!({"@model_check.says.verdict": "violated"}));
+    assert_eq!(guard["values"], json!({"@model_check.claims.verdict": "violated"}));
     done.prints(&[
         "Why: the limit of 0 revisions is reached; still open: the last check found a violation (nothing_violated)\n",
     ]);

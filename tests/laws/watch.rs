@@ -73,7 +73,7 @@ fn a_violation_names_its_culprit_and_is_of_the_same_group() {
     assert_eq!((event["seq"].as_u64(), &culprit["more"]), (culprit["seq"].as_u64().map(|n| n + 1), &json!(1)));
     assert_eq!((&data["severity"], &data["formula"]), (&json!("warning"), &json!("G !text_contains:\"never above\"")));
     assert!(data["why"].as_str().unwrap().contains("`text_contains:\"never above\"` was true"), "{data:#}");
-    assert!(data["means"].as_str().unwrap().contains("text_contains"), "{data:#}");
+    assert!(data["meaning"].as_str().unwrap().contains("text_contains"), "{data:#}");
     let (live, asked) = verdicts(&bench, POLICY);
     assert_eq!(live, asked);
     assert_eq!(live, json!([["never-above", "violated"]]));
@@ -157,7 +157,7 @@ fn what_the_approval_itself_would_break_forbids_it() {
             (&routed["data"]["row"], &routed["data"]["to"]),
             (&json!("policy_violated"), &json!("not_approved"))
         );
-        assert_eq!(routed["data"]["on"]["approval"], true, "the guard held");
+        assert_eq!(routed["data"]["routing"]["approval"], true, "the guard held");
         bench.run(&["audit", "specs", "--policy", "default"]).expect(0);
         let (live, asked) = verdicts(&bench, POLICY);
         assert_eq!(live, asked, "{more}");
@@ -197,7 +197,7 @@ fn killed_at_any_event_and_resumed_it_says_the_same_once() {
         let culprit = |e: &Value| &journal[usize::try_from(e["data"]["culprit"].as_u64().unwrap()).unwrap() - 1];
         let found = journal.iter().filter(|e| name(e) == "rule_violated");
         found
-            .map(|e| json!([e["data"]["rule"], e["data"]["means"], culprit(e)["name"], culprit(e)["lifeline"]]))
+            .map(|e| json!([e["data"]["rule"], e["data"]["meaning"], culprit(e)["name"], culprit(e)["lifeline"]]))
             .collect()
     };
     let said = told(&whole);
@@ -260,7 +260,7 @@ fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
         &["line 3", "a run has no event `anser_received`", "near it: answer_received"],
     );
     of(
-        "[[rule]]\nid = \"r\"\nowner = \"review\"\nformula = '@reviewer.says.verdict = 1'\n",
+        "[[rule]]\nid = \"r\"\nowner = \"review\"\nformula = '@reviewer.claims.verdict = 1'\n",
         &["there is no node `reviewer`", "review"],
     );
     of(
@@ -276,13 +276,16 @@ fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
         &formula("G outcome.statistics.distnct < 9"),
         &["no event of a run has a field `outcome.statistics.distnct`", "outcome.statistics.distinct"],
     );
-    of(&formula("G told.tools != \"Read\""), &["`told.tools` holds a list: write `any(told.tools, != \"Read\")`"]);
+    of(
+        &formula("G answer.tools != \"Read\""),
+        &["`answer.tools` holds a list: write `any(answer.tools, != \"Read\")`"],
+    );
     of(&formula("G !tool_call:Bash"), &["no model of a run has a tool `Bash`", "Read"]);
-    of(&formula("F (name = \"routed\" & name = \"restored\")"), &["no run can satisfy it"]);
+    of(&formula("F (name = \"routed\" & name = \"claims_restored\")"), &["no run can satisfy it"]);
     of(&formula("O name = \"routed\""), &["`O` has no meaning in progression", "needs an `owner`"]);
     of(&formula("G !tool_call:Read"), &["contradicts the default policy", "approval/reviewer_read"]);
     of(
-        "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '@model_check.says.verdict = \"violated\"'\n",
+        "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'row = \"approved\"'\nformula = '@model_check.claims.verdict = \"violated\"'\n",
         &["contradicts the default policy", "approval/nothing_violated"],
     );
     of(
@@ -299,10 +302,6 @@ fn what_is_wrong_with_a_policy_is_told_before_anything_is_made() {
     of(
         &approved("@review.outcome.statistics.distinct > 10"),
         &["no event of `review` has a field `outcome.statistics.distinct` (those of model_check, candidates have)"],
-    );
-    of(
-        &approved("@mutants.tally.score >= 0.8"),
-        &["asks for what `mutants` does, and it does nothing without --strengthen", "never be approved"],
     );
     of(
         "[[rule]]\nid = \"r\"\nowner = \"review\"\nwhen = 'name = \"check_finished\"'\nformula = 'true'\n",
@@ -377,17 +376,6 @@ fn an_approval_on_a_branch_is_lawful_after_one_that_was_forbidden() {
     bench.run(&["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", "calm.toml"]).expect(0);
     let rows: Vec<_> = bench.journal("specs").into_iter().map(|event| event["data"]["row"].clone()).collect();
     assert!(rows.contains(&"policy_violated".into()) && rows.contains(&"approved".into()));
-}
-
-#[test]
-fn a_run_that_is_over_is_not_refused_what_it_never_needed() {
-    let bench = bench();
-    bench.forge(&good(), &[]).expect(0);
-    let seen = "owner = \"review\"\nwhen = 'row = \"approved\"'\nformula = 'Seen@mutants'";
-    bench.write(POLICY, rule("judged", seen));
-    bench.run(&["resume", "specs", "--policy", POLICY]).expect(0).says(&["nothing is left to watch"]);
-    let branch = ["resume", "specs", "--from", "rev_0", "--at", "model_check", "--policy", POLICY];
-    bench.run(&branch).expect(2).says(&["does nothing without --strengthen"]);
 }
 
 #[test]

@@ -21,8 +21,8 @@ fn stopped(server: &ModelServer, settings: &Value) -> Bench {
         let mut event: Value = serde_json::from_str(line).unwrap();
         if name(&event) == "run_started" {
             for (key, value) in settings.as_object().unwrap() {
-                assert!(event["data"]["surroundings"].is_object(), "{event}");
-                event["data"]["surroundings"][key] = value.clone();
+                assert!(event["data"]["command_line"].is_object(), "{event}");
+                event["data"]["command_line"][key] = value.clone();
             }
         }
         event.to_string() + "\n"

@@ -235,7 +235,7 @@ fn who_was_chosen_for_want_of_a_choice_is_told_and_goes_on_when_the_run_does() {
     let env = [KEY, ("ANTHROPIC_BASE_URL", &server.url())];
     let done = bench.run_with(&["run", "docs", "--max-tokens", "1"], &env).expect(3);
     done.says(&["asking the Messages API, paid by token", "the Claude Code program was not found"]);
-    assert_eq!(events(&bench, "run_started")[0]["data"]["surroundings"]["provider"], "anthropic");
+    assert_eq!(events(&bench, "run_started")[0]["data"]["command_line"]["provider"], "anthropic");
     // A login that appears in between does not take over.
     let login = "echo '{\"loggedIn\":true}'";
     let program = bench.write("bin/claude", format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.329 || {login}\n"));

@@ -233,7 +233,11 @@ fn a_review_that_cannot_be_read_twice_is_no_review() {
     let run = ran(&script, &[], NO_ANSWER).went(&["review->review", "review->formalize"]);
     assert!(run.told().contains("there is no JSON object"), "{}", run.told());
     let run = run.because("formalize", "two answers in a row were no review that could be read");
-    assert!(!run.meta(0)["open"].to_string().contains("could not be read"), "{}", run.meta(0)["open"]);
+    assert!(
+        !run.meta(0)["open_feedback"].to_string().contains("could not be read"),
+        "{}",
+        run.meta(0)["open_feedback"]
+    );
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn one_answer_drafts_what_three_do_and_every_node_has_its_product() {
     let answer = &whole.events("answer_received")[0]["data"]["artifact"];
     let taken: Vec<&Value> = whole.events("part_taken");
     assert_eq!(taken.iter().map(|e| text(&e["lifeline"])).collect::<Vec<_>>(), ["formalize", "generate_invariants"]);
-    assert!(taken.iter().all(|e| e["data"]["of"] == *answer));
+    assert!(taken.iter().all(|e| e["data"]["whole_answer"] == *answer));
     assert_eq!(whole.meta(0)["spent"]["answers"], 2);
     assert_eq!(whole.journal[0]["data"]["draft"], "whole");
     assert_eq!(nodes.journal[0]["data"]["draft"], "nodes");

@@ -129,7 +129,7 @@ fn what_was_set_aside_to_read_an_answer_is_on_record() {
     let what: Vec<(&str, &Value)> = run
         .events("answer_normalised")
         .into_iter()
-        .map(|e| (e["lifeline"].as_str().unwrap(), &e["data"]["what"]))
+        .map(|e| (e["lifeline"].as_str().unwrap(), &e["data"]["removed"]))
         .collect();
     assert_eq!(
         what,

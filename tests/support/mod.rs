@@ -191,8 +191,8 @@ impl Bench {
 fn means_what_it_says(journal: &Path) {
     use tlaforge::monitor::Along;
     use tlaforge::pipeline::{METRICS, Quantity, RunView};
-    let view = RunView::of(&tlaforge::journal::read(journal).unwrap());
-    for (revision, metrics) in &view.metrics {
+    let view = RunView::from_entries(&tlaforge::journal::read(journal).unwrap());
+    for (revision, metrics) in &view.objective_progress.metrics {
         for metric in METRICS.iter().filter(|m| metrics.0.get(m.name) == Some(&Quantity::Truth(true))) {
             for (other, value) in metric.implies {
                 assert_eq!(
@@ -203,7 +203,7 @@ fn means_what_it_says(journal: &Path) {
             }
         }
         assert_eq!(metrics.0["revision"], Quantity::Count(u64::from(*revision)));
-        let before = view.metrics.range(..revision).next_back().map(|(_, metrics)| metrics);
+        let before = view.objective_progress.metrics.range(..revision).next_back().map(|(_, metrics)| metrics);
         for metric in METRICS.iter().filter(|m| m.along == Along::Grows) {
             let of = |metrics: &tlaforge::pipeline::Metrics| match metrics.0.get(metric.name)? {
                 Quantity::Count(n) => u32::try_from(*n).ok().map(f64::from),

@@ -1,7 +1,8 @@
 //! An event of a run in words, for charts.
 
 use crate::pipeline::{
-    AnswerReceived, CallFailed, Entry, GuardEvaluated, ModelSwitched, PartLeftOut, Routed, RunEvent, ToolFinished,
+    AnswerReceived, CallFailed, Entry, GuardEvaluated, ModelSwitched, RequestPartOmitted, Routed, RunEvent,
+    ToolFinished,
 };
 use crate::report::candidates::chosen_words;
 use crate::report::labelling::labels_words;
@@ -32,16 +33,16 @@ pub(super) fn of(entry: &Entry) -> String {
             format!("call {} failed, {then}: {}", failure.attempt, failure.message)
         }
         RunEvent::ModelSwitched(ModelSwitched { models, .. }) => format!("asks {} instead", models.to),
-        RunEvent::LeftOut(PartLeftOut { left_out, .. }) => {
+        RunEvent::RequestPartOmitted(RequestPartOmitted { left_out, .. }) => {
             format!("asks without {}: {}", left_out.part, left_out.said)
         }
         RunEvent::ReadRefused(refused) => format!("read refused: {}", refused.path),
-        RunEvent::Unreadable(unreadable) => format!("unreadable: {}", unreadable.why),
+        RunEvent::AnswerUnreadable(unreadable) => format!("unreadable: {}", unreadable.why),
         RunEvent::PartMissing(missing) => format!("its part of one answer for all is missing: {}", missing.why),
         RunEvent::PartTaken(_) => "takes its part of one answer for all".to_owned(),
         RunEvent::AnswerNormalised(_) => "answer mended before it was read".to_owned(),
         RunEvent::AttemptFinished(_) => "finishes".to_owned(),
-        RunEvent::Restored(_) => "what stood before is taken up again".to_owned(),
+        RunEvent::ClaimsRestored(_) => "what stood before is taken up again".to_owned(),
         RunEvent::ToolFinished(finished) => tool(finished),
         RunEvent::CheckFinished(check) => {
             let distinct =
@@ -49,19 +50,19 @@ pub(super) fn of(entry: &Entry) -> String {
             format!("check{distinct}: {}", verdict_sentence(&check.outcome))
         }
         RunEvent::CandidateStarted(started) => format!("candidate {} begins", started.candidate),
-        RunEvent::LeaderTold(told) => format!("candidate {} leads: properties for it", told.candidate),
-        RunEvent::QuicklyChecked(quick) => format!("quick check: {}", quick.verdict),
+        RunEvent::LeaderNotified(told) => format!("candidate {} leads: properties for it", told.candidate),
+        RunEvent::QuickCheckFinished(quick) => format!("quick check: {}", quick.verdict),
         RunEvent::CandidateFinished(finished) => finished.candidate.words(),
         RunEvent::CandidateReceived(received) => {
             format!("receives candidate {} ({} points)", received.candidate, received.points)
         }
-        RunEvent::CandidateGivenUp(one) => format!("nothing comes of candidate {}: {}", one.candidate, one.why),
-        RunEvent::LeadersNamed(named) => {
+        RunEvent::CandidateAbandoned(one) => format!("nothing comes of candidate {}: {}", one.candidate, one.why),
+        RunEvent::LeadersSelected(named) => {
             let leaders: Vec<String> = named.leaders.iter().map(ToString::to_string).collect();
             format!("properties for candidates {}", leaders.join(", "))
         }
         RunEvent::CandidateChosen(chosen) => chosen_words(chosen),
-        RunEvent::MutantsJudged(mutants) => match &mutants.judged.unfit {
+        RunEvent::MutantsJudged(mutants) => match &mutants.judged.skipped_reason {
             Some(why) => format!("mutants not judged: {why}"),
             None => mutants_sentence(&mutants.judged),
         },
@@ -73,7 +74,7 @@ pub(super) fn of(entry: &Entry) -> String {
             format!("predicted to be violated: {}", estimates.join(", "))
         }
         RunEvent::Labelled(labelled) => labels_words(&labelled.given),
-        RunEvent::AnswerTaken(taken) => format!("takes answer {}", taken.candidate + 1),
+        RunEvent::AnswerAccepted(taken) => format!("takes answer {}", taken.candidate + 1),
         RunEvent::AnswerOffered(offered) => format!("would take answer {}", offered.candidate + 1),
         RunEvent::Intervened(intervened) => intervened_words(intervened),
         RunEvent::RuleViolated(violation) => {

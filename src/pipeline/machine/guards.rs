@@ -1,0 +1,470 @@
+//! The two guards on a positive ending: their clauses as formulas of causal past logic, owned by the lifeline `review`,
+//! and what is told of a clause that fails.
+//!
+//! What the other lifelines did is read off the causal past (`@model_check.claims.module`, see `said`). What only the review
+//! can tell, because it depends on the names that it accepts, are counts of what it leaves open (`claims.uncovered`); the
+//! facts are the lists behind those counts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node_name::NodeName;
+
+/// A line of the configuration that makes a check weaker, or a use of randomness in the module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CfgEntry {
+    /// As it must be named to be accepted, e.g. `CONSTRAINT Small` or `CHECK_DEADLOCK FALSE`.
+    pub line: String,
+    /// Whether the review names it, with a reason.
+    pub accepted: bool,
+}
+
+/// What is known of one witness.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WitnessState {
+    /// Its name.
+    pub name: String,
+    /// Whether a run reached it.
+    pub reached: bool,
+    /// Whether it took a step: a state predicate that holds from the start shows nothing.
+    #[serde(default)]
+    pub by_a_step: bool,
+}
+
+/// Everything that an approval rests on (design, section 3, "The approval guard").
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalFacts {
+    /// Steps that the informal specification marks as changed, in a run that repairs no flaw.
+    #[serde(default)]
+    pub changed_steps: Vec<String>,
+    /// Properties other than `TypeOK` that were checked and cover a requirement.
+    pub covering: Vec<String>,
+    /// Checked properties and witnesses that are constantly TRUE, with the reason.
+    pub constantly_true: Vec<String>,
+    /// All witnesses of the configuration.
+    pub witnesses: Vec<WitnessState>,
+    /// Actions never taken that the review does not name as intended; `None` where the checker gave no coverage.
+    pub dead_actions: Option<Vec<String>>,
+    /// Lines that weaken the check.
+    pub weakening_lines: Vec<CfgEntry>,
+    /// Requirements that neither a checked property covers nor the review accepts.
+    pub uncovered: Vec<String>,
+    /// Changes since the baseline that the review does not accept.
+    pub unnamed_changes: Vec<String>,
+    /// Files that the reviewer had to read in their present wording and did not.
+    pub unread: Vec<String>,
+}
+
+/// The clauses of the approval guard, in the order in which they are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalClause {
+    /// An informal specification exists.
+    InformalSpecExists,
+    /// It changes no step of the documented protocol, unless a confirmed flaw is repaired.
+    NotChangedInSilence,
+    /// The module was accepted by translator and parser.
+    ModuleAccepted,
+    /// The merged module and the configuration parse.
+    MergedAccepted,
+    /// The last check saw this module and configuration.
+    CheckIsFresh,
+    /// The module could be evaluated.
+    Evaluates,
+    /// Nothing is violated.
+    NothingViolated,
+    /// The check came to a verdict.
+    Decided,
+    /// The exploration was complete.
+    Complete,
+    /// More than the initial states were explored.
+    Moved,
+    /// `TypeOK` was checked.
+    TypeOkChecked,
+    /// Another property that covers a requirement was checked.
+    PropertyCovers,
+    /// No checked property and no witness is constantly TRUE.
+    NoTautology,
+    /// At least one witness exists.
+    WitnessExists,
+    /// Every witness was reached.
+    WitnessesReached,
+    /// Every action was taken, or is named as intended.
+    ActionsTaken,
+    /// Every weakening line is accepted by name, with a reason.
+    CfgAccepted,
+    /// Every requirement is covered, or accepted as uncovered.
+    RequirementsCovered,
+    /// Every change since the baseline is accepted by name.
+    ChangesNamed,
+    /// The reviewer read what is approved.
+    ReviewerRead,
+}
+
+impl ApprovalClause {
+    /// All clauses, in order.
+    pub const ALL: [ApprovalClause; 20] = [
+        ApprovalClause::InformalSpecExists,
+        ApprovalClause::NotChangedInSilence,
+        ApprovalClause::ModuleAccepted,
+        ApprovalClause::MergedAccepted,
+        ApprovalClause::CheckIsFresh,
+        ApprovalClause::Evaluates,
+        ApprovalClause::NothingViolated,
+        ApprovalClause::Decided,
+        ApprovalClause::Complete,
+        ApprovalClause::Moved,
+        ApprovalClause::TypeOkChecked,
+        ApprovalClause::PropertyCovers,
+        ApprovalClause::NoTautology,
+        ApprovalClause::WitnessExists,
+        ApprovalClause::WitnessesReached,
+        ApprovalClause::ActionsTaken,
+        ApprovalClause::CfgAccepted,
+        ApprovalClause::RequirementsCovered,
+        ApprovalClause::ChangesNamed,
+        ApprovalClause::ReviewerRead,
+    ];
+
+    /// Its name in the journal.
+    pub fn name(self) -> String {
+        name_of(&self)
+    }
+
+    /// Where a run goes when the clause fails under an approval.
+    pub fn node(self) -> NodeName {
+        match self {
+            ApprovalClause::InformalSpecExists | ApprovalClause::NotChangedInSilence => NodeName::InformalSpec,
+            ApprovalClause::ModuleAccepted
+            | ApprovalClause::Evaluates
+            | ApprovalClause::NothingViolated
+            | ApprovalClause::Moved
+            | ApprovalClause::WitnessesReached
+            | ApprovalClause::ActionsTaken => NodeName::Formalize,
+            ApprovalClause::MergedAccepted
+            | ApprovalClause::Decided
+            | ApprovalClause::Complete
+            | ApprovalClause::TypeOkChecked
+            | ApprovalClause::PropertyCovers
+            | ApprovalClause::NoTautology
+            | ApprovalClause::WitnessExists
+            | ApprovalClause::CfgAccepted
+            | ApprovalClause::RequirementsCovered => NodeName::GenerateInvariants,
+            ApprovalClause::CheckIsFresh => NodeName::ModelCheck,
+            ApprovalClause::ChangesNamed | ApprovalClause::ReviewerRead => NodeName::Review,
+        }
+    }
+
+    /// Whether it speaks of what a check of the present module showed, so that it fails where there is none.
+    pub fn rests_on_the_check(self) -> bool {
+        matches!(
+            self,
+            ApprovalClause::Evaluates
+                | ApprovalClause::NothingViolated
+                | ApprovalClause::Decided
+                | ApprovalClause::Complete
+                | ApprovalClause::Moved
+                | ApprovalClause::TypeOkChecked
+                | ApprovalClause::PropertyCovers
+                | ApprovalClause::WitnessExists
+                | ApprovalClause::WitnessesReached
+                | ApprovalClause::ActionsTaken
+        )
+    }
+
+    /// What it demands of what the lifeline `review` could know: causal past logic, over what the lifelines say.
+    pub fn formula(self) -> &'static str {
+        match self {
+            ApprovalClause::InformalSpecExists => "@informal_spec.claims.readable = true",
+            ApprovalClause::NotChangedInSilence => "claims.changed_steps = 0",
+            ApprovalClause::ModuleAccepted => {
+                "@validate.claims.accepted = true \
+                 & @validate.claims.source = claims.source \
+                 & @formalize.claims.source = claims.source \
+                 & @formalize.claims.made_from = @informal_spec.claims.answer"
+            }
+            ApprovalClause::MergedAccepted => {
+                "@generate_invariants.claims.accepted = true \
+                 & @generate_invariants.claims.module = claims.module \
+                 & @generate_invariants.claims.cfg = claims.cfg"
+            }
+            ApprovalClause::CheckIsFresh => {
+                "@model_check.claims.module = claims.module & @model_check.claims.cfg = claims.cfg"
+            }
+            ApprovalClause::Evaluates => r#"@model_check.claims.verdict != "invalid""#,
+            ApprovalClause::NothingViolated => r#"@model_check.claims.verdict != "violated""#,
+            ApprovalClause::Decided => r#"@model_check.claims.verdict != "inconclusive""#,
+            ApprovalClause::Complete => "@model_check.claims.complete = true",
+            ApprovalClause::Moved => "@model_check.claims.moved = true",
+            ApprovalClause::TypeOkChecked => "@model_check.claims.type_ok = true",
+            ApprovalClause::PropertyCovers => "claims.covering > 0",
+            ApprovalClause::NoTautology => "claims.constantly_true = 0",
+            ApprovalClause::WitnessExists => "@model_check.claims.witnesses > 0",
+            ApprovalClause::WitnessesReached => "@model_check.claims.unreached = 0",
+            ApprovalClause::ActionsTaken => "claims.dead_actions = 0",
+            ApprovalClause::CfgAccepted => "claims.unaccepted_cfg = 0",
+            ApprovalClause::RequirementsCovered => "claims.uncovered = 0",
+            ApprovalClause::ChangesNamed => "claims.unnamed_changes = 0",
+            ApprovalClause::ReviewerRead => "claims.unread = 0",
+        }
+    }
+
+    /// The same in words.
+    pub fn demands(self) -> &'static str {
+        match self {
+            ApprovalClause::InformalSpecExists => "there is a readable informal specification",
+            ApprovalClause::NotChangedInSilence => {
+                "it changes no step of the documented protocol, unless a confirmed flaw is being repaired"
+            }
+            ApprovalClause::ModuleAccepted => {
+                "translator and parser accepted the newest module, and it was made from the newest informal specification, or a person went on with both"
+            }
+            ApprovalClause::MergedAccepted => {
+                "the module and configuration under review are the merged ones that the last parse accepted"
+            }
+            ApprovalClause::CheckIsFresh => "the last check was of exactly this module and configuration",
+            ApprovalClause::Evaluates => "the check could evaluate the specification",
+            ApprovalClause::NothingViolated => "the check found no violation",
+            ApprovalClause::Decided => "the check came to a verdict",
+            ApprovalClause::Complete => "nothing was left on its queue",
+            ApprovalClause::Moved => "it explored more than the initial states",
+            ApprovalClause::TypeOkChecked => "`TypeOK` was checked",
+            ApprovalClause::PropertyCovers => "at least one other checked property covers a requirement",
+            ApprovalClause::NoTautology => "no checked property and no witness is constantly TRUE",
+            ApprovalClause::WitnessExists => "at least one witness takes a step to reach",
+            ApprovalClause::WitnessesReached => "every witness was reached",
+            ApprovalClause::ActionsTaken => "every action was taken, or is named in `intended_dead`",
+            ApprovalClause::CfgAccepted => "whatever bounds the check is named in `accepted_cfg` with a reason",
+            ApprovalClause::RequirementsCovered => "every requirement is covered, or named in `accepted_uncovered`",
+            ApprovalClause::ChangesNamed => "every change since the baseline is named in `accepted_changes`",
+            ApprovalClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
+        }
+    }
+
+    /// What is wrong when it fails, for a person and for the next prompt.
+    pub fn words(self, facts: &ApprovalFacts) -> String {
+        let list = |names: &[String]| names.join(", ");
+        match self {
+            ApprovalClause::InformalSpecExists => "there is no readable informal specification".into(),
+            ApprovalClause::NotChangedInSilence => format!(
+                "the informal specification marks steps as `CHANGED:`, and no confirmed flaw is being repaired: each must \
+                 be as the documents say: {}",
+                facts.changed_steps.join("; ")
+            ),
+            ApprovalClause::ModuleAccepted => {
+                "the module was not accepted by the PlusCal translator and the parser".into()
+            }
+            ApprovalClause::MergedAccepted => {
+                "the module merged with its properties, or its configuration, was not accepted".into()
+            }
+            ApprovalClause::CheckIsFresh => {
+                "the module or its configuration is not the one that was checked last".into()
+            }
+            ApprovalClause::Evaluates => "the model checker could not evaluate the specification".into(),
+            ApprovalClause::NothingViolated => "the last check found a violation".into(),
+            ApprovalClause::Decided => "the last check came to no verdict; smaller constants may help".into(),
+            ApprovalClause::Complete => "the exploration was not complete: states were left on the queue".into(),
+            ApprovalClause::Moved => "no state beyond the initial ones was explored".into(),
+            ApprovalClause::TypeOkChecked => "TypeOK was not among the checked invariants".into(),
+            ApprovalClause::PropertyCovers => {
+                "no property other than TypeOK that covers a requirement was checked".into()
+            }
+            ApprovalClause::NoTautology => format!("constantly TRUE: {}", list(&facts.constantly_true)),
+            ApprovalClause::WitnessExists => {
+                "there is no witness (`\\* WITNESS Name` in the configuration) that takes a step to reach".into()
+            }
+            ApprovalClause::WitnessesReached => {
+                let unreached: Vec<String> =
+                    facts.witnesses.iter().filter(|w| !w.reached).map(|w| w.name.clone()).collect();
+                format!("witnesses that no behaviour was shown to reach: {}", list(&unreached))
+            }
+            ApprovalClause::ActionsTaken => match &facts.dead_actions {
+                Some(dead) => format!("actions that are never taken: {}", list(dead)),
+                None => "the checker gave no coverage, so it is not known whether every action is taken".into(),
+            },
+            ApprovalClause::CfgAccepted => {
+                let open: Vec<String> =
+                    facts.weakening_lines.iter().filter(|l| !l.accepted).map(|l| l.line.clone()).collect();
+                format!(
+                    "the check is bounded by what no review accepted: {} (each is accepted word for word and with a \
+                     reason, as `LINE: reason`)",
+                    list(&open)
+                )
+            }
+            ApprovalClause::RequirementsCovered => {
+                format!("requirements that no checked property covers: {}", list(&facts.uncovered))
+            }
+            ApprovalClause::ChangesNamed => {
+                format!(
+                    "changed since it was first checked, and not accepted by name: {}",
+                    list(&facts.unnamed_changes)
+                )
+            }
+            ApprovalClause::ReviewerRead => {
+                format!("the reviewer has not read, as they stand now: {}", list(&facts.unread))
+            }
+        }
+    }
+}
+
+/// Everything that a claim of a flaw rests on (design, section 3, "The flaw guard").
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FlawFacts {
+    /// The review gives the flaw's details.
+    pub described: bool,
+    /// The property that the review names, as the checker spells it.
+    #[serde(default)]
+    pub property: String,
+    /// It covers the named requirement, and the requirement exists.
+    pub covers_requirement: bool,
+    /// It stood before its violation was known, and neither it, nor what it covers, nor the wording of that has changed
+    /// since without an earlier review accepting it by name.
+    pub property_unchanged: bool,
+    /// What has changed.
+    #[serde(default)]
+    pub changed_since: Vec<String>,
+    /// Bounds that alone could cause the trace: constraints and views; a constant with whose next value the violation
+    /// vanishes, or a deadlock comes later and no document is cited for the bound.
+    pub only_bounds: Vec<String>,
+    /// Larger bounds within which it is not known whether the violation is there: shown to the second reader.
+    #[serde(default)]
+    pub open_bounds: Vec<String>,
+    /// The behaviour was not shown to be possible under weak fairness of every action, and no document is cited for it.
+    pub unfair_lasso: bool,
+    /// What the tool said of it under weak fairness, where the trace is an infinite behaviour.
+    #[serde(default)]
+    pub under_fairness: Option<String>,
+    /// Steps of the trace that the review maps to no existing line of a document.
+    pub unmapped_steps: Vec<usize>,
+    /// The reviewer read the module, configuration and outcome as they stand.
+    pub unread: Vec<String>,
+}
+
+/// The clauses of the flaw guard, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlawClause {
+    /// The review describes the flaw.
+    Described,
+    /// The last check shows the violation.
+    ViolatedNow,
+    /// Of the property that the review names.
+    NamesTheViolated,
+    /// Which is not `TypeOK`.
+    NotTypeOk,
+    /// And covers the requirement.
+    CoversRequirement,
+    /// And has not changed.
+    PropertyUnchanged,
+    /// Bounds alone do not cause it.
+    NotOnlyBounds,
+    /// Ordinary fairness does not exclude it.
+    NotUnfair,
+    /// Every step is mapped to the documents.
+    StepsMapped,
+    /// The reviewer read what it speaks of.
+    ReviewerRead,
+}
+
+impl FlawClause {
+    /// All clauses, in order.
+    pub const ALL: [FlawClause; 10] = [
+        FlawClause::Described,
+        FlawClause::ViolatedNow,
+        FlawClause::NamesTheViolated,
+        FlawClause::NotTypeOk,
+        FlawClause::CoversRequirement,
+        FlawClause::PropertyUnchanged,
+        FlawClause::NotOnlyBounds,
+        FlawClause::NotUnfair,
+        FlawClause::StepsMapped,
+        FlawClause::ReviewerRead,
+    ];
+
+    /// Its name in the journal.
+    pub fn name(self) -> String {
+        name_of(&self)
+    }
+
+    /// What it demands of what the lifeline `review` could know, as [`ApprovalClause::formula`].
+    pub fn formula(self) -> &'static str {
+        match self {
+            FlawClause::Described => "claims.flaw.described = true",
+            FlawClause::ViolatedNow => {
+                "@model_check.claims.verdict = \"violated\" \
+                 & @model_check.claims.trace = true \
+                 & @model_check.claims.module = claims.module \
+                 & @model_check.claims.cfg = claims.cfg"
+            }
+            FlawClause::NamesTheViolated => "@model_check.claims.violated = claims.flaw.property",
+            FlawClause::NotTypeOk => r#"@model_check.claims.violated != "TypeOK""#,
+            FlawClause::CoversRequirement => "claims.flaw.covers_requirement = true",
+            FlawClause::PropertyUnchanged => "claims.flaw.property_unchanged = true",
+            FlawClause::NotOnlyBounds => "claims.flaw.only_bounds = 0",
+            FlawClause::NotUnfair => "claims.flaw.unfair = false",
+            FlawClause::StepsMapped => "claims.flaw.unmapped_steps = 0",
+            FlawClause::ReviewerRead => "claims.unread = 0",
+        }
+    }
+
+    /// The same in words.
+    pub fn demands(self) -> &'static str {
+        match self {
+            FlawClause::Described => "the review names requirement, property and steps",
+            FlawClause::ViolatedNow => "the last check of this very module and configuration is violated, with a trace",
+            FlawClause::NamesTheViolated => "the property that the review names is the violated one",
+            FlawClause::NotTypeOk => "it is not `TypeOK`",
+            FlawClause::CoversRequirement => "it covers the named requirement",
+            FlawClause::PropertyUnchanged => {
+                "it has not changed since its violation was first known, but by what an earlier review accepted by name"
+            }
+            FlawClause::NotOnlyBounds => "no bound of the model alone causes the trace",
+            FlawClause::NotUnfair => {
+                "weak fairness of every action does not exclude it, or a line of the documents allows it"
+            }
+            FlawClause::StepsMapped => "every step is mapped to a line of the documents",
+            FlawClause::ReviewerRead => "the reviewer read module, configuration and outcome as they stand",
+        }
+    }
+
+    /// What is wrong when it fails.
+    pub fn words(self, facts: &FlawFacts) -> String {
+        match self {
+            FlawClause::Described => "the review claims a flaw without naming requirement, property and steps".into(),
+            FlawClause::ViolatedNow => "the last check of this module shows no violation with a trace".into(),
+            FlawClause::NamesTheViolated => "the property that the review names is not the one that is violated".into(),
+            FlawClause::NotTypeOk => "a violated TypeOK is a defect of the specification, not of the protocol".into(),
+            FlawClause::CoversRequirement => "the violated property does not cover the named requirement".into(),
+            FlawClause::PropertyUnchanged => {
+                let what = if facts.changed_since.is_empty() {
+                    "the violated property".to_owned()
+                } else {
+                    facts.changed_since.join(", ")
+                };
+                format!(
+                    "changed after the violation was first known, and accepted by name in no review before this one: {what}"
+                )
+            }
+            FlawClause::NotOnlyBounds => {
+                format!("bounds of the model may cause the trace: {}", facts.only_bounds.join(", "))
+            }
+            FlawClause::NotUnfair => format!(
+                "it was not shown that the behaviour of the trace is possible where every action is weakly fair, and no \
+                 line of the documents is cited in `flaw.unfair`: {}",
+                facts.under_fairness.as_deref().unwrap_or("not decided")
+            ),
+            FlawClause::StepsMapped => {
+                let steps: Vec<String> = facts.unmapped_steps.iter().map(ToString::to_string).collect();
+                format!("steps of the trace that are mapped to no line of the documents: {}", steps.join(", "))
+            }
+            FlawClause::ReviewerRead => {
+                format!("the reviewer has not read, as they stand now: {}", facts.unread.join(", "))
+            }
+        }
+    }
+}
+
+/// The name under which a unit variant is serialised.
+pub(in crate::pipeline) fn name_of(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}

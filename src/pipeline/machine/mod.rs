@@ -1,0 +1,21 @@
+//! The state machine of a run: nodes, positions, the routing table with its facts, and the two guards. Pure functions of
+//! plain data; it knows no journal, no tool and no model.
+
+mod event;
+mod guards;
+mod lifelines;
+mod node_name;
+mod review;
+mod routes;
+mod routing_facts;
+mod state;
+
+pub use event::{Acceptance, Event, ReviewFacts};
+pub use guards::{ApprovalClause, ApprovalFacts, CfgEntry, FlawClause, FlawFacts, WitnessState};
+pub use lifelines::{CANDIDATE_LIFELINES, MAX_CANDIDATES, NODE_LIFELINES, is_lifeline, lifeline_of, lifelines};
+pub(super) use lifelines::{Makers, SECOND_READING};
+pub use node_name::NodeName;
+pub use review::{Blame, Category, Citation, Flaw, FlawStep, Issue, Review, ReviewVerdict, Severity};
+pub use routes::{Row, Transition, transition};
+pub use routing_facts::{PositionName, RoutingFacts};
+pub use state::{Activity, Carried, Effect, Outcome, Position, Rules, State, StopReason};

@@ -1,0 +1,59 @@
+//! The six nodes of the pipeline.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A node of the pipeline, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeName {
+    /// Documents to a structured informal specification with numbered requirements.
+    InformalSpec,
+    /// Informal specification to a module with a PlusCal algorithm.
+    Formalize,
+    /// PlusCal translator and SANY.
+    Validate,
+    /// `TypeOK`, invariants, temporal properties, witnesses and the configuration.
+    GenerateInvariants,
+    /// The model checker.
+    ModelCheck,
+    /// Semantic review.
+    Review,
+}
+
+impl NodeName {
+    /// All of them, in order.
+    pub const ALL: [NodeName; 6] = [
+        NodeName::InformalSpec,
+        NodeName::Formalize,
+        NodeName::Validate,
+        NodeName::GenerateInvariants,
+        NodeName::ModelCheck,
+        NodeName::Review,
+    ];
+
+    /// Its name in the journal, in folders and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            NodeName::InformalSpec => "informal_spec",
+            NodeName::Formalize => "formalize",
+            NodeName::Validate => "validate",
+            NodeName::GenerateInvariants => "generate_invariants",
+            NodeName::ModelCheck => "model_check",
+            NodeName::Review => "review",
+        }
+    }
+
+    /// The node of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.name() == name)
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,270 @@
+//! The vocabulary of a review: its verdict, its issues, what it accepts by name, and a flaw that it claims.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::node_name::NodeName;
+use crate::tla::requirement_id;
+
+/// How much an issue matters. Only the first two send a run back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// The specification is wrong.
+    Blocker,
+    /// The specification misses something that matters.
+    Major,
+    /// A remark.
+    Minor,
+}
+
+/// The ten review categories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// The documents describe behaviour that the specification lacks.
+    MissingBehavior,
+    /// A requirement has no property.
+    MissingInvariant,
+    /// A liveness requirement is not stated or not checked.
+    LivenessGap,
+    /// Wrong level of abstraction, among it atomicity coarser than documented.
+    Abstraction,
+    /// The specification allows what the documents forbid.
+    ExtraBehavior,
+    /// Domains or labels make the state space explode.
+    StateExplosionRisk,
+    /// A counterexample must be dealt with.
+    CounterexampleIssue,
+    /// A property does not say what its requirement says.
+    WrongInvariant,
+    /// `TypeOK` is missing or loose.
+    MissingTypeInvariant,
+    /// The configuration does not fit the module or the requirements.
+    CfgMismatch,
+}
+
+/// What an issue blames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Blame {
+    /// The specification.
+    Spec,
+    /// The property.
+    Invariant,
+}
+
+/// One issue of a review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Issue {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What kind it is.
+    pub category: Category,
+    /// What it blames; only `counterexample_issue` needs it.
+    #[serde(default)]
+    pub blame: Option<Blame>,
+    /// What is wrong.
+    pub description: String,
+    /// What to do.
+    #[serde(default)]
+    pub suggestion: String,
+}
+
+impl Issue {
+    /// Whether it sends the run back.
+    pub fn routes(&self) -> bool {
+        self.severity != Severity::Minor
+    }
+
+    /// The node that mends it (design, section 3).
+    pub fn node(&self) -> NodeName {
+        match (self.category, self.blame) {
+            (
+                Category::MissingBehavior | Category::MissingInvariant | Category::LivenessGap | Category::Abstraction,
+                _,
+            ) => NodeName::InformalSpec,
+            (Category::CounterexampleIssue, Some(Blame::Invariant))
+            | (Category::WrongInvariant | Category::MissingTypeInvariant | Category::CfgMismatch, _) => {
+                NodeName::GenerateInvariants
+            }
+            (Category::ExtraBehavior | Category::StateExplosionRisk | Category::CounterexampleIssue, _) => {
+                NodeName::Formalize
+            }
+        }
+    }
+}
+
+/// The verdict of a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum ReviewVerdict {
+    /// The specification is what the documents say.
+    Approved,
+    /// It is not yet.
+    Revise,
+    /// The protocol as documented breaks one of its own requirements.
+    Flaw,
+}
+
+/// A structured review (design, section 3). Unknown fields are refused, so that a misspelt list is never an empty one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Review {
+    /// The verdict.
+    pub verdict: ReviewVerdict,
+    /// All issues.
+    pub issues: Vec<Issue>,
+    /// Actions that are never taken and need not be.
+    #[serde(default)]
+    pub intended_dead: Vec<String>,
+    /// Properties, constants and settings whose change since their baseline is accepted.
+    #[serde(default)]
+    pub accepted_changes: Vec<String>,
+    /// Requirements that need no property.
+    #[serde(default)]
+    pub accepted_uncovered: Vec<String>,
+    /// Lines of the configuration that bound the check and are accepted.
+    #[serde(default)]
+    pub accepted_cfg: Vec<String>,
+    /// The flaw, where the verdict says so.
+    #[serde(default)]
+    pub flaw: Option<Flaw>,
+    /// Anything else the reviewer wants a person to read.
+    #[serde(default)]
+    pub summary: String,
+}
+
+/// A flaw of the protocol as documented.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flaw {
+    /// The requirement that breaks.
+    pub requirement: String,
+    /// The violated property that covers it.
+    pub property: String,
+    /// Every step of the trace with the place in the documents that grants it.
+    pub steps: Vec<FlawStep>,
+    /// Where ordinary fairness would exclude the behaviour: where the documents say that it may go on like this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfair: Option<Citation>,
+    /// Where the violation gives way to a larger bound: where the documents grant the bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Citation>,
+}
+
+/// A line of the documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Citation {
+    /// The document.
+    pub file: String,
+    /// The line in it.
+    pub line: usize,
+    /// What it says of the matter.
+    pub why: String,
+}
+
+/// One step of a flaw's trace, in the documents' words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlawStep {
+    /// The step of the trace, from 1.
+    pub step: usize,
+    /// The document.
+    pub file: String,
+    /// The line in it.
+    pub line: usize,
+    /// Why the documents grant the step.
+    pub why: String,
+}
+
+impl Review {
+    /// The earliest node that an issue above minor names.
+    pub fn earliest(&self) -> Option<NodeName> {
+        self.issues.iter().filter(|i| i.routes()).map(Issue::node).min()
+    }
+
+    /// Whether it accepts that the action is never taken.
+    pub fn accepts_dead(&self, action: &str) -> bool {
+        self.intended_dead.iter().any(|entry| remark_on(entry, action).is_some())
+    }
+
+    /// Whether it accepts the change of this name.
+    pub fn accepts_change(&self, name: &str) -> bool {
+        self.accepted_changes.iter().any(|entry| remark_on(entry, name).is_some())
+    }
+
+    /// Whether it accepts that nothing covers the requirement.
+    pub fn accepts_uncovered(&self, requirement: &str) -> bool {
+        self.accepted_uncovered.iter().any(|entry| remark_on(entry, requirement).is_some())
+    }
+
+    /// Whether it accepts the line of the configuration, with a reason.
+    pub fn accepts_cfg(&self, line: &str) -> bool {
+        let is_reason = |remark: &str| remark.chars().any(char::is_alphanumeric);
+        self.accepted_cfg.iter().any(|entry| remark_on(entry, line).is_some_and(is_reason))
+    }
+}
+
+/// What an acceptance says besides the name that it accepts; `None` where it is of another. `R04` is `R4`, and white
+/// space makes no difference.
+fn remark_on<'a>(entry: &'a str, name: &str) -> Option<&'a str> {
+    let mut rest = entry.trim_start();
+    for word in name.split_whitespace() {
+        rest = rest.trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        rest = match requirement_id(&rest[..end]) {
+            Some(id) if id == word => &rest[end..],
+            _ => rest.strip_prefix(word)?,
+        };
+    }
+    let ends = rest.chars().next().is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '!'));
+    ends.then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_accepted_word_for_word_with_or_without_a_remark() {
+        for (entry, name) in [
+            ("Safe", "Safe"),
+            ("R7: because it is about time", "R7"),
+            ("R07 (time)", "R7"),
+            ("covers  Safe", "covers Safe"),
+            ("CHECK_DEADLOCK  FALSE: quiescent by design", "CHECK_DEADLOCK FALSE"),
+            (" CONSTRAINT Small (the queue)", "CONSTRAINT Small"),
+            ("Max <- Four - enough", "Max <- Four"),
+        ] {
+            assert!(remark_on(entry, name).is_some(), "{entry}");
+        }
+        for (entry, name) in [
+            ("Safer", "Safe"),
+            ("Safe_2", "Safe"),
+            ("Safe!C", "Safe"),
+            ("R70", "R7"),
+            ("not Safe", "Safe"),
+            ("CONSTRAINT Smaller", "CONSTRAINT Small"),
+            ("CONSTRAINT", "CONSTRAINT Small"),
+            ("", "Safe"),
+        ] {
+            assert_eq!(remark_on(entry, name), None, "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_the_configuration_is_accepted_with_a_reason_only() {
+        let review = |entry: &str| {
+            let value = serde_json::json!({"verdict": "approved", "issues": [], "accepted_cfg": [entry]});
+            Review::deserialize(value).unwrap()
+        };
+        let line = "CONSTRAINT Small";
+        assert!(review("CONSTRAINT Small: the queue is bounded").accepts_cfg(line));
+        for entry in ["CONSTRAINT Small", "CONSTRAINT Small: ", "CONSTRAINT Small ...", "Small: the queue"] {
+            assert!(!review(entry).accepts_cfg(line), "{entry}");
+        }
+    }
+}

@@ -1,0 +1,547 @@
+//! The routing table of a run (design, section 3). Each row is one [`Route`]: its name, the formula that decides it, its
+//! words and its effect. A decision takes the first row whose formula holds.
+//!
+//! It knows formulas and the moves of the state machine, but no tool and no file.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use strum::VariantArray as _;
+
+use super::event::Event;
+use super::guards::{ApprovalClause, name_of};
+use super::node_name::NodeName::{Formalize, GenerateInvariants, InformalSpec, ModelCheck, Review, Validate};
+use super::routing_facts::{PositionName, RoutingFacts};
+use super::state::{Effect, Next, Outcome, Position, Rules, State};
+use crate::temporal::{Atom, Formula, Formulas, Node, Record as _};
+
+/// The name of a row of the routing table, in order of precedence. `tlaforge policy show` prints what each row means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    Stopped,
+    Resumed,
+    InformalAnswered,
+    FormalizeAnswered,
+    UnreadableOnce,
+    StrongerDropped,
+    UnreadableTwice,
+    Validated,
+    ValidateRetry,
+    ValidateExhausted,
+    Merged,
+    InvariantRetry,
+    InvariantExhausted,
+    MutantsDue,
+    Checked,
+    StrongerKept,
+    Strengthen,
+    MutantsJudged,
+    PolicyViolated,
+    Approved,
+    FlawClaimed,
+    FlawRepaired,
+    FlawFound,
+    ObjectiveLost,
+    RevisionLimit,
+    ApprovalRefused,
+    FlawRefused,
+    Issues,
+    NothingNamed,
+    Ignored,
+}
+
+/// A row of the routing table.
+pub(in crate::pipeline) struct Route {
+    pub(in crate::pipeline) row: Row,
+    /// A formula over the decision's [`RoutingFacts`]. The row is taken if this is the first that holds.
+    pub(in crate::pipeline) guard: &'static str,
+    /// What happened and where the run goes, for a person.
+    pub(in crate::pipeline) words: &'static str,
+    take: fn(&Decision) -> Next,
+}
+
+/// What a row's effect is computed from.
+struct Decision {
+    rules: Rules,
+    state: State,
+    event: Event,
+}
+
+/// The routing table, in order of precedence.
+pub(in crate::pipeline) static ROUTES: [Route; Row::VARIANTS.len()] = [
+    Route {
+        row: Row::Stopped,
+        guard: r#"routing.event = "stop" & routing.under_way"#,
+        words: "a budget, the deadline, a signal or a failing provider ends the run: it can be resumed",
+        take: |d| d.state.stop(),
+    },
+    Route {
+        row: Row::Resumed,
+        guard: r#"routing.event = "resume" & routing.position = "stopped""#,
+        words: "a stopped run goes on where it was",
+        take: |d| d.state.resume(),
+    },
+    Route {
+        row: Row::InformalAnswered,
+        guard: r#"routing.position = "informal_spec" & routing.event = "answered""#,
+        words: "the informal specification could be read: formalize it",
+        take: |d| {
+            // What was accepted before was made from another specification.
+            let state = State { informal: true, ..d.state.without_module() };
+            state.moved_to(Formalize).perform()
+        },
+    },
+    Route {
+        row: Row::FormalizeAnswered,
+        guard: r#"routing.position = "formalize" & routing.event = "answered""#,
+        words: "the module could be read: validate it",
+        take: |d| d.state.without_module().moved_to(Validate).perform(),
+    },
+    Route {
+        row: Row::UnreadableOnce,
+        guard: concat!(
+            r#"routing.unreadable_before = false & ("#,
+            r#"routing.event = "unreadable" & (routing.position = "informal_spec" | routing.position = "formalize""#,
+            r#" | routing.position = "generate_invariants" | routing.position = "second_reading")"#,
+            r#" | routing.event = "review_unreadable" & routing.position = "review")"#,
+        ),
+        words: "an answer could not be read: the same node once more, told why",
+        take: |d| State { unreadable: true, ..d.state }.perform(),
+    },
+    Route {
+        row: Row::StrongerDropped,
+        guard: concat!(
+            r#"routing.on_trial & (routing.position = "generate_invariants" & (routing.event = "unreadable""#,
+            r#" | routing.event = "merged" & routing.accepted = false & routing.retries >= routing.retry_limit)"#,
+            r#" | routing.position = "mutants" & routing.event = "judged" & routing.kills_more = false)"#,
+        ),
+        words: "properties on trial came to nothing or notice no more mutants: those before them stand again",
+        take: |d| d.state.drop_trial(&d.rules),
+    },
+    Route {
+        row: Row::UnreadableTwice,
+        guard: concat!(
+            r#"routing.event = "unreadable""#,
+            r#" & (routing.position = "informal_spec" | routing.position = "formalize" | routing.position = "generate_invariants")"#,
+        ),
+        words: "two answers in a row could not be read: review what there is",
+        take: |d| d.state.moved_to(Review).perform(),
+    },
+    Route {
+        row: Row::Validated,
+        guard: r#"routing.position = "validate" & routing.event = "validated" & routing.accepted"#,
+        words: "translator and parser accept the module: properties for it",
+        take: |d| State { module_accepted: true, ..d.state }.moved_to(GenerateInvariants).perform(),
+    },
+    Route {
+        row: Row::ValidateRetry,
+        guard: concat!(
+            r#"routing.position = "validate" & routing.event = "validated" & routing.accepted = false"#,
+            r#" & routing.retries < routing.retry_limit"#,
+        ),
+        words: "the module is rejected: back to formalize with the diagnostics",
+        take: |d| {
+            let state = d.state.without_module();
+            State { validate_retries: state.validate_retries + 1, ..state }.moved_to(Formalize).perform()
+        },
+    },
+    Route {
+        row: Row::ValidateExhausted,
+        guard: concat!(
+            r#"routing.position = "validate" & routing.event = "validated" & routing.accepted = false"#,
+            r#" & routing.retries >= routing.retry_limit"#,
+        ),
+        words: "the module is rejected once too often: review sees the diagnostics, and no checker runs",
+        take: |d| d.state.without_module().moved_to(Review).perform(),
+    },
+    Route {
+        row: Row::Merged,
+        guard: r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted"#,
+        words: "module, properties and configuration parse together: check them",
+        take: |d| State { merged_accepted: true, ..d.state }.moved_to(ModelCheck).perform(),
+    },
+    Route {
+        row: Row::InvariantRetry,
+        guard: concat!(
+            r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted = false"#,
+            r#" & routing.retries < routing.retry_limit"#,
+        ),
+        words: "they do not parse together: the properties once more, with the diagnostics",
+        take: |d| {
+            let state = State { merged_accepted: false, ..d.state };
+            State { invariant_retries: state.invariant_retries + 1, ..state }.moved_to(GenerateInvariants).perform()
+        },
+    },
+    Route {
+        row: Row::InvariantExhausted,
+        guard: concat!(
+            r#"routing.position = "generate_invariants" & routing.event = "merged" & routing.accepted = false"#,
+            r#" & routing.retries >= routing.retry_limit"#,
+        ),
+        words: "they do not parse together once too often: review sees the diagnostics, and no checker runs",
+        take: |d| State { merged_accepted: false, ..d.state }.moved_to(Review).perform(),
+    },
+    Route {
+        row: Row::MutantsDue,
+        guard: r#"routing.position = "model_check" & routing.event = "checked" & (routing.on_trial | routing.rounds < routing.round_limit)"#,
+        words: "the check came to a verdict, and the run strengthens its properties: judge the mutants first",
+        take: |d| d.state.moved_to_position(Position::Mutants).perform(),
+    },
+    Route {
+        row: Row::Checked,
+        guard: r#"routing.position = "model_check" & routing.event = "checked""#,
+        words: "the check came to a verdict, whichever it is: review it",
+        take: |d| d.state.moved_to(Review).perform(),
+    },
+    Route {
+        row: Row::StrongerKept,
+        guard: r#"routing.position = "mutants" & routing.event = "judged" & routing.on_trial"#,
+        words: "the properties on trial notice more mutants: they stay",
+        take: |d| {
+            let state = State { on_trial: false, ..d.state };
+            let survivors = matches!(d.event, Event::Judged { survivors: true, .. });
+            let is_round_left = state.rounds < d.rules.strengthen;
+            if survivors && is_round_left { state.strengthen() } else { state.moved_to(Review).perform() }
+        },
+    },
+    Route {
+        row: Row::Strengthen,
+        guard: r#"routing.position = "mutants" & routing.event = "judged" & routing.survivors & routing.rounds < routing.round_limit"#,
+        words: "mutants go unnoticed: ask for properties that notice them",
+        take: |d| State { on_trial: false, ..d.state }.strengthen(),
+    },
+    Route {
+        row: Row::MutantsJudged,
+        guard: r#"routing.position = "mutants" & routing.event = "judged""#,
+        words: "the mutants are judged: review",
+        take: |d| State { on_trial: false, ..d.state }.moved_to(Review).perform(),
+    },
+    Route {
+        row: Row::PolicyViolated,
+        guard: concat!(
+            r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "approved" & routing.issues = false"#,
+            r#" & routing.approval & routing.violates_policy"#,
+        ),
+        words: "approved, and the guard holds, but a rule of the user's policy of severity `error` would be left \
+                broken: not approved",
+        take: |d| d.state.finish(Outcome::NotApproved),
+    },
+    Route {
+        row: Row::Approved,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "approved" & routing.issues = false & routing.approval"#,
+        words: "approved, no issue above minor, and every clause of the approval guard holds",
+        take: |d| d.state.finish(if d.state.repaired { Outcome::ApprovedRepaired } else { Outcome::Approved }),
+    },
+    Route {
+        row: Row::FlawClaimed,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "flaw" & routing.flaw"#,
+        words: "a flaw is claimed and every clause of its guard holds: ask the second reader",
+        take: |d| d.state.moved_to_position(Position::SecondReading).perform(),
+    },
+    Route {
+        row: Row::FlawRepaired,
+        guard: concat!(
+            r#"routing.position = "second_reading" & routing.event = "second_read" & routing.agrees"#,
+            r#" & routing.repair & routing.branch_index < routing.last_branch_index & !routing.objective_lost"#,
+        ),
+        words: "the second reader agrees, and the protocol is to be repaired: the smallest change of it",
+        take: |d| State { repaired: true, ..d.state }.next_revision(InformalSpec),
+    },
+    Route {
+        row: Row::FlawFound,
+        guard: r#"routing.position = "second_reading" & routing.event = "second_read" & routing.agrees"#,
+        words: "the second reader agrees: the flaw is found",
+        take: |d| d.state.finish(Outcome::FlawFound),
+    },
+    Route {
+        row: Row::ObjectiveLost,
+        guard: concat!(
+            r#"routing.objective_lost"#,
+            r#" & (routing.position = "review" & (routing.event = "reviewed" | routing.event = "review_unreadable")"#,
+            r#" | routing.position = "second_reading" & routing.event = "second_read")"#,
+        ),
+        words: "something is left to mend and the objective cannot be reached any more: the run ends with its best \
+                revision",
+        take: finish_with_best,
+    },
+    Route {
+        row: Row::RevisionLimit,
+        guard: concat!(
+            r#"routing.branch_index >= routing.last_branch_index"#,
+            r#" & (routing.position = "review" & (routing.event = "reviewed" | routing.event = "review_unreadable")"#,
+            r#" | routing.position = "second_reading" & routing.event = "second_read")"#,
+        ),
+        words: "something is left to mend and no revision is left: the run ends with its best one",
+        take: finish_with_best,
+    },
+    Route {
+        row: Row::ApprovalRefused,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "approved" & routing.approval = false"#,
+        words: "approved, but a clause of the guard fails: to the node of the first that does",
+        take: mend_failing_clause,
+    },
+    Route {
+        row: Row::FlawRefused,
+        guard: concat!(
+            r#"routing.position = "review" & routing.event = "reviewed" & routing.verdict = "flaw""#,
+            r#" | routing.position = "second_reading" & routing.event = "second_read""#,
+        ),
+        words: "a clause of the flaw guard fails, or the second reader disagrees: formalize anew",
+        take: |d| d.state.next_revision(Formalize),
+    },
+    Route {
+        row: Row::Issues,
+        guard: r#"routing.position = "review" & routing.event = "reviewed" & routing.issues"#,
+        words: "issues above minor: to the earliest node that one names",
+        take: |d| d.state.next_revision(d.event.earliest().unwrap_or(Formalize)),
+    },
+    Route {
+        row: Row::NothingNamed,
+        guard: r#"routing.position = "review" & (routing.event = "reviewed" | routing.event = "review_unreadable")"#,
+        words: "a revision is asked for without issues, or two reviews could not be read: to the node of the first \
+                clause that fails",
+        take: mend_failing_clause,
+    },
+    Route {
+        row: Row::Ignored,
+        guard: "true",
+        words: "the event does not belong to this state: nothing happens",
+        take: |d| d.state.stay(),
+    },
+];
+
+// `Row::route` indexes the table by the row's number, so a route in the wrong place must not compile.
+const _: () = {
+    let mut at = 0;
+    while at < ROUTES.len() {
+        assert!(ROUTES[at].row as usize == at, "ROUTES must list the rows in the order of `Row`");
+        at += 1;
+    }
+};
+
+fn finish_with_best(d: &Decision) -> Next {
+    d.state.finish(if d.event.best_inconclusive() { Outcome::Undecided } else { Outcome::NotApproved })
+}
+
+fn mend_failing_clause(d: &Decision) -> Next {
+    d.state.next_revision(d.event.refused_by().map_or(Formalize, ApprovalClause::node))
+}
+
+impl Row {
+    /// Every row that a run can take, in order of precedence: all but [`Row::Ignored`], which is the last.
+    pub const ALL: [Row; Row::VARIANTS.len() - 1] = *Row::VARIANTS.first_chunk().expect("`Ignored` is one row more");
+
+    pub(in crate::pipeline) fn route(self) -> &'static Route {
+        &ROUTES[self as usize]
+    }
+
+    /// The positions at which the row can be taken. The lifeline of that name decides there; a run that has ended or is
+    /// stopped decides itself.
+    pub(in crate::pipeline) fn owners(self) -> Vec<&'static str> {
+        let can_take = |at: &&PositionName| TABLE.rows[**at as usize].iter().any(|(row, _)| *row == self);
+        PositionName::VARIANTS.iter().filter(can_take).map(Into::into).collect()
+    }
+
+    /// Its name in the journal.
+    pub fn name(self) -> String {
+        name_of(&self)
+    }
+}
+
+impl JsonSchema for Row {
+    fn schema_name() -> Cow<'static, str> {
+        "Row".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let name = |route: &Route| json_schema!({"description": route.words, "type": "string", "const": route.row});
+        json_schema!({
+            "description": "The row of the routing table that a transition took.",
+            "oneOf": ROUTES.iter().map(name).collect::<Vec<Schema>>(),
+        })
+    }
+}
+
+/// The result of a transition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transition {
+    /// The state after it.
+    pub state: State,
+    /// What to do, in order.
+    pub effects: Vec<Effect>,
+    /// The row taken.
+    pub row: Row,
+    /// What the row was chosen by.
+    pub facts: RoutingFacts,
+}
+
+/// The transition function: pure, and defined for every state and event.
+pub fn transition(rules: &Rules, state: &State, event: &Event) -> Transition {
+    let facts = RoutingFacts::new(rules, state, event);
+    let row = choose(state.position.into(), &facts);
+    let Next { state, effects } = (row.route().take)(&Decision { rules: *rules, state: *state, event: *event });
+    Transition { state, effects, row, facts }
+}
+
+/// The parsed routing table.
+struct Table {
+    formulas: Formulas,
+    /// The rows that can be taken at each position, in order of precedence. Their index is the position's number.
+    rows: Vec<Vec<(Row, Formula)>>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut formulas = Formulas::new();
+    let parse = |route: &Route| (route.row, formulas.parse(route.guard).expect("a test parses every guard"));
+    let all: Vec<(Row, Formula)> = ROUTES.iter().map(parse).collect();
+    let rows_at = |at: &PositionName| {
+        let known = RoutingFacts::of_position(*at);
+        let can_hold = |guard| evaluate(&formulas, guard, &|atom| holds_if_known(atom, &known)) != Some(false);
+        all.iter().copied().filter(|(_, guard)| can_hold(*guard)).collect()
+    };
+    Table { rows: PositionName::VARIANTS.iter().map(rows_at).collect(), formulas }
+});
+
+fn choose(at: PositionName, facts: &RoutingFacts) -> Row {
+    let holds = |guard| evaluate(&TABLE.formulas, guard, &|atom| Some(atom.holds(facts))) == Some(true);
+    let taken = TABLE.rows[at as usize].iter().find(|(_, guard)| holds(*guard));
+    taken.map_or(Row::Ignored, |(row, _)| *row)
+}
+
+/// Whether an atom holds; `None` if it reads a fact that is not known.
+fn holds_if_known(atom: &Atom, known: &RoutingFacts) -> Option<bool> {
+    let is_known = atom.fields().into_iter().all(|(_, name)| known.field(name).is_some());
+    is_known.then(|| atom.holds(known))
+}
+
+/// The value of a formula in Kleene's three-valued logic; `None` if the atoms with a known value do not decide it.
+fn evaluate(formulas: &Formulas, formula: Formula, atom: &impl Fn(&Atom) -> Option<bool>) -> Option<bool> {
+    let value = |part: &Formula| evaluate(formulas, *part, atom);
+    match formulas.node(formula) {
+        Node::True => Some(true),
+        Node::False => Some(false),
+        Node::Atom(id) => atom(formulas.atom(*id)),
+        Node::Not(part) => value(part).map(|value| !value),
+        Node::And(parts) => combine(false, parts.iter().map(value)),
+        Node::Or(parts) => combine(true, parts.iter().map(value)),
+        // A decision is one moment. A test shows that no guard has a temporal operator.
+        Node::Unary(..) | Node::Binary(..) | Node::Causal(..) | Node::Seen(_) => None,
+    }
+}
+
+/// Combines the operands of `&`, which one false operand decides, or of `|`, which one true operand decides.
+fn combine(decisive: bool, values: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut combined = Some(!decisive);
+    for value in values {
+        match value {
+            Some(value) if value == decisive => return Some(decisive),
+            Some(_) => {}
+            None => combined = None,
+        }
+    }
+    combined
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::temporal::Schema as KnownNames;
+
+    #[test]
+    fn guards_use_known_facts_and_no_temporal_operator() {
+        let schema = schemars::schema_for!(RoutingFacts);
+        let facts = schema.as_value()["properties"].as_object().unwrap().keys().map(|name| format!("routing.{name}"));
+        let known =
+            KnownNames { fields: Some(facts.collect()), lifelines: Some(BTreeSet::new()), ..KnownNames::default() };
+        let mut formulas = Formulas::new();
+        for route in &ROUTES {
+            let guard = formulas.parse(route.guard).unwrap();
+            formulas.known_to(guard, &known).unwrap();
+            for part in formulas.subformulas(guard) {
+                let node = formulas.node(part);
+                let is_of_one_moment =
+                    matches!(node, Node::True | Node::Atom(_) | Node::Not(_) | Node::And(_) | Node::Or(_));
+                assert!(is_of_one_moment, "{:?}: {node:?}", route.row);
+            }
+        }
+    }
+
+    #[test]
+    fn each_row_is_owned_by_the_positions_that_its_guard_accepts() {
+        let working = [
+            "informal_spec",
+            "formalize",
+            "validate",
+            "generate_invariants",
+            "model_check",
+            "review",
+            "second_reading",
+            "mutants",
+        ];
+        let asking = ["informal_spec", "formalize", "generate_invariants"];
+        for row in Row::ALL {
+            let owners: &[&str] = match row {
+                Row::Stopped => &working,
+                Row::Resumed => &["stopped"],
+                Row::InformalAnswered => &["informal_spec"],
+                Row::FormalizeAnswered => &["formalize"],
+                Row::UnreadableOnce => {
+                    &["informal_spec", "formalize", "generate_invariants", "review", "second_reading"]
+                }
+                Row::StrongerDropped => &["generate_invariants", "mutants"],
+                Row::UnreadableTwice => &asking,
+                Row::Validated | Row::ValidateRetry | Row::ValidateExhausted => &["validate"],
+                Row::Merged | Row::InvariantRetry | Row::InvariantExhausted => &["generate_invariants"],
+                Row::MutantsDue | Row::Checked => &["model_check"],
+                Row::StrongerKept | Row::Strengthen | Row::MutantsJudged => &["mutants"],
+                Row::PolicyViolated | Row::Approved | Row::FlawClaimed => &["review"],
+                Row::FlawRepaired | Row::FlawFound => &["second_reading"],
+                Row::ObjectiveLost | Row::RevisionLimit | Row::FlawRefused => &["review", "second_reading"],
+                Row::ApprovalRefused | Row::Issues | Row::NothingNamed => &["review"],
+                Row::Ignored => unreachable!("no run takes it"),
+            };
+            assert_eq!(row.owners(), owners, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_partly_known_formula_has_a_value_only_if_what_is_known_decides_it() {
+        let known = RoutingFacts::of_position(PositionName::Review);
+        let mut formulas = Formulas::new();
+        for (text, value) in [
+            (r#"routing.position = "review""#, Some(true)),
+            (r#"routing.position != "review""#, Some(false)),
+            (r#"!(routing.position = "review") & routing.issues"#, Some(false)),
+            (r#"routing.position = "review" & routing.issues"#, None),
+            (r#"routing.position = "review" | routing.issues"#, Some(true)),
+            (r#"routing.position = "mutants" | routing.issues"#, None),
+            ("!routing.issues", None),
+            ("routing.under_way", Some(true)),
+            ("!routing.under_way & routing.issues", Some(false)),
+        ] {
+            let formula = formulas.parse(text).unwrap();
+            assert_eq!(evaluate(&formulas, formula, &|atom| holds_if_known(atom, &known)), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_row_always_holds() {
+        let last = &ROUTES[ROUTES.len() - 1];
+        assert_eq!((last.row, last.guard), (Row::Ignored, "true"));
+    }
+
+    #[test]
+    fn the_schema_of_a_row_names_and_describes_every_row() {
+        let schema = schemars::schema_for!(Row);
+        let rows = schema.as_value()["oneOf"].as_array().unwrap();
+        let names: Vec<&str> = rows.iter().map(|row| row["const"].as_str().unwrap()).collect();
+        let expected: Vec<String> = ROUTES.iter().map(|route| route.row.name()).collect();
+        assert_eq!(names, expected);
+        assert_eq!(rows[0]["description"], Row::Stopped.route().words);
+    }
+}

@@ -1,0 +1,349 @@
+//! Where a run is, and the moves between positions that the routing table in `routes` is made of. Pure: it reads no clock,
+//! no file and no journal. `tests/routing.rs` enumerates every reachable state.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::lifelines::{MUTANTS, SECOND_READING};
+use super::node_name::NodeName;
+
+/// Limits and options that routing depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Rules {
+    /// How many revisions may follow the first on one branch.
+    pub max_revisions: u32,
+    /// How often a rejected module goes back to `formalize` within one revision.
+    pub validate_retries: u32,
+    /// How often a rejected merge goes back to `generate_invariants` within one revision.
+    pub invariant_retries: u32,
+    /// Whether a flaw is followed by the smallest change of the protocol instead of ending the run.
+    pub repair: bool,
+    /// How often within one revision the properties are asked for once more, for the mutants that they let survive.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub strengthen: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { max_revisions: 3, validate_retries: 2, invariant_retries: 2, repair: false, strengthen: 0 }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks in this way")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Approved, and everything that approval rests on is on disk.
+    Approved,
+    /// Approved after the protocol itself was changed.
+    ApprovedRepaired,
+    /// The protocol as documented breaks one of its own requirements.
+    FlawFound,
+    /// The limit was reached.
+    NotApproved,
+    /// The limit was reached, and the best revision's check was inconclusive.
+    Undecided,
+    /// Ended from outside; resumable.
+    Stopped,
+}
+
+impl Outcome {
+    /// Every outcome.
+    pub(in crate::pipeline) const ALL: [Outcome; 6] = [
+        Outcome::Approved,
+        Outcome::ApprovedRepaired,
+        Outcome::FlawFound,
+        Outcome::NotApproved,
+        Outcome::Undecided,
+        Outcome::Stopped,
+    ];
+
+    /// Its name in the journal and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Approved => "approved",
+            Outcome::ApprovedRepaired => "approved_repaired",
+            Outcome::FlawFound => "flaw_found",
+            Outcome::NotApproved => "not_approved",
+            Outcome::Undecided => "undecided",
+            Outcome::Stopped => "stopped",
+        }
+    }
+}
+
+/// Why a run was ended from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// Money or tokens.
+    Budget,
+    /// Time.
+    Deadline,
+    /// A person or a signal.
+    Interrupted,
+    /// The model provider failed.
+    Provider,
+    /// The settings ask for what the provider does not have: the model.
+    Settings,
+    /// A tool is missing or broke.
+    Tool,
+}
+
+/// Who works at a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    Node(NodeName),
+    /// The second, independent reader of a flaw.
+    SecondReading,
+    /// The specification's mutants are judged.
+    Mutants,
+}
+
+impl Activity {
+    pub fn lifeline(self) -> &'static str {
+        match self {
+            Activity::Node(node) => node.name(),
+            Activity::SecondReading => SECOND_READING,
+            Activity::Mutants => MUTANTS,
+        }
+    }
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Position {
+    /// A node works.
+    Node(NodeName),
+    /// The second, independent reader of a flaw works.
+    SecondReading,
+    /// The specification's mutants are judged.
+    Mutants,
+    /// The run has ended.
+    Done(Outcome),
+    /// The run was ended from outside while a node worked.
+    Stopped(Activity),
+}
+
+impl Position {
+    /// What works here; `None` if the run has ended or is stopped.
+    pub fn activity(self) -> Option<Activity> {
+        match self {
+            Position::Node(node) => Some(Activity::Node(node)),
+            Position::SecondReading => Some(Activity::SecondReading),
+            Position::Mutants => Some(Activity::Mutants),
+            Position::Done(_) | Position::Stopped(_) => None,
+        }
+    }
+}
+
+impl From<Activity> for Position {
+    fn from(activity: Activity) -> Self {
+        match activity {
+            Activity::Node(node) => Position::Node(node),
+            Activity::SecondReading => Position::SecondReading,
+            Activity::Mutants => Position::Mutants,
+        }
+    }
+}
+
+/// The whole state of the orchestrator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct State {
+    /// Where it is.
+    pub position: Position,
+    /// Which pass of the branch this is: 0 is the first.
+    pub branch_index: u32,
+    /// Modules sent back by `validate` in this revision.
+    pub validate_retries: u32,
+    /// Answers sent back by the merge in this revision.
+    pub invariant_retries: u32,
+    /// The model at this node has answered unreadably once.
+    pub unreadable: bool,
+    /// There is an informal specification.
+    pub informal: bool,
+    /// The present module was accepted by translator and parser.
+    pub module_accepted: bool,
+    /// The present merged module and configuration were accepted.
+    pub merged_accepted: bool,
+    /// The protocol was changed after a flaw.
+    pub repaired: bool,
+    /// Rounds of strengthening in this revision.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rounds: u32,
+    /// The properties in work are on trial: those before them are kept aside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_trial: bool,
+}
+
+/// What a branch takes over. The caller has parsed what it says is accepted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// There is an informal specification.
+    pub informal: bool,
+    /// The module was accepted.
+    pub module_accepted: bool,
+    /// The merged module and the configuration were accepted.
+    pub merged_accepted: bool,
+    /// The protocol was changed after a flaw.
+    pub repaired: bool,
+}
+
+impl State {
+    /// The start of a run.
+    pub fn start() -> Self {
+        Self {
+            position: Position::Node(NodeName::InformalSpec),
+            branch_index: 0,
+            validate_retries: 0,
+            invariant_retries: 0,
+            unreadable: false,
+            informal: false,
+            module_accepted: false,
+            merged_accepted: false,
+            repaired: false,
+            rounds: 0,
+            on_trial: false,
+        }
+    }
+
+    /// The start of a branch at a node, with what the parent revision hands over.
+    pub fn branch(at: NodeName, carried: Carried) -> Self {
+        let Carried { informal, module_accepted, merged_accepted, repaired } = carried;
+        Self { informal, module_accepted, merged_accepted, repaired, ..Self::start() }.moved_to(at)
+    }
+
+    /// Moves to a node, or to the one that must come before it.
+    pub(super) fn moved_to(self, node: NodeName) -> Self {
+        let node = match node {
+            NodeName::ModelCheck if !self.merged_accepted => NodeName::GenerateInvariants,
+            other => other,
+        };
+        let node = match node {
+            NodeName::GenerateInvariants if !self.module_accepted => NodeName::Formalize,
+            other => other,
+        };
+        let node = match node {
+            NodeName::Formalize | NodeName::Validate if !self.informal => NodeName::InformalSpec,
+            other => other,
+        };
+        Self { position: Position::Node(node), unreadable: false, ..self }
+    }
+
+    /// Moves to a position for which nothing has to be made first, unlike a node.
+    pub(super) fn moved_to_position(self, position: Position) -> Self {
+        Self { position, unreadable: false, ..self }
+    }
+
+    /// The module is new or rejected, so no merge with it is accepted either.
+    pub(super) fn without_module(self) -> Self {
+        Self { module_accepted: false, merged_accepted: false, ..self }
+    }
+
+    /// Lets the job of this position work.
+    pub(super) fn perform(self) -> Next {
+        let effect = match self.position {
+            Position::Node(node) => Effect::Perform(node),
+            Position::SecondReading => Effect::ReadAgain,
+            Position::Mutants => Effect::JudgeMutants,
+            Position::Done(outcome) => Effect::Finish(outcome),
+            Position::Stopped(_) => Effect::Finish(Outcome::Stopped),
+        };
+        Next { state: self, effects: vec![effect] }
+    }
+
+    /// Goes back to a node in a new revision.
+    pub(super) fn next_revision(self, node: NodeName) -> Next {
+        let state =
+            Self { branch_index: self.branch_index + 1, validate_retries: 0, invariant_retries: 0, rounds: 0, ..self };
+        state.moved_to(node).perform().after(&[Effect::CloseRevision, Effect::OpenRevision])
+    }
+
+    /// Asks for stronger properties, on trial.
+    pub(super) fn strengthen(self) -> Next {
+        let state = Self { rounds: self.rounds + 1, on_trial: true, ..self };
+        state.moved_to(NodeName::GenerateInvariants).perform().after(&[Effect::SetAside])
+    }
+
+    /// Goes back to the properties before the trial. The mutants that they let survive are still known, so the next
+    /// round, if one is left, needs no judging before it.
+    pub(super) fn drop_trial(self, rules: &Rules) -> Next {
+        let state = Self { merged_accepted: true, on_trial: false, ..self };
+        let is_round_left = state.rounds < rules.strengthen;
+        let next = if is_round_left { state.strengthen() } else { state.moved_to(NodeName::Review).perform() };
+        next.after(&[Effect::Restore])
+    }
+
+    /// Closes the revision and ends the run.
+    pub(super) fn finish(self, outcome: Outcome) -> Next {
+        let state = self.moved_to_position(Position::Done(outcome));
+        Next { state, effects: vec![Effect::CloseRevision, Effect::Finish(outcome)] }
+    }
+
+    /// Ends the run from outside, so that it can be resumed here.
+    pub(super) fn stop(self) -> Next {
+        match self.position.activity() {
+            // `unreadable` stays: a second unreadable answer after the resume is still the second one.
+            Some(activity) => Self { position: Position::Stopped(activity), ..self }.perform(),
+            None => self.stay(),
+        }
+    }
+
+    /// Goes on where the run was stopped.
+    pub(super) fn resume(self) -> Next {
+        let position = match self.position {
+            Position::Stopped(activity) => activity.into(),
+            other => other,
+        };
+        Self { position, ..self }.perform()
+    }
+
+    /// Changes nothing.
+    pub(super) fn stay(self) -> Next {
+        Next { state: self, effects: Vec::new() }
+    }
+}
+
+/// Where a row of the routing table leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Next {
+    pub(super) state: State,
+    /// What the driver does, in this order.
+    pub(super) effects: Vec<Effect>,
+}
+
+impl Next {
+    /// The same after these effects.
+    fn after(mut self, first: &[Effect]) -> Self {
+        self.effects.splice(0..0, first.iter().copied());
+        self
+    }
+}
+
+/// What the driver does next, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Write the revision into history.
+    CloseRevision,
+    /// Start the next revision.
+    OpenRevision,
+    /// Let a node work.
+    Perform(NodeName),
+    /// Let the second reader read.
+    ReadAgain,
+    /// Judge the mutants.
+    JudgeMutants,
+    /// Keep the properties aside while others are on trial.
+    SetAside,
+    /// Put the properties that were kept aside back in their place.
+    Restore,
+    /// End the run.
+    Finish(Outcome),
+}

@@ -1,0 +1,159 @@
+//! That a policy speaks of what a journal holds: its nodes, events, fields, and the values of those that have few.
+
+use std::collections::HashSet;
+
+use super::error::AdmissionError;
+use crate::monitor::log::read_as_one;
+use crate::monitor::{PolicyRule, Scope, near};
+use crate::pipeline::machine::{Outcome, Row, is_lifeline, lifelines};
+use crate::pipeline::policy::vocabulary::{event_names, field_paths, has_field, is_field, is_list};
+use crate::temporal::{Atom, Formula, Formulas, Literal, Node, Term, Unary};
+
+/// That every name is one that a journal knows, and every field one of the lifeline that is asked for it.
+pub(in crate::pipeline) fn known(formulas: &Formulas, rule: &PolicyRule) -> Result<(), AdmissionError> {
+    let mut all = vec![rule.formula];
+    if let Scope::Causal { owner, when } = &rule.scope {
+        lifeline(rule, owner)?;
+        all.extend(when);
+    }
+    for part in formulas.subformulas_of(&all) {
+        match formulas.node(part) {
+            Node::Causal(_, name, _) | Node::Seen(name) => lifeline(rule, name)?,
+            Node::Atom(atom) => atom_known(rule, formulas.atom(*atom))?,
+            _ => {}
+        }
+    }
+    if let Some((field, spelling)) = read_as_one(formulas, &all).into_iter().find(|(field, _)| is_list(field)) {
+        return Err(AdmissionError::List { line: rule.line, rule: rule.id.clone(), field, spelling });
+    }
+    if let Scope::Causal { owner, .. } = &rule.scope {
+        has_fields(formulas, rule, &all, owner)?;
+    }
+    Ok(())
+}
+
+/// That the fields which formulas ask of a lifeline are those of its events.
+fn has_fields(formulas: &Formulas, rule: &PolicyRule, all: &[Formula], owner: &str) -> Result<(), AdmissionError> {
+    let has = |lifeline: &str, field: &str| {
+        if has_field(lifeline, field) {
+            return Ok(());
+        }
+        let of = lifelines().filter(|other| has_field(other, field)).collect();
+        let (lifeline, field) = (lifeline.to_owned(), field.to_owned());
+        Err(AdmissionError::NotItsOwn { line: rule.line, rule: rule.id.clone(), lifeline, field, of })
+    };
+    let mut left: Vec<(Formula, &str)> = all.iter().rev().map(|formula| (*formula, owner)).collect();
+    let mut seen = HashSet::new();
+    while let Some((formula, lifeline)) = left.pop() {
+        if !seen.insert((formula, lifeline)) {
+            continue;
+        }
+        match formulas.node(formula) {
+            Node::Atom(atom) => {
+                let atom = formulas.atom(*atom);
+                if let Atom::Name(name) = atom {
+                    has(lifeline, name)?;
+                }
+                let terms = atom.terms();
+                let mut fields = terms.iter().flat_map(|term| term.fields());
+                fields.try_for_each(|(at, field)| has(at.unwrap_or(lifeline), field))?;
+            }
+            Node::Causal(_, at, inner) => left.push((*inner, at)),
+            // Whose moment that is, is open.
+            Node::Unary(Unary::Past, _) => {}
+            node => left.extend(node.children().iter().rev().map(|part| (*part, lifeline))),
+        }
+    }
+    Ok(())
+}
+
+fn unknown(rule: &PolicyRule, what: &'static str, name: &str, near: Vec<&str>) -> AdmissionError {
+    AdmissionError::Unknown {
+        line: rule.line,
+        rule: rule.id.clone(),
+        what,
+        name: name.to_owned(),
+        near: near.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+fn lifeline(rule: &PolicyRule, name: &str) -> Result<(), AdmissionError> {
+    if is_lifeline(name) {
+        return Ok(());
+    }
+    let near = match near(name, lifelines()) {
+        none if none.is_empty() => lifelines().collect(),
+        some => some,
+    };
+    Err(unknown(rule, "there is no node", name, near))
+}
+
+fn atom_known(rule: &PolicyRule, atom: &Atom) -> Result<(), AdmissionError> {
+    let field = |name: &str| {
+        if is_field(name) {
+            return Ok(());
+        }
+        Err(unknown(rule, "no event of a run has a field", name, near(name, field_paths())))
+    };
+    match atom {
+        Atom::Name(name) => field(name)?,
+        Atom::Label { kind, text } if &**kind == "tool_call" && &**text != "Read" => {
+            return Err(unknown(rule, "no model of a run has a tool", text, vec!["Read"]));
+        }
+        Atom::Label { kind, text } if &**kind == "extra" => {
+            field(text.split_once('=').map_or(&**text, |(name, _)| name))?;
+        }
+        _ => {}
+    }
+    for term in atom.terms() {
+        for (at, name) in term.fields() {
+            at.map_or(Ok(()), |at| lifeline(rule, at))?;
+            field(name)?;
+        }
+    }
+    // What `name` and `lifeline` are compared with is a name, too.
+    let (of, with): (&Term, Vec<&Term>) = match atom {
+        Atom::Compare(_, a @ (Term::Field(_) | Term::FieldAt(..)), b) => (a, vec![b]),
+        Atom::Compare(_, b, a) => (a, vec![b]),
+        Atom::Call(name, terms) if &**name == "one_of" && !terms.is_empty() => (&terms[0], terms[1..].iter().collect()),
+        _ => return Ok(()),
+    };
+    let of = match of {
+        Term::Field(name) | Term::FieldAt(_, name) => &**name,
+        _ => return Ok(()),
+    };
+    for term in with {
+        let Term::Literal(Literal::Text(text)) = term else { continue };
+        match of {
+            "lifeline" => lifeline(rule, text)?,
+            "name" if !event_names().any(|event| event == &**text) => {
+                return Err(unknown(rule, "a run has no event", text, near(text, event_names())));
+            }
+            field => {
+                let values = values_of(field);
+                if !values.is_empty() && !values.iter().any(|value| *value == **text) {
+                    let near = match near(text, values.iter().map(String::as_str)) {
+                        none if none.is_empty() => values.iter().map(String::as_str).collect(),
+                        near => near,
+                    };
+                    return Err(unknown(rule, "no run has", &format!("{field} = {text:?}"), near));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All values of a field that has few of them, whichever event carries it; none of another.
+fn values_of(field: &str) -> Vec<String> {
+    let fixed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    match field {
+        "row" => Row::ALL.iter().map(|row| row.name()).collect(),
+        "outcome" => Outcome::ALL.iter().map(|outcome| outcome.name()).chain(["revised"]).map(str::to_owned).collect(),
+        "guard" => fixed(&["approval", "flaw"]),
+        "intervention" => fixed(&["resample", "inject", "switch"]),
+        "routing.verdict" => fixed(&["approved", "revise", "flaw"]),
+        "outcome.verdict" | "check.verdict" => fixed(&["holds", "violated", "invalid", "inconclusive"]),
+        _ => Vec::new(),
+    }
+}

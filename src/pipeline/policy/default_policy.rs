@@ -1,0 +1,215 @@
+//! The laws of a run: all guards with their owners, as rules of a policy. They are compiled in; `policy show` prints them,
+//! and an audit of a journal asks them again.
+
+use crate::pipeline::machine::{ApprovalClause, CANDIDATE_LIFELINES, FlawClause, NodeName, Row};
+
+/// A formula of causal past logic that a lifeline's decision rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Law {
+    /// Which decision it guards: `approval`, `flaw` or `routing`.
+    pub guard: &'static str,
+    /// Its name: a clause, or a row of the routing table.
+    pub name: String,
+    /// The lifelines that decide.
+    pub owners: Vec<&'static str>,
+    /// What has to hold.
+    pub formula: &'static str,
+    /// The same in words.
+    pub words: &'static str,
+}
+
+/// The default policy, in the order in which it is looked at.
+pub fn laws() -> Vec<Law> {
+    let review = || vec![NodeName::Review.name()];
+    let approval = ApprovalClause::ALL.into_iter().map(|clause| Law {
+        guard: "approval",
+        name: clause.name(),
+        owners: review(),
+        formula: clause.formula(),
+        words: clause.demands(),
+    });
+    let flaw = FlawClause::ALL.into_iter().map(|clause| Law {
+        guard: "flaw",
+        name: clause.name(),
+        owners: review(),
+        formula: clause.formula(),
+        words: clause.demands(),
+    });
+    let routing = Row::ALL.into_iter().map(|row| Law {
+        guard: "routing",
+        name: row.name(),
+        owners: owners(row),
+        formula: row.route().guard,
+        words: row.route().words,
+    });
+    approval.chain(flaw).chain(routing).collect()
+}
+
+/// Whose decision a row is. To stop and to go on is the run's own.
+fn owners(row: Row) -> Vec<&'static str> {
+    match row {
+        Row::Stopped | Row::Resumed => vec!["run"],
+        row => row.owners(),
+    }
+}
+
+/// The default policy as a file that `audit` takes: each decision rests on what it says it does, each row was the first
+/// whose formula held, each guard came out as its clauses do, and the run ended as its last decision says.
+///
+/// What an earlier version journaled tells less, and is not asked.
+pub fn default_policy() -> String {
+    let mut text = String::from(
+        "# The laws of a run, as they are compiled into tlaforge. `tlaforge audit RUN --policy default` asks them of a\n\
+         # journal; this file does the same.\n",
+    );
+    for law in laws() {
+        let asked = |owner: &str, when: &str, formula: &str| {
+            let id = match law.owners.len() {
+                1 => format!("{}/{}", law.guard, law.name),
+                _ => format!("{}/{}/{owner}", law.guard, law.name),
+            };
+            rule(&id, owner, when, formula, law.words)
+        };
+        match law.guard {
+            // What the run itself decides, to stop and to go on, is no choice of a node and stands in other events.
+            "routing" => {
+                let Some(row) = Row::ALL.into_iter().find(|row| row.name() == law.name) else { continue };
+                let when = format!("name = \"routed\" & row = \"{}\" & defined(routing.position)", law.name);
+                let owners = law.owners.iter().filter(|owner| **owner != "run");
+                owners.for_each(|owner| text.push_str(&asked(owner, &when, &first(row))));
+            }
+            guard => text.push_str(&asked(NodeName::Review.name(), &evaluated(guard, true), law.formula)),
+        }
+    }
+    for guard in ["approval", "flaw"] {
+        let clauses = laws().into_iter().filter(|law| law.guard == guard);
+        let all: Vec<String> = clauses.map(|law| format!("({})", law.formula)).collect();
+        let id = format!("{guard}/refused");
+        let words = "a guard that refused had a clause that fails";
+        let formula = format!("!({})", all.join(" & "));
+        text.push_str(&rule(&id, NodeName::Review.name(), &evaluated(guard, false), &formula, words));
+    }
+    for candidate in CANDIDATE_LIFELINES {
+        text.push_str(&best_known(candidate));
+    }
+    for (id, owner, when, formula, words) in TIES {
+        text.push_str(&rule(id, owner, when, formula, words));
+    }
+    text
+}
+
+/// Where a guard was evaluated with this result, by a review that says what its clauses ask for.
+fn evaluated(guard: &str, holds: bool) -> String {
+    let claims = if guard == "flaw" { "claims.flaw.described" } else { "claims.changed_steps" };
+    format!("name = \"guard_evaluated\" & guard = \"{guard}\" & holds = {holds} & defined({claims})")
+}
+
+/// That a candidate is chosen by its points only where none that had been received had more, and of equals the first.
+fn best_known(candidate: &str) -> String {
+    let number = candidate.rsplit('_').next().unwrap_or_default();
+    let mine = format!("@{candidate}.claims.points");
+    let others = CANDIDATE_LIFELINES.iter().enumerate().filter(|(_, other)| **other != candidate);
+    let place = CANDIDATE_LIFELINES.iter().position(|other| *other == candidate).unwrap_or_default();
+    let not_better = others.map(|(at, other)| {
+        let more = if at < place { ">=" } else { ">" };
+        format!(" & !(@{other}.claims.points {more} {mine})")
+    });
+    let when = format!("name = \"candidate_chosen\" & criterion = \"points\" & chosen = {number}");
+    let formula = format!("{mine} >= 0{}", not_better.collect::<String>());
+    let words = "the candidate that goes on is the best of those that formalize had received";
+    let by_points = rule(&format!("candidates/{number}"), NodeName::Formalize.name(), &when, &formula, words);
+    let when = format!("name = \"candidate_chosen\" & criterion = \"objective\" & chosen = {number}");
+    let formula = format!("{mine} >= 100 & defined(@run.objective.goal)");
+    let words = "a candidate that goes on for the run's objective has properties, and the run has an objective";
+    by_points + &rule(&format!("candidates/{number}/objective"), NodeName::Formalize.name(), &when, &formula, words)
+}
+
+/// That the parts of a journal fit each other: name, owner, when, formula, words.
+const TIES: [(&str, &str, &str, &str, &str); 7] = [
+    (
+        "journal/guards",
+        "review",
+        r#"name = "routed" & defined(routing.approval)"#,
+        r#"routing.verdict = "flaw" & routing.flaw = holds | routing.verdict != "flaw" & routing.approval = holds | routing.event = "review_unreadable" & routing.approval = holds"#,
+        "a review is routed by what its guards came to",
+    ),
+    (
+        "journal/validated",
+        "validate",
+        r#"name = "routed" & defined(routing.position)"#,
+        "routing.accepted = claims.accepted",
+        "a module is routed by what translator and parser said",
+    ),
+    (
+        "journal/second_reading",
+        "second_reading",
+        r#"name = "routed" & defined(routing.agrees)"#,
+        "routing.agrees = claims.agrees",
+        "a claimed flaw is routed by what the second reader said",
+    ),
+    (
+        "journal/approved",
+        "run",
+        r#"name = "run_finished" & (outcome = "approved" | outcome = "approved_repaired")"#,
+        r#"@review.row = "approved""#,
+        "a run that ended approved was approved by its last review",
+    ),
+    (
+        "journal/flaw_found",
+        "run",
+        r#"name = "run_finished" & outcome = "flaw_found""#,
+        r#"@second_reading.row = "flaw_found""#,
+        "a run that ended in a flaw had its last claim confirmed",
+    ),
+    (
+        "journal/not_approved",
+        "run",
+        r#"name = "run_finished" & (outcome = "not_approved" | outcome = "undecided")"#,
+        r#"@review.row = "revision_limit" | @second_reading.row = "revision_limit" | @review.row = "objective_lost" | @second_reading.row = "objective_lost" | @review.row = "policy_violated""#,
+        "a run that ended not approved had no revision left, an objective that could not be reached any more, or a policy that forbade its approval",
+    ),
+    (
+        "journal/outcome",
+        "run",
+        r#"name = "run_finished""#,
+        r#"outcome = "approved" | outcome = "approved_repaired" | outcome = "flaw_found" | outcome = "not_approved" | outcome = "undecided" | outcome = "stopped""#,
+        "a run ends in one of its outcomes",
+    ),
+];
+
+fn rule(id: &str, owner: &str, when: &str, formula: &str, words: &str) -> String {
+    let words = words.replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "\n[[rule]]\nid = \"{id}\"\nowner = \"{owner}\"\nwhen = '{when}'\nformula = '{formula}'\ndescription = \"{words}\"\n"
+    )
+}
+
+/// A row's formula, and that none before it holds which one of its owners could have taken.
+fn first(row: Row) -> String {
+    let mine = owners(row);
+    let before = Row::ALL.into_iter().take_while(|other| *other != row);
+    let rivals = before.filter(|other| owners(*other).iter().any(|owner| mine.contains(owner)));
+    let not = rivals.map(|other| format!(" & !({})", other.route().guard));
+    format!("({}){}", row.route().guard, not.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor::{Policy, Scope};
+    use crate::pipeline::machine::is_lifeline;
+    use crate::temporal::Formulas;
+
+    #[test]
+    fn the_default_policy_is_one_that_an_audit_takes() {
+        let policy = Policy::read(&default_policy(), &mut Formulas::new()).unwrap();
+        assert!(policy.rules.len() > 60);
+        for rule in &policy.rules {
+            let Scope::Causal { owner, .. } = &rule.scope else { panic!("{} is not causal", rule.id) };
+            assert!(is_lifeline(owner), "{owner}");
+        }
+        for law in laws() {
+            assert!(!law.words.is_empty() && !law.owners.is_empty(), "{law:?}");
+        }
+    }
+}

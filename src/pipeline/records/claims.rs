@@ -1,0 +1,171 @@
+//! What a lifeline claims when it has worked: the field `claims` of `attempt_finished` and `claims_restored`. The guards
+//! read it as `@model_check.claims.module`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::journal::Sha;
+
+/// The claims of a node. The variants have different fields, by which they are told apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Claims {
+    /// Of `informal_spec`.
+    InformalSpec(InformalClaims),
+    /// Of `formalize`.
+    Formalize(FormalizeClaims),
+    /// Of `validate`.
+    Validate(ValidateClaims),
+    /// Of `generate_invariants`.
+    GenerateInvariants(MergeClaims),
+    /// Of `model_check`.
+    ModelCheck(CheckClaims),
+    /// Of `review`.
+    Review(ReviewClaims),
+    /// Of the second reader.
+    SecondReading(SecondReadingClaims),
+}
+
+/// Claims of `informal_spec`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InformalClaims {
+    /// The informal specification could be read.
+    pub readable: bool,
+    /// Its number among those of the run.
+    pub answer: u32,
+}
+
+/// Claims of `formalize`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FormalizeClaims {
+    /// The number of the informal specification that the module was made from.
+    pub made_from: u32,
+    /// The module without properties and translation.
+    pub source: Option<Sha>,
+}
+
+/// Claims of `validate`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ValidateClaims {
+    /// Translator and parser accept the module.
+    pub accepted: bool,
+    /// The module without properties and translation.
+    pub source: Option<Sha>,
+}
+
+/// Claims of `generate_invariants`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MergeClaims {
+    /// Module, properties and configuration parse together.
+    pub accepted: bool,
+    /// The module with its properties.
+    pub module: Option<Sha>,
+    /// The configuration.
+    pub cfg: Option<Sha>,
+}
+
+/// Claims of `model_check`; all `None` if there is no check.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckClaims {
+    /// The module that was checked.
+    pub module: Option<Sha>,
+    /// The configuration that was checked.
+    pub cfg: Option<Sha>,
+    /// `holds`, `violated`, `invalid` or `inconclusive`.
+    pub verdict: Option<String>,
+    /// All states were explored.
+    pub complete: Option<bool>,
+    /// More than the initial states was explored.
+    pub moved: Option<bool>,
+    /// `TypeOK` was checked.
+    pub type_ok: Option<bool>,
+    /// The number of witnesses, without those that hold in the initial states.
+    pub witnesses: Option<usize>,
+    /// The number of witnesses that were not reached.
+    pub unreached: Option<usize>,
+    /// There is a counterexample.
+    pub trace: Option<bool>,
+    /// The property that is violated.
+    pub violated: Option<String>,
+}
+
+/// Claims of `review`: the module and configuration that it was given, and how much it leaves open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewClaims {
+    /// The module without properties and translation.
+    pub source: Option<Sha>,
+    /// The module with its properties.
+    pub module: Option<Sha>,
+    /// The configuration.
+    pub cfg: Option<Sha>,
+    /// Steps that the informal specification changes without a flaw to repair.
+    pub changed_steps: usize,
+    /// Checked properties that cover a requirement.
+    pub covering: usize,
+    /// Checked properties that are true by definition.
+    pub constantly_true: usize,
+    /// Actions never taken that the review does not accept; `None` without coverage.
+    pub dead_actions: Option<usize>,
+    /// Lines of the configuration that the review does not accept.
+    pub unaccepted_cfg: usize,
+    /// Requirements that nothing covers and that the review does not accept.
+    pub uncovered: usize,
+    /// Changes since the baseline that the review does not accept.
+    pub unnamed_changes: usize,
+    /// Files that the reviewer had to read and did not.
+    pub unread: usize,
+    /// The claim of a flaw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flaw: Option<FlawClaims>,
+}
+
+/// What a review claims of a flaw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlawClaims {
+    /// Requirement, property and steps are named.
+    pub described: bool,
+    /// The property.
+    pub property: String,
+    /// It covers the requirement.
+    pub covers_requirement: bool,
+    /// It has not changed since it was first found violated.
+    pub property_unchanged: bool,
+    /// Bounds of the model that may cause the trace.
+    pub only_bounds: usize,
+    /// Fairness may exclude the trace.
+    pub unfair: bool,
+    /// Steps without a line of the documents.
+    pub unmapped_steps: usize,
+}
+
+/// Claims of the second reader.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SecondReadingClaims {
+    /// It agrees that the flaw is one.
+    pub agrees: bool,
+}
+
+/// Claims of a candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CandidateClaims {
+    /// Its points.
+    pub points: u64,
+    /// The module without properties and translation.
+    pub source: Option<Sha>,
+    /// The module as the tools accepted it.
+    pub module: Option<Sha>,
+    /// The configuration.
+    pub cfg: Option<Sha>,
+    /// The tools accepted it.
+    pub accepted: bool,
+    /// The verdict of its check.
+    pub verdict: Option<String>,
+}

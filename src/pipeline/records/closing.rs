@@ -1,0 +1,58 @@
+//! What a revision leaves behind when it closes.
+
+use super::metrics::ObjectiveStep;
+use super::revision::Revision;
+use super::spending::Spent;
+use super::view::RunView;
+use crate::pipeline::machine::{Position, Transition};
+
+/// What a revision leaves behind, with where the run goes.
+pub(in crate::pipeline) fn close(before: &RunView, after: &RunView, t: &Transition, why: &str) -> Revision {
+    let closed = Revision { why: why.to_owned(), ..closed(before, after) };
+    match t.state.position {
+        Position::Done(outcome) => Revision { outcome: outcome.name().to_owned(), ..closed },
+        Position::Node(node) => Revision { routed_to: Some(node), ..closed },
+        _ => closed,
+    }
+}
+
+/// What it leaves behind if it is to be revised.
+pub(in crate::pipeline) fn closed(before: &RunView, after: &RunView) -> Revision {
+    let attempts = before
+        .attempts
+        .iter()
+        .filter(|((rev, _), _)| *rev == before.rev)
+        .map(|((_, lifeline), n)| (lifeline.clone(), *n))
+        .collect();
+    Revision {
+        revision: before.rev,
+        parent: before.parent,
+        branch_index: before.state.branch_index,
+        outcome: "revised".to_owned(),
+        routed_to: None,
+        why: String::new(),
+        requirements: after.covered_requirements(),
+        check: after.fresh_check().cloned(),
+        rank: after.reviews.rank,
+        attempts,
+        models: before.spending.models.clone(),
+        spent: Spent::total(&before.spending.in_revision),
+        spent_by_node: before.spending.in_revision.clone(),
+        open_feedback: after.specification.feedback.clone(),
+        edited: before.specification.edited.clone(),
+        hashes: after.specification.artifacts.clone(),
+        repaired: before.state.repaired,
+        strengthened: after.strengthened(),
+        objective: None,
+    }
+}
+
+impl RunView {
+    /// The step of the objective if the revision in work closed now; `None` without an objective.
+    pub fn step_here(&self) -> Option<ObjectiveStep> {
+        self.objective()?;
+        let mut with_this = self.clone();
+        with_this.close_revision(closed(self, self));
+        with_this.objective_step(self.rev)
+    }
+}

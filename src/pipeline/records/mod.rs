@@ -1,0 +1,65 @@
+//! What a run's journal holds: the events, the structs that they carry, and the view that is folded from them. It knows
+//! no policy, no folder and no driver.
+
+mod artifacts;
+mod candidates;
+mod check;
+mod check_history;
+mod claims;
+mod closing;
+mod covering;
+mod event;
+mod event_data;
+mod interface;
+mod metric_definitions;
+mod metrics;
+mod mutants;
+mod objective;
+mod objective_progress;
+mod policy_events;
+mod product;
+mod published_claims;
+mod rank;
+mod review_history;
+mod revision;
+mod settings;
+mod specification;
+mod spending;
+mod trial;
+mod view;
+
+pub use artifacts::{Stored, file};
+pub use candidates::{AbandonedCandidate, Candidate, Candidates, Chosen, ChosenBy, QuickCheck, Stage};
+pub use check::CheckRecord;
+pub use check_history::CheckHistory;
+pub use claims::{CandidateClaims, CheckClaims, Claims};
+pub(super) use claims::{
+    FormalizeClaims, InformalClaims, MergeClaims, ReviewClaims, SecondReadingClaims, ValidateClaims,
+};
+pub(super) use closing::{close, closed};
+pub(super) use event::{Draft, EventName, record, to_value};
+pub use event::{Entry, Record, RunEvent};
+pub(super) use event_data::AttemptStarted;
+pub use event_data::{
+    AnswerAccepted, AnswerFacts, AnswerLabels, AnswerNormalised, AnswerOffered, AnswerReceived, AnswerUnreadable,
+    AttemptFinished, CallFailed, CandidateFinished, CandidateReceived, CandidateStarted, ClaimsRestored, Evaluation,
+    GuardEvaluated, Labelled, LeadersSelected, ModelSwitched, MutantsJudged, PartMissing, PartTaken, ReadRefused,
+    RequestPartOmitted, RequestSent, Routed, ToolFinished,
+};
+pub use interface::{Interface, Name};
+pub use metric_definitions::{METRICS, Metric, Source, known_metrics};
+pub use metrics::{Metrics, ObjectiveStep, Quantity};
+pub use mutants::{Judged, JudgedMutant, Round, Strengthened, Tally, ViolatedByTrial, why_not_judged};
+pub(super) use objective::ends_with_its_best;
+pub use objective_progress::ObjectiveProgress;
+pub use policy_events::{Intervened, Owes, PolicyLog, Predicted, RuleEnd, Sampled, Untrusted, Violation};
+pub use product::{Facts, Feedback, Product, Quotes};
+pub(super) use published_claims::{claims_of, restorations, reviewed};
+pub use rank::RevisionRank;
+pub use review_history::{ConfirmedFlaw, ReviewHistory};
+pub use revision::{CoveredRequirement, Finished, Revision};
+pub use settings::{Branch, Changed, PromptInUse, Settings};
+pub use specification::{Origin, Specification};
+pub use spending::{Spending, Spent};
+pub use trial::Strengthening;
+pub use view::{InFlight, RunView};

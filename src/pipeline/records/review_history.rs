@@ -1,0 +1,64 @@
+//! The reviews and second readings of a run.
+
+use std::collections::BTreeMap;
+
+use super::product::{Facts, Quotes};
+use super::rank::RevisionRank;
+use crate::pipeline::machine::Review;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReviewHistory {
+    /// The last readable review of the revision in work.
+    pub last: Option<Review>,
+    /// Every readable review by revision, each with the lines that it cites.
+    pub by_revision: BTreeMap<u32, Vec<(Review, Quotes)>>,
+    /// The last readable second reading of the revision in work: whether it agrees, and why.
+    pub second_reading: Option<(bool, String)>,
+    /// The rank that the last review of the revision in work gave it.
+    pub rank: RevisionRank,
+    /// Confirmed flaws by the revision that ended in them.
+    confirmed_flaws: BTreeMap<u32, ConfirmedFlaw>,
+}
+
+/// A flaw with which the second reader agreed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfirmedFlaw {
+    pub revision: u32,
+    pub requirement: String,
+    pub property: String,
+}
+
+impl ReviewHistory {
+    pub(super) fn begin_revision(&mut self) {
+        self.last = None;
+        self.second_reading = None;
+        self.rank = RevisionRank::default();
+    }
+
+    pub(super) fn absorb(&mut self, revision: u32, facts: &Facts) {
+        match facts {
+            Facts::Reviewed { review, rank, quotes, .. } => {
+                self.by_revision.entry(revision).or_default().push(((**review).clone(), quotes.clone()));
+                self.last = Some((**review).clone());
+                self.rank = *rank;
+            }
+            Facts::ReviewUnreadable { rank, .. } => self.rank = *rank,
+            Facts::SecondRead { agrees, why } => {
+                if let Some(flaw) = self.last.as_ref().and_then(|r| r.flaw.as_ref()).filter(|_| *agrees) {
+                    let (requirement, property) = (flaw.requirement.clone(), flaw.property.clone());
+                    self.confirmed_flaws.insert(revision, ConfirmedFlaw { revision, requirement, property });
+                }
+                self.second_reading = Some((*agrees, why.clone()));
+            }
+            Facts::Nothing | Facts::Informal { .. } | Facts::Rejected { .. } | Facts::Merged { .. } => {}
+        }
+    }
+
+    pub(super) fn confirmed_flaw(&self, revision: u32) -> Option<&ConfirmedFlaw> {
+        self.confirmed_flaws.get(&revision)
+    }
+
+    pub(super) fn last_of(&self, revision: u32) -> Option<&Review> {
+        self.by_revision.get(&revision)?.last().map(|(review, _)| review)
+    }
+}

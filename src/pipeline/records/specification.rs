@@ -1,0 +1,145 @@
+//! The specification in work: its artifacts, the requirements and what covers them, and what is still to be mended.
+
+use std::collections::BTreeMap;
+
+use super::artifacts::file;
+use super::product::{Facts, Feedback, Product};
+use super::settings::Branch;
+use crate::journal::Sha;
+use crate::pipeline::machine::{Event as Step, NodeName, Position};
+use crate::prompt::Requirement;
+use crate::tla::Diagnostic;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Specification {
+    /// Current artifacts by file name.
+    pub artifacts: BTreeMap<String, Sha>,
+    /// Requirements of the current informal specification.
+    pub requirements: Vec<Requirement>,
+    /// Concerns that the informal specification leaves out.
+    pub other_concerns: Vec<String>,
+    /// Requirements by property, of the last accepted merge.
+    pub covers: BTreeMap<String, Vec<String>>,
+    /// Diagnostics of the last parse, if it rejected the current module.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What is still to be mended.
+    pub feedback: Vec<Feedback>,
+    /// Files that a person edited before this branch began.
+    pub edited: Vec<String>,
+    pub origin: Origin,
+    /// The origin at the close of each revision.
+    origins_at_close: BTreeMap<u32, Origin>,
+}
+
+/// Which informal specification the run holds, and which one the module was made from. Readable informal specifications
+/// are numbered from 1, those that a person edited included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The number of the current informal specification; 0 if there is none.
+    pub informal: u32,
+    /// The number of the informal specification that the module was made from.
+    pub module_made_from: u32,
+    /// The highest number so far.
+    pub latest: u32,
+}
+
+impl Origin {
+    fn add_informal(&mut self) {
+        self.latest += 1;
+        self.informal = self.latest;
+    }
+}
+
+impl Specification {
+    pub fn artifact(&self, name: &str) -> Option<&Sha> {
+        self.artifacts.get(name)
+    }
+
+    /// Adds what a node made. `is_repeated` says that the previous answer at this position was unreadable, too.
+    pub(super) fn absorb(&mut self, position: Position, is_repeated: bool, product: &Product) {
+        match (position, product.event) {
+            (Position::Node(NodeName::InformalSpec), Step::Answered) => self.origin.add_informal(),
+            (Position::Node(NodeName::Formalize), Step::Answered) => {
+                self.origin.module_made_from = self.origin.informal;
+                self.artifacts.remove(file::VALIDATED);
+            }
+            _ => {}
+        }
+        self.artifacts.extend(product.artifacts.clone());
+        if let Position::Node(node) = position
+            && !matches!(product.event, Step::Unreadable | Step::ReviewUnreadable { .. })
+        {
+            // A node that answered has seen all feedback for it. A review replaces all feedback.
+            self.feedback.retain(|f| node != NodeName::Review && f.node != node);
+        }
+        // After a second unreadable review the revision closes. The next review need not mend the unreadable answer.
+        if matches!(product.event, Step::ReviewUnreadable { .. }) && is_repeated {
+            self.feedback.retain(|f| f.node != NodeName::Review);
+        }
+        self.feedback.extend(product.feedback.iter().cloned());
+        self.absorb_facts(product);
+    }
+
+    fn absorb_facts(&mut self, product: &Product) {
+        match &product.facts {
+            // After an unreadable answer the module is still the rejected one.
+            Facts::Nothing if product.event == Step::Unreadable => {}
+            Facts::Nothing => self.diagnostics.clear(),
+            Facts::Informal { requirements, other_concerns } => {
+                self.requirements.clone_from(requirements);
+                self.other_concerns.clone_from(other_concerns);
+            }
+            Facts::Rejected { diagnostics } => self.diagnostics.clone_from(diagnostics),
+            Facts::Merged { covers } => {
+                self.diagnostics.clear();
+                self.covers.clone_from(covers);
+            }
+            Facts::Reviewed { .. } | Facts::ReviewUnreadable { .. } | Facts::SecondRead { .. } => {}
+        }
+    }
+
+    /// Continues from the specification of a closed revision.
+    pub(super) fn begin_branch(&mut self, branch: Branch) {
+        let parent = self.origins_at_close.get(&branch.from).copied().unwrap_or(self.origin);
+        self.origin = Origin { latest: self.origin.latest, ..parent };
+        if branch.edited.iter().any(|name| name == file::INFORMAL) {
+            self.origin.add_informal();
+            // A person who continues after `formalize` accepts that informal specification and module belong together.
+            if !matches!(branch.state.position, Position::Node(NodeName::InformalSpec | NodeName::Formalize)) {
+                self.origin.module_made_from = self.origin.informal;
+            }
+        }
+        self.artifacts = branch.artifacts;
+        self.requirements = branch.requirements;
+        self.covers = branch.covers;
+        self.feedback = branch.feedback;
+        self.edited = branch.edited;
+        self.diagnostics.clear();
+    }
+
+    pub(super) fn close_revision(&mut self, revision: u32) {
+        self.origins_at_close.insert(revision, self.origin);
+    }
+
+    /// What a verdict rests on, together with the wording of the requirements. If a name is in both, its text is both.
+    pub(super) fn with_requirements(&self, checked: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let mut all = checked.clone();
+        for requirement in &self.requirements {
+            let text = wording(requirement);
+            let both = all.remove(&requirement.id).map(|known| format!("{known}\n{text}"));
+            all.insert(requirement.id.clone(), both.unwrap_or(text));
+        }
+        all
+    }
+
+    /// The requirements that a property says it covers, with their wording.
+    pub(super) fn covered_by(&self, property: &str) -> BTreeMap<String, String> {
+        let ids = self.covers.get(property).map(Vec::as_slice).unwrap_or_default();
+        self.requirements.iter().filter(|r| ids.contains(&r.id)).map(|r| (r.id.clone(), wording(r))).collect()
+    }
+}
+
+/// The text of a requirement with single spaces: line breaks do not change what it says.
+fn wording(requirement: &Requirement) -> String {
+    requirement.text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

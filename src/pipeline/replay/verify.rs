@@ -1,0 +1,352 @@
+//! Verifies a journal group by group: what follows from the events before each, by the functions that decided the run.
+
+use serde_json::json;
+
+use super::altered_texts::altered;
+use super::rules::{self, Rules};
+use super::verification::{Verification, short};
+use super::{candidates, interventions, objective};
+use crate::journal::{ArtifactStore, is_apart};
+use crate::pipeline::machine::{Acceptance, Activity, Event as Step, ReviewFacts, Row, transition};
+use crate::pipeline::policy::{CausalView, Judgement};
+use crate::pipeline::records::{
+    AttemptFinished, Branch, CheckRecord, Entry, Facts, Finished, Product, Record, RunEvent, RunView,
+    ends_with_its_best, file, restorations, reviewed, to_value,
+};
+use crate::pipeline::run::Finishing;
+
+/// Computes again what a journal says. `store` keeps the texts that it names; without them, what rests on texts is left
+/// open.
+pub fn verify(events: &[Entry], store: Option<&ArtifactStore>) -> Verification {
+    let mut replay = Replay {
+        events,
+        view: RunView::default(),
+        causal_view: CausalView::new(),
+        rules: Rules::new(store.cloned()),
+        again: Verification::default(),
+        one_objective: !events.iter().any(sets_another),
+    };
+    for (seq, why) in altered(events, store) {
+        replay.again.object("artifact", seq, why);
+    }
+    let mut at = 0;
+    while let Some(first) = events.get(at) {
+        let end = at.saturating_add(first.more as usize + 1).min(events.len());
+        if !replay.group(at, end) {
+            let why = "nothing follows from it any more";
+            replay.again.unverified.push(format!("what stands behind event {}: {why}", first.seq));
+            return replay.again;
+        }
+        at = end;
+    }
+    let Replay { view, mut again, one_objective, .. } = replay;
+    if one_objective {
+        again.objections.extend(objective::objections(&view, events));
+    }
+    again
+}
+
+/// Whether an event changes the objective on the way.
+fn sets_another(entry: &Entry) -> bool {
+    match &entry.event {
+        RunEvent::RunResumed(changed) => changed.objective.is_some(),
+        RunEvent::BranchStarted(branch) => branch.changed.objective.is_some(),
+        _ => false,
+    }
+}
+
+/// A journal on its way.
+struct Replay<'a> {
+    events: &'a [Entry],
+    view: RunView,
+    causal_view: CausalView,
+    rules: Rules,
+    again: Verification,
+    /// The objective stays as it began: its steps are computed again at the end, from the metrics that the journal tells.
+    /// Of several, each step is held against the one of its time.
+    one_objective: bool,
+}
+
+impl Replay<'_> {
+    /// Takes the next group, which begins and ends there; whether the run can be followed behind it.
+    fn group(&mut self, at: usize, end: usize) -> bool {
+        let (before, group) = (&self.events[..at], &self.events[at..end]);
+        let first = &group[0];
+        self.begins(group);
+        self.rules.begin(before, group, &mut self.again);
+        interventions::check_accepted(&mut self.again, before, group);
+        interventions::check_choice(&mut self.again, group);
+        match &first.event {
+            RunEvent::AttemptFinished(finished) => {
+                if !self.finished(before, group, finished) {
+                    return false;
+                }
+            }
+            RunEvent::BranchStarted(branch) => self.branched(group, branch),
+            RunEvent::CheckFinished(check) => {
+                if !is_apart(&first.lifeline) {
+                    self.checked(first, check);
+                }
+            }
+            _ => candidates::hold(&mut self.again, &self.view, first),
+        }
+        for entry in group {
+            if let RunEvent::RunFinished(finished) = &entry.event
+                && !self.may_end(entry, finished)
+            {
+                return false;
+            }
+            self.rules.follow(entry, &mut self.again);
+            self.view.apply(entry);
+            if let Err(why) = self.causal_view.follow(entry) {
+                self.again.object("clock", entry.seq, format!("its vector clock does not follow: {why}"));
+                return false;
+            }
+        }
+        self.rules.end(&group[group.len() - 1], &mut self.again);
+        true
+    }
+
+    /// What is written together begins with what it follows from.
+    fn begins(&mut self, group: &[Entry]) {
+        for (at, event) in group.iter().enumerate() {
+            let name = event.event.name();
+            let is_first = matches!(
+                event.event,
+                RunEvent::AttemptFinished(_) | RunEvent::BranchStarted(_) | RunEvent::RunResumed(_)
+            );
+            let is_later =
+                matches!(event.event, RunEvent::GuardEvaluated(_) | RunEvent::Routed(_) | RunEvent::RevisionClosed(_));
+            if at > 0 && is_first {
+                self.again.object("journal", event.seq, format!("{name} stands within a group, which begins with one"));
+            } else if at == 0 && is_later {
+                self.again.object(
+                    "journal",
+                    event.seq,
+                    format!("{name} begins a group, and follows from nothing in it"),
+                );
+            }
+        }
+    }
+
+    /// Whether a run that is ended from outside was under way.
+    fn may_end(&mut self, event: &Entry, finished: &Finished) -> bool {
+        let Some(reason) = finished.reason else { return true };
+        let goes = transition(&self.view.settings.rules, &self.view.state, &Step::Stop(reason)).row != Row::Ignored;
+        if !goes {
+            self.again.object("routing", event.seq, "the run is stopped where nothing was under way");
+        }
+        goes
+    }
+
+    /// Computes again what follows from what a node made.
+    fn finished(&mut self, before: &[Entry], group: &[Entry], finished: &AttemptFinished) -> bool {
+        let Replay { view, causal_view, again, one_objective, .. } = self;
+        let first = &group[0];
+        let Some(activity) = view.state.position.activity().filter(|activity| activity.lifeline() == first.lifeline)
+        else {
+            let here = view.state.position.activity().map_or("nothing", Activity::lifeline);
+            again.object("routing", first.seq, format!("{} ends an attempt where {here} was at work", first.lifeline));
+            return false;
+        };
+        let told = &finished.product;
+        let claims = match &told.facts {
+            Facts::Reviewed { approval, flaw, .. } => Some(reviewed(view, approval, flaw.as_deref())),
+            Facts::ReviewUnreadable { approval, .. } => Some(reviewed(view, approval, None)),
+            _ => None,
+        };
+        let judgement = claims.and_then(|claims| causal_view.judge(&claims).ok());
+        let (product, mut wrong) = as_it_follows(view, told.clone(), judgement.as_ref());
+        let rules = &mut self.rules;
+        let product = if rules.unknown() && is_broken(told.event) {
+            Product { event: product.event.violating_policy(), ..product }
+        } else {
+            product
+        };
+        let finishing = Finishing { before: view, judgement: judgement.as_ref(), activity, attempt: first.attempt };
+        let records = match finishing.group(product, |records| rules.ends(before, records)) {
+            Ok(records) => records,
+            Err(why) => {
+                again.unverified.push(format!("what follows from event {}: {why}", first.seq));
+                return true;
+            }
+        };
+        for text in wrong.drain(..) {
+            again.object("attempt", first.seq, text);
+        }
+        hold(again, group, &records, rules.unknown(), *one_objective && view.objective().is_some());
+        let goes = transition(&view.settings.rules, &view.state, &told.event).row != Row::Ignored;
+        if !goes {
+            again.object("routing", first.seq, format!("{} cannot come to this where it is", first.lifeline));
+        }
+        goes
+    }
+
+    /// A check is of the current module and configuration.
+    fn checked(&mut self, entry: &Entry, check: &CheckRecord) {
+        for (what, is, name) in [("module", &check.module, file::MODULE), ("cfg", &check.cfg, file::CFG)] {
+            let follows = self.view.artifact(name);
+            if follows != Some(is) {
+                let (is, follows) = (short(&json!(is)), short(&json!(follows)));
+                let text = format!("`{what}` of {} is {is}; it follows that it is {follows}", entry.event.name());
+                self.again.object("check", entry.seq, text);
+            }
+        }
+    }
+
+    fn branched(&mut self, group: &[Entry], branch: &Branch) {
+        let next = self.view.next_revision();
+        if group[0].rev != next {
+            let text = format!("the branch is revision {}; it follows that it is {next}", group[0].rev);
+            self.again.object("revision", group[0].seq, text);
+        }
+        let mut view = self.view.clone();
+        view.begin_branch(branch.clone(), group[0].rev);
+        let records: Vec<Record> = restorations(&view).collect();
+        hold(&mut self.again, &group[1..], &records, true, true);
+    }
+}
+
+/// What a node made, with what the machine is told of it as it follows from the rest, and what else does not follow.
+fn as_it_follows(before: &RunView, told: Product, judgement: Option<&Judgement>) -> (Product, Vec<String>) {
+    let mut wrong = Vec::new();
+    let inspected = || {
+        let events = before.in_flight.iter().flat_map(|attempt| &attempt.events);
+        events.filter_map(|entry| Some((entry.seq, entry.event.try_as_tool_finished_ref()?))).last()
+    };
+    let mut accepted = |name: &str| {
+        let Some((seq, tool)) = inspected() else { return Acceptance::Accepted };
+        if let (Some(made), Some(module)) = (told.artifacts.get(name), &tool.module)
+            && made != module
+        {
+            let (made, module) = (short(&json!(made)), short(&json!(module)));
+            wrong.push(format!("`artifacts` has {made} as {name}; event {seq} accepted {module}"));
+        }
+        if tool.accepted { Acceptance::Accepted } else { Acceptance::Rejected }
+    };
+    // Where there is an objective, that is decided behind this.
+    let inconclusive =
+        |here| before.objective().is_none() && before.best(Some(here)).is_some_and(|(_, best)| best.inconclusive);
+    let event = match (told.event, &told.facts) {
+        (Step::Reviewed(_), Facts::Reviewed { review, flaw, rank, .. }) => Step::Reviewed(ReviewFacts {
+            verdict: review.verdict,
+            earliest: review.earliest(),
+            approval: judgement.and_then(Judgement::approval),
+            flaw: flaw.as_ref().and(judgement).and_then(Judgement::flaw),
+            best_inconclusive: inconclusive(*rank),
+            objective_lost: false,
+            violates_policy: false,
+        }),
+        (Step::ReviewUnreadable { .. }, Facts::ReviewUnreadable { rank, .. }) => Step::ReviewUnreadable {
+            approval: judgement.and_then(Judgement::approval),
+            best_inconclusive: inconclusive(*rank),
+            objective_lost: false,
+        },
+        (Step::SecondRead { .. }, Facts::SecondRead { agrees, .. }) => Step::SecondRead {
+            agrees: *agrees,
+            best_inconclusive: inconclusive(before.reviews.rank),
+            objective_lost: false,
+        },
+        // What is accepted may lack the names of the interface.
+        (Step::Validated(_), Facts::Rejected { .. }) => Step::Validated(Acceptance::Rejected),
+        (Step::Validated(_), _) => Step::Validated(accepted(file::VALIDATED)),
+        (Step::Merged(_), Facts::Rejected { .. }) => Step::Merged(Acceptance::Rejected),
+        (Step::Merged(_), _) => Step::Merged(accepted(file::MODULE)),
+        (Step::Judged { .. }, _) => before.mutants_event().unwrap_or(told.event),
+        (other, _) => other,
+    };
+    (Product { event, ..told }, wrong)
+}
+
+/// Holds the events of a group against what follows. Rules that nobody could ask are left out, and so are the steps of an
+/// objective that is asked `by_itself`.
+fn hold(again: &mut Verification, group: &[Entry], records: &[Record], no_rules: bool, by_itself: bool) {
+    let told: Vec<&Entry> = group.iter().filter(|entry| !entry.event.is_rule_violated()).collect();
+    let names = |all: &mut dyn Iterator<Item = (&str, &str)>| {
+        all.map(|(name, lifeline)| format!("{name} of {lifeline}")).collect::<Vec<_>>().join(", ")
+    };
+    let is = names(&mut told.iter().map(|e| (e.event.name(), e.lifeline.as_str())));
+    let follows = names(&mut records.iter().map(|r| (r.event.name(), r.lifeline.as_str())));
+    if is != follows {
+        let seq = group.first().map_or(0, |event| event.seq);
+        again.object("routing", seq, format!("the events from here on are {is}; it follows that they are {follows}"));
+    }
+    for record in records {
+        // A lifeline has one event of each name in a group, except for the guards.
+        let guard = |event: &RunEvent| event.try_as_guard_evaluated_ref().map(|guard| guard.guard());
+        let name = record.event.name();
+        let same = |entry: &&&Entry| {
+            entry.event.name() == name
+                && entry.lifeline == record.lifeline
+                && guard(&entry.event) == guard(&record.event)
+        };
+        let Some(entry) = told.iter().find(same) else {
+            let seq = group.first().map_or(0, |event| event.seq);
+            let of = guard(&record.event).map_or_else(String::new, |guard| format!(" of the guard `{guard}`"));
+            again.object("routing", seq, format!("no event from here on is the {name}{of} that follows"));
+            continue;
+        };
+        let envelope = json!({"kind": entry.kind, "rev": entry.rev, "attempt": entry.attempt});
+        let follows = json!({"kind": record.kind, "rev": record.rev, "attempt": record.attempt});
+        if envelope != follows {
+            let text = format!("{name} is {envelope}; it follows that it is {follows}");
+            again.object("journal", entry.seq, text);
+        }
+        let follows = record.event.data();
+        match (&entry.event, &record.event) {
+            (RunEvent::AttemptFinished(_), _) => again.compare("attempt", entry, &["event", "claims"], &follows),
+            (RunEvent::GuardEvaluated(_), _) => {
+                again.compare("guard", entry, &["holds", "clause", "values"], &follows);
+            }
+            (RunEvent::Routed(_), _) => {
+                again.compare("routing", entry, &["from", "to", "row", "event", "routing"], &follows);
+            }
+            (RunEvent::ClaimsRestored(_), _) => again.compare("attempt", entry, &["claims"], &follows),
+            (RunEvent::RevisionClosed(closed), _) => {
+                again.compare("revision", entry, &CLOSED, &follows);
+                let mut objective = follows["objective"].clone();
+                if let Some(step) = closed.objective.as_ref().filter(|_| by_itself) {
+                    let measured = objective["metrics"].take();
+                    objective = to_value(step);
+                    objective["metrics"] = measured;
+                }
+                again.compare("objective", entry, &["objective"], &json!({"objective": objective}));
+            }
+            (RunEvent::RunFinished(told), RunEvent::RunFinished(end)) => {
+                again.compare("routing", entry, &["outcome", "reason"], &follows);
+                if !(by_itself && ends_with_its_best(end.outcome)) {
+                    again.compare("routing", entry, &["best"], &follows);
+                }
+                if !no_rules {
+                    rules::compare_ends(again, entry.seq, &told.rules, &end.rules);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What of a closed revision follows from the events before: all but the reason in words. Its objective is asked by itself.
+const CLOSED: [&str; 17] = [
+    "revision",
+    "parent",
+    "branch_index",
+    "outcome",
+    "routed_to",
+    "requirements",
+    "check",
+    "rank",
+    "attempts",
+    "models",
+    "spent",
+    "spent_by_node",
+    "open_feedback",
+    "edited",
+    "hashes",
+    "repaired",
+    "strengthened",
+];
+
+fn is_broken(event: Step) -> bool {
+    matches!(event, Step::Reviewed(ReviewFacts { violates_policy: true, .. }))
+}

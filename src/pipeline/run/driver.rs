@@ -1,0 +1,121 @@
+//! The driver: lets the node work that the machine names, journals what it made together with the routing that
+//! follows from it, and only then acts on it.
+
+use std::time::Duration;
+
+use tracing::{Instrument as _, info, info_span, trace};
+
+use super::attempt::Attempt;
+use super::background::{RunningTasks, background_tasks};
+use super::candidate_selection::abandon_unfinished;
+use super::finishing::Finishing;
+use super::nodes::{Halt, NodeError, Nodes};
+use super::open_run::{Run, RunError};
+use super::visible_files;
+use crate::journal::Kind;
+use crate::pipeline::machine::{Activity, NodeName, Outcome};
+use crate::pipeline::policy::Judgement;
+use crate::pipeline::records::{Changed, Facts, Finished, Product, RunEvent, RunView, record};
+
+/// How long a call that nobody waits for may still take when its revision closes: it was paid for.
+const LAST_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Drives a run to its end, or to where it is stopped.
+pub async fn drive(run: &Run, nodes: &dyn Nodes) -> Result<Finished, RunError> {
+    visible_files::reconcile(run)?;
+    let (tasks, mut running) = background_tasks();
+    loop {
+        let view = run.view();
+        let Some(activity) = view.state.position.activity() else {
+            return Ok(view.finished.clone().unwrap_or(Finished {
+                outcome: Outcome::Stopped,
+                reason: None,
+                why: "stopped".into(),
+                best: None,
+                rules: Vec::new(),
+            }));
+        };
+        let attempt = Attempt::begin(run, activity.lifeline())?;
+        let span = info_span!("attempt", node = activity.lifeline(), rev = view.rev, attempt = attempt.attempt);
+        let work = nodes.perform(activity, &view, &attempt, &tasks).instrument(span);
+        let result = running.run_beside(Box::pin(work)).await?;
+        if result.is_err() || matches!(activity, Activity::Node(NodeName::Review) | Activity::SecondReading) {
+            settle(run, &mut running).await?;
+        }
+        match result {
+            Ok(product) => finish_attempt(run, activity, &attempt, product)?,
+            Err(NodeError::Halt(halt)) => stop(run, &halt)?,
+            Err(NodeError::Run(e)) => return Err(e),
+        }
+        visible_files::reconcile(run)?;
+    }
+}
+
+/// Before a revision closes, and before a run stops: what was paid for comes into it, or is given up by name.
+async fn settle(run: &Run, running: &mut RunningTasks<'_>) -> Result<(), RunError> {
+    if !running.settle(LAST_PATIENCE).await? {
+        running.cancel();
+    }
+    let view = run.view();
+    visible_files::put_away(run, &view)?;
+    let answer = |lifeline: &str| {
+        run.find_last(lifeline, |entry| match &entry.event {
+            RunEvent::AnswerReceived(answer) => Some((entry.rev == view.rev).then(|| answer.artifact.clone())),
+            _ => None,
+        })?
+    };
+    let abandoned = abandon_unfinished(&view, answer);
+    if !abandoned.is_empty() {
+        run.append(abandoned)?;
+    }
+    Ok(())
+}
+
+fn stop(run: &Run, halt: &Halt) -> Result<(), RunError> {
+    let (outcome, reason, why) = (Outcome::Stopped, Some(halt.reason), halt.message.clone());
+    let finished = Finished { outcome, reason, why, best: None, rules: Vec::new() };
+    let rev = run.view().rev;
+    info!(reason = ?halt.reason, "run stopped");
+    run.append(vec![record("run", Kind::Act, rev, 0, RunEvent::RunFinished(finished)).after_all()]).map(|_| ())
+}
+
+/// Journals what was made and what follows from it.
+fn finish_attempt(run: &Run, activity: Activity, attempt: &Attempt<'_>, product: Product) -> Result<(), RunError> {
+    let before = run.view();
+    let judgement = judgement(run, &before, &product)?;
+    let finishing = Finishing { before: &before, judgement: judgement.as_ref(), activity, attempt: attempt.attempt };
+    let group = finishing.group(product, |records| run.rules_at_end(records))?;
+    for record in &group {
+        log(&record.event);
+    }
+    run.append(group).map(|_| ())
+}
+
+/// What the guards come to at a review; `None` where nothing was reviewed.
+fn judgement(run: &Run, view: &RunView, product: &Product) -> Result<Option<Judgement>, RunError> {
+    match &product.facts {
+        Facts::Reviewed { approval, flaw, .. } => run.judge(view, approval, flaw.as_deref()).map(Some),
+        Facts::ReviewUnreadable { approval, .. } => run.judge(view, approval, None).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The reason in words can quote an answer, so diagnostics show it only at the level that shows answers.
+fn log(event: &RunEvent) {
+    match event {
+        RunEvent::Routed(routed) => {
+            info!(from = routed.from, to = routed.to, row = ?routed.row, "routed");
+            trace!(why = routed.why, "routed");
+        }
+        RunEvent::RevisionClosed(revision) => info!(revision = revision.revision, "revision closed"),
+        RunEvent::RunFinished(finished) => info!(outcome = finished.outcome.name(), "run finished"),
+        _ => {}
+    }
+}
+
+/// Takes up a run that was stopped or killed: journals who goes on, with which settings where they changed.
+pub fn resume(run: &Run, changed: &Changed) -> Result<(), RunError> {
+    let view = run.view();
+    let resumed = RunEvent::RunResumed(Box::new(changed.clone()));
+    run.append(vec![record("run", Kind::Act, view.rev, 0, resumed).after_all()]).map(|_| ())
+}

@@ -1,0 +1,150 @@
+//! The end of an attempt: what is journaled after a node has worked. The driver and the verification of a journal both
+//! decide it here.
+
+use super::routing_reason::reason;
+use crate::journal::Kind;
+use crate::pipeline::machine::{Activity, Effect, Outcome, Position, Row, Transition, transition};
+use crate::pipeline::policy::Judgement;
+use crate::pipeline::records::{
+    AttemptFinished, Evaluation, Facts, Finished, GuardEvaluated, Product, Record, Routed, RuleEnd, RunEvent, RunView,
+    claims_of, close, closed, ends_with_its_best, record, restorations,
+};
+use crate::tla::with_checker;
+
+/// The end of an attempt. What follows from what was made is decided here, while a run goes on and when its journal is
+/// computed again.
+pub(in crate::pipeline) struct Finishing<'a> {
+    /// The run before it.
+    pub(in crate::pipeline) before: &'a RunView,
+    /// What the guards came to; `None` where nothing was reviewed.
+    pub(in crate::pipeline) judgement: Option<&'a Judgement>,
+    /// What was done.
+    pub(in crate::pipeline) activity: Activity,
+    /// The number of the attempt.
+    pub(in crate::pipeline) attempt: u32,
+}
+
+impl Finishing<'_> {
+    /// What is journaled. An approval that would leave a rule of the user's policy broken is none: whether it would is
+    /// asked of the journal as the approval would leave it. `ends` says how the rules would stand behind these records.
+    pub(in crate::pipeline) fn group<E>(
+        &self,
+        product: Product,
+        ends: impl Fn(&[Record]) -> Result<Vec<RuleEnd>, E>,
+    ) -> Result<Vec<Record>, E> {
+        let (row, mut group) = self.followed(product.clone(), None);
+        // Rules are evaluated only if the run ends.
+        if !group.iter().any(|record| record.event.is_run_finished()) {
+            return Ok(group);
+        }
+        let mut rules = ends(&group)?;
+        let forbidding: Vec<String> = rules.iter().filter(|rule| rule.forbids()).map(RuleEnd::words).collect();
+        if row == Row::Approved && !forbidding.is_empty() {
+            let product = Product { event: product.event.violating_policy(), ..product };
+            group = self.followed(product, Some(&forbidding.join("; "))).1;
+            let forbade = |rule: &RuleEnd| rules.iter().any(|before| before.rule == rule.rule && before.forbids());
+            rules =
+                ends(&group)?.into_iter().map(|rule| RuleEnd { forbade_approval: forbade(&rule), ..rule }).collect();
+        }
+        for record in &mut group {
+            if let RunEvent::RunFinished(finished) = &mut record.event {
+                finished.rules = std::mem::take(&mut rules);
+            }
+        }
+        Ok(group)
+    }
+
+    /// One group: what was made, which guards were evaluated, where the run goes, which revision that closes, and whether
+    /// it ends. `forbidden` says which rules of the user's policy forbid an approval.
+    fn followed(&self, product: Product, forbidden: Option<&str>) -> (Row, Vec<Record>) {
+        let Self { before, judgement, activity, attempt } = *self;
+        let after = before.with_product(&product);
+        let (product, lost) = after.steered(product, || closed(before, &after));
+        let product = &product;
+        let t = transition(&before.settings.rules, &before.state, &product.event);
+        let lifeline = activity.lifeline();
+        let here = |kind, event| record(lifeline, kind, before.rev, attempt, event);
+
+        let finished = AttemptFinished { product: product.clone(), claims: claims_of(activity, product, &after) };
+        let mut group = vec![here(Kind::Send, RunEvent::AttemptFinished(Box::new(finished)))];
+        let evaluated = judgement.iter().flat_map(|judgement| guards(judgement, product));
+        group.extend(evaluated.map(|guard| here(Kind::Choice, RunEvent::GuardEvaluated(Box::new(guard)))));
+        let to = destination(&t);
+        let why = match (forbidden, lost.filter(|_| t.row == Row::ObjectiveLost)) {
+            (Some(rules), _) => {
+                format!("approved, and every clause of the guard holds, but the policy forbids it: {rules}")
+            }
+            (None, Some(lost)) => lost,
+            (None, None) => reason(&t, product, &after, judgement),
+        };
+        let why = with_checker(why, after.fresh_check());
+        let (row, routing, event) = (t.row, t.facts, product.event);
+        let routed = Routed { from: lifeline.to_owned(), to, row, event, routing, why: why.clone() };
+        group.push(here(Kind::Choice, RunEvent::Routed(Box::new(routed))));
+        if t.effects.contains(&Effect::Restore) {
+            let mut moved = after.clone();
+            moved.end_trial(&t, None);
+            moved.take_transition(&t);
+            group.extend(restorations(&moved));
+        }
+        if t.effects.contains(&Effect::CloseRevision) {
+            let mut meta = close(before, &after, &t, &why);
+            let finish = t.effects.iter().find_map(|e| match e {
+                Effect::Finish(outcome) => Some(*outcome),
+                _ => None,
+            });
+            let mut with_this = after.clone();
+            with_this.close_revision(meta.clone());
+            meta.objective = with_this.objective_step(meta.revision);
+            group.push(here(Kind::Act, RunEvent::RevisionClosed(Box::new(meta))));
+            if let Some(outcome) = finish {
+                let best = match outcome {
+                    outcome if ends_with_its_best(outcome) => with_this.best(None).map(|(rev, _)| rev),
+                    _ => Some(before.rev),
+                };
+                let finished = Finished { outcome, reason: None, why, best, rules: Vec::new() };
+                group.push(record("run", Kind::Act, before.rev, 0, RunEvent::RunFinished(finished)).after_all());
+            }
+        }
+        (t.row, group)
+    }
+}
+
+/// The lifeline that goes on, or the outcome of the run.
+fn destination(t: &Transition) -> String {
+    let name = match t.state.position {
+        Position::Done(outcome) => outcome.name(),
+        position => position.activity().map_or(Outcome::Stopped.name(), Activity::lifeline),
+    };
+    name.to_owned()
+}
+
+/// The guards that a review's product was judged by, with the first clause that fails and the values it saw.
+fn guards(judgement: &Judgement, product: &Product) -> Vec<GuardEvaluated> {
+    let (facts, claimed) = match &product.facts {
+        Facts::Reviewed { approval, flaw, .. } => (approval, flaw.as_deref()),
+        Facts::ReviewUnreadable { approval, .. } => (approval, None),
+        _ => return Vec::new(),
+    };
+    let clause = product.event.refused_by();
+    let mut all = vec![GuardEvaluated::Approval(Evaluation {
+        holds: clause.is_none(),
+        clause,
+        formula: clause.map(|clause| clause.formula().to_owned()),
+        values: clause.map(|clause| judgement.approval_values(clause)),
+        why: clause.map(|clause| judgement.refusal(clause, facts).in_words()),
+        facts: (**facts).clone(),
+    })];
+    if let Some(facts) = claimed {
+        let clause = product.event.flaw_refused_by();
+        all.push(GuardEvaluated::Flaw(Evaluation {
+            holds: clause.is_none(),
+            clause,
+            formula: clause.map(|clause| clause.formula().to_owned()),
+            values: clause.map(|clause| judgement.flaw_values(clause)),
+            why: clause.map(|clause| judgement.flaw_refusal(clause, facts).in_words()),
+            facts: facts.clone(),
+        }));
+    }
+    all
+}

@@ -1,0 +1,179 @@
+//! The files that a person sees: the top of the run folder and `history/rev_N/`. All of them can be rebuilt from journal
+//! and artifacts, and a rebuild never overwrites a person's edit.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::open_run::{FileState, Run, RunError};
+use crate::files;
+use crate::journal::Sha;
+use crate::pipeline::records::{Candidates, Entry, Revision, RunView, file, to_value};
+
+/// Files at the top that a person edited and that were therefore left as they are.
+pub type Kept = Vec<PathBuf>;
+
+/// Brings the folder in line with the journal: missing history is written, the top shows the current artifacts, or the
+/// best revision's once the run has ended.
+pub fn reconcile(run: &Run) -> Result<Kept, RunError> {
+    let view = run.view();
+    for revision in &view.revisions {
+        history(run, revision, view.candidates.get(&revision.revision))?;
+    }
+    let shown = shown(&view);
+    let mut kept = Vec::new();
+    for name in file::VISIBLE {
+        let Some(sha) = shown.get(name) else { continue };
+        let path = run.root().join(name);
+        match holds(run, &path) {
+            Holds::Artifact(held) if held == *sha => {}
+            Holds::Artifact(_) | Holds::Nothing => {
+                let state = write(&path, &run.store().get(sha)?)?;
+                run.remember(&path, state, sha);
+            }
+            // Not known by name: an edit, unless it is the very text whose artifact somebody took away.
+            Holds::Edit if files::read(&path, files::LARGE).is_ok_and(|bytes| Sha::of(&bytes) == *sha) => {
+                run.store().get(sha)?;
+            }
+            Holds::Edit => kept.push(path),
+        }
+    }
+    Ok(kept)
+}
+
+/// Artifacts of a finished run that are missing, or no longer what the journal says: answers, and the texts of its
+/// revisions. A person may edit the files in `history/` and at the top, for a branch: they are no evidence.
+pub fn changed_files(root: &Path, view: &RunView, entries: &[Entry]) -> Vec<String> {
+    if view.finished.is_none() {
+        return Vec::new();
+    }
+    let answers = entries.iter().filter_map(|entry| entry.event.try_as_answer_received_ref());
+    let texts = view.revisions.iter().flat_map(|revision| revision.hashes.values());
+    let named = answers.map(|answer| &answer.artifact).chain(texts);
+    let expected: BTreeMap<PathBuf, &Sha> = named.map(|sha| (Path::new("artifacts").join(sha.as_str()), sha)).collect();
+    let what = |(path, sha): (PathBuf, &Sha)| match files::read(&root.join(&path), files::LARGE) {
+        Ok(bytes) if Sha::of(&bytes) == *sha => None,
+        Ok(_) => Some(format!("{} is not what the journal says: it was changed", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!("{} is missing", path.display())),
+        Err(error) => Some(format!("{} cannot be read: {error}", path.display())),
+    };
+    expected.into_iter().filter_map(what).collect()
+}
+
+/// Removes what the candidates could read: nobody reads there any more.
+pub(in crate::pipeline) fn put_away(run: &Run, view: &RunView) -> Result<(), RunError> {
+    let Some(candidates) = view.candidates.get(&view.rev) else { return Ok(()) };
+    for number in candidates.begun() {
+        let dir = run.candidates().join(number.to_string());
+        match std::fs::remove_dir_all(&dir) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => return Err(io("remove", &dir, source)),
+            _ => {}
+        }
+    }
+    // Where somebody else's files are in it, it stays.
+    let _ = std::fs::remove_dir(run.candidates());
+    Ok(())
+}
+
+fn shown(view: &RunView) -> &std::collections::BTreeMap<String, Sha> {
+    let best = view.finished.as_ref().and_then(|f| f.best);
+    best.and_then(|best| view.revisions.iter().find(|r| r.revision == best))
+        .map_or(&view.specification.artifacts, |r| &r.hashes)
+}
+
+/// The folder of a revision.
+fn folder(run: &Run, revision: u32) -> PathBuf {
+    run.root().join("history").join(format!("rev_{revision}"))
+}
+
+/// Writes what is missing of a closed revision; what is there stays as it is.
+fn history(run: &Run, revision: &Revision, candidates: Option<&Candidates>) -> Result<(), RunError> {
+    let dir = folder(run, revision.revision);
+    std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
+    for name in file::VISIBLE {
+        let Some(sha) = revision.hashes.get(name) else { continue };
+        let path = dir.join(name);
+        if is_missing(&path) {
+            write(&path, &run.store().get(sha)?)?;
+        }
+    }
+    if let Some(candidates) = candidates {
+        let dir = dir.join("candidates");
+        std::fs::create_dir_all(&dir).map_err(|source| io("create the folder", &dir, source))?;
+        for (name, sha) in candidates.files() {
+            let path = dir.join(name);
+            if is_missing(&path) {
+                write(&path, &run.store().get(sha)?)?;
+            }
+        }
+    }
+    let path = dir.join("meta.json");
+    if is_missing(&path) {
+        let mut meta = to_value(revision);
+        if let Some(candidates) = candidates {
+            meta["candidates"] = to_value(candidates);
+        }
+        let mut text = serde_json::to_string_pretty(&meta).expect("plain data");
+        text.push('\n');
+        write(&path, text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Not there, or left empty by a crash of the machine: these files are not flushed.
+fn is_missing(path: &Path) -> bool {
+    path.metadata().map_or(true, |m| m.len() == 0)
+}
+
+/// What stands in a file.
+enum Holds {
+    /// Nothing: it is missing, or empty after a crash of the machine.
+    Nothing,
+    /// An artifact of this run, which is ours to replace.
+    Artifact(Sha),
+    /// What a person wrote, or what cannot be read.
+    Edit,
+}
+
+fn holds(run: &Run, path: &Path) -> Holds {
+    if let Some(sha) = run.recall(path) {
+        return Holds::Artifact(sha);
+    }
+    // Looked at before it is read: what is written in between is read again.
+    let state = path.metadata().ok().as_ref().and_then(FileState::of);
+    match files::read(path, files::LARGE) {
+        Ok(bytes) if bytes.is_empty() => Holds::Nothing,
+        Ok(bytes) => {
+            let sha = Sha::of(&bytes);
+            if !run.store().path(&sha).exists() {
+                return Holds::Edit;
+            }
+            run.remember(path, state, &sha);
+            Holds::Artifact(sha)
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Holds::Nothing,
+        Err(_) => Holds::Edit,
+    }
+}
+
+/// Under a temporary name, then renamed. Not flushed: the file can be rebuilt.
+fn write(path: &Path, bytes: &[u8]) -> Result<Option<FileState>, RunError> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let go = || {
+        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(dir)?;
+        file.write_all(bytes)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        }
+        let state = FileState::of(&file.as_file().metadata()?);
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(state)
+    };
+    go().map_err(|source| io("write", path, source))
+}
+
+fn io(what: &'static str, path: &Path, source: std::io::Error) -> RunError {
+    RunError::Io { what, path: path.to_owned(), source }
+}
