@@ -3,9 +3,10 @@
 
 use crate::tla::{CheckOutcome, Checker, Reached, Verdict, Violation, ViolationKind};
 
+use super::bounds::configured_bounds;
 use super::{
-    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation, bounds,
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
 /// A contradiction between two toolchains, with all that it takes to see it again.
@@ -35,12 +36,12 @@ impl BothToolchains {
         Self { reference, other, report }
     }
 
-    fn tell(&self, spec: &SpecText, lines: Vec<String>, more: Vec<(String, String)>) {
+    fn report_lines(&self, spec: &SpecText, lines: Vec<String>, more: Vec<(String, String)>) {
         if lines.is_empty() {
             return;
         }
         let modules =
-            std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+            std::iter::once((&spec.name, &spec.text)).chain(spec.local_modules.iter().map(|(name, text)| (name, text)));
         let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
         let report = lines.iter().fold(String::new(), |all, line| all + "- " + line + "\n");
         let report = ("difference.md".to_owned(), report);
@@ -48,28 +49,29 @@ impl BothToolchains {
         (self.report)(&Contradiction { module: spec.name.clone(), lines, files });
     }
 
-    async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Checked, ToolError> {
+    async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
         let silent = ToolContext { progress: &|_| {}, ..*cx };
         let (first, second) = tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
         let first = match (first, &second) {
             // What the other found is told all the same.
             (Err(ToolError::Broke { tool, what }), Ok(_)) => {
                 let reason = format!("{tool} broke: {what}");
-                let outcome = CheckOutcome::rejected(self.reference.checker(), bounds(&request.cfg), Vec::new());
+                let outcome =
+                    CheckOutcome::rejected(self.reference.checker(), configured_bounds(&request.cfg), Vec::new());
                 let outcome = CheckOutcome { verdict: Verdict::undecided(reason), ..outcome };
-                Checked { outcome, output: String::new(), second: None }
+                CheckReport { outcome, output: String::new(), second_outcome: None }
             }
             (first, _) => first?,
         };
         let mut lines = Vec::new();
-        let mut seconds = None;
+        let mut second_outcome = None;
         let other = match second {
-            Ok(Checked { outcome, output, .. }) => {
+            Ok(CheckReport { outcome, output, .. }) => {
                 let second = Box::new(outcome);
                 lines = differences(&first.outcome, &second);
                 lines.extend(self.other_violation(request, &first.outcome, &second, &silent).await?);
                 let shown = output + "\n" + &outcome_json(&second);
-                seconds = Some(second);
+                second_outcome = Some(second);
                 shown
             }
             Err(ToolError::Missing { .. }) => String::new(),
@@ -85,8 +87,8 @@ impl BothToolchains {
             file(self.reference.checker(), format!("{}\n{}", first.output, outcome_json(&first.outcome))),
             file(self.other.checker(), other),
         ];
-        self.tell(&request.spec, lines, more);
-        Ok(Checked { second: seconds, ..first })
+        self.report_lines(&request.spec, lines, more);
+        Ok(CheckReport { second_outcome, ..first })
     }
 
     /// Which of several violations is found first hangs on the order of exploration: where the two found different ones,
@@ -103,7 +105,7 @@ impl BothToolchains {
         else {
             return Ok(None);
         };
-        if same(ours, theirs) {
+        if is_same_violation(ours, theirs) {
             return Ok(None);
         }
         let mut alone = request.clone();
@@ -125,7 +127,7 @@ impl BothToolchains {
         alone.cfg_text = alone.cfg.render();
         Ok(match self.other.check(&alone, cx).await {
             Ok(again) => match &again.outcome.verdict {
-                Verdict::Violated { violated } if same(ours, violated) => None,
+                Verdict::Violated { violated } if is_same_violation(ours, violated) => None,
                 Verdict::Inconclusive { .. } => None,
                 verdict => Some(format!(
                     "{}: {}; {} found {}, and says of the former alone: {}",
@@ -143,7 +145,7 @@ impl BothToolchains {
 }
 
 /// Limits of TLC, no verdicts: an old one that does not know a keyword, and numbers that do not fit into 32 bits.
-const LIMITS: [&str; 4] =
+const TLC_LIMITS: [&str; 4] =
     ["needs a newer checker", "Overflow when computing", "can't handle a number this big", "has more than 32 bits"];
 
 /// What the second of two checkers said, beside the first, in one line.
@@ -171,7 +173,7 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     };
     let decided = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Inconclusive { .. } => false,
-        Verdict::Invalid { reason, .. } => !LIMITS.iter().any(|limit| reason.contains(limit)),
+        Verdict::Invalid { reason, .. } => !TLC_LIMITS.iter().any(|limit| reason.contains(limit)),
         Verdict::Holds | Verdict::Violated { .. } => true,
     };
     let (one, two) = (first.checker.name(), second.checker.name());
@@ -220,7 +222,7 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     lines
 }
 
-fn same(one: &Violation, two: &Violation) -> bool {
+fn is_same_violation(one: &Violation, two: &Violation) -> bool {
     let temporal = |kind| matches!(kind, ViolationKind::Property | ViolationKind::ActionProperty);
     let kinds = one.kind == two.kind || (temporal(one.kind) && temporal(two.kind));
     // What an assertion or an assumption is called is each checker's own word for it.
@@ -257,7 +259,7 @@ impl Toolchain for BothToolchains {
                 && std::mem::discriminant(&first) != std::mem::discriminant(&second)
             {
                 let line = format!("translation: reference: {}; embedded: {}", said(&first), said(&second));
-                self.tell(spec, vec![line], Vec::new());
+                self.report_lines(spec, vec![line], Vec::new());
             }
             Ok(first)
         })
@@ -287,7 +289,7 @@ impl Toolchain for BothToolchains {
                 && !lacks_a_module(&first)
             {
                 let line = format!("parse: reference: {}; embedded: {}", said(&first), said(&second));
-                self.tell(spec, vec![line], Vec::new());
+                self.report_lines(spec, vec![line], Vec::new());
             }
             Ok(first)
         })
@@ -297,7 +299,7 @@ impl Toolchain for BothToolchains {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         Box::pin(self.check_both(request, cx))
     }
 
@@ -306,7 +308,7 @@ impl Toolchain for BothToolchains {
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
         self.reference.probe(request, outcome, cx)
     }
 

@@ -20,7 +20,7 @@ pub struct SpecText {
     /// Its text.
     pub text: String,
     /// Other modules beside it, name and text.
-    pub beside: Vec<(String, String)>,
+    pub local_modules: Vec<(String, String)>,
 }
 
 /// The translation of a PlusCal algorithm.
@@ -113,18 +113,18 @@ pub struct CheckRequest {
 
 /// A checker's outcome with its raw output, run by run.
 #[derive(Debug, Clone)]
-pub struct Checked {
+pub struct CheckReport {
     /// The verdict and all that belongs to it.
     pub outcome: CheckOutcome,
     /// What the tool printed, each run under a heading line.
     pub output: String,
     /// What the second checker came to, where two ran side by side.
-    pub second: Option<Box<CheckOutcome>>,
+    pub second_outcome: Option<Box<CheckOutcome>>,
 }
 
 /// Further runs on a violation, with their raw output.
 #[derive(Debug, Clone)]
-pub struct Probed {
+pub struct ProbeReport {
     /// What they showed.
     pub probes: Probes,
     /// What the tool printed, each run under a heading line.
@@ -249,7 +249,7 @@ pub trait Toolchain: Send + Sync {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>>;
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>>;
 
     /// The verdict alone, in as few runs of one thread as it takes: no witnesses, no coverage, and the steps of a trace
     /// have names only where the checker gives them by itself.
@@ -257,7 +257,7 @@ pub trait Toolchain: Send + Sync {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         self.check(request, cx)
     }
 
@@ -269,7 +269,7 @@ pub trait Toolchain: Send + Sync {
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>>;
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>>;
 
     /// What was found, for `doctor` and for reports.
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>>;

@@ -12,11 +12,11 @@ use crate::process::Status;
 use crate::tla::semantic::{ASSUMPTION, LIMIT, UNDEFINED};
 use crate::tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
-use super::explorer::{Finding, Reading};
+use super::explorer::{Finding, ParsedOutput};
 
 /// Messages of a failed evaluation that say the specification is at fault. What is not among them may as well be a
 /// limit of the checker, and decides nothing.
-const AT_FAULT: [&str; 24] = [
+const SPECIFICATION_FAULTS: [&str; 24] = [
     "a step of Next leaves ",
     "Init leaves ",
     "no CASE arm matched",
@@ -48,47 +48,47 @@ const ASSERT: &str = "Assert failed: ";
 const COMPLETED: &str = "Model checking completed. No error has been found.";
 
 /// Reads one run that ended with `status`.
-pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
+pub(super) fn parse(stdout: &str, stderr: &str, status: Status) -> ParsedOutput {
     let lines: Vec<&str> = stdout.lines().collect();
-    let mut reading = Reading { liveness: stderr.contains("liveness: checking "), ..Reading::default() };
+    let mut parsed = ParsedOutput { liveness: stderr.contains("liveness: checking "), ..ParsedOutput::default() };
     let counted = lines.iter().rposition(|line| counts(line).is_some());
     match (status, counted) {
         (Status::Exited(0 | 2 | 12), Some(at)) => {
             let (generated, distinct, depth) = counts(lines[at]).unwrap_or_default();
-            reading.statistics = statistics(generated, distinct, depth);
+            parsed.statistics = statistics(generated, distinct, depth);
             let said = lines[..at].last().copied().unwrap_or("");
             if status != Status::Exited(0) {
                 // It may have stopped among the initial states.
-                reading.statistics.initial = None;
+                parsed.statistics.initial = None;
             }
-            reading.trace = trace(&lines[..at]);
-            let lasso = reading.trace.as_ref().and_then(|trace| trace.lasso);
+            parsed.trace = trace(&lines[..at]);
+            let lasso = parsed.trace.as_ref().and_then(|trace| trace.lasso);
             match said.strip_prefix("Error: ") {
                 None if status == Status::Exited(0) && said == COMPLETED => {
-                    reading.no_error = true;
-                    reading.trace = None;
-                    reading.statistics.left_on_queue = Some(0);
+                    parsed.no_error = true;
+                    parsed.trace = None;
+                    parsed.statistics.left_on_queue = Some(0);
                 }
-                Some(words) if status == Status::Exited(2) => reading.finding = Some(evaluation(words)),
-                Some(words) if status == Status::Exited(12) => reading.finding = violation(words),
-                None if status == Status::Exited(12) && lasso.is_some() => reading.finding = temporal(&lines[..at]),
+                Some(words) if status == Status::Exited(2) => parsed.finding = Some(evaluation(words)),
+                Some(words) if status == Status::Exited(12) => parsed.finding = violation(words),
+                None if status == Status::Exited(12) && lasso.is_some() => parsed.finding = temporal(&lines[..at]),
                 _ => {}
             }
         }
-        (Status::Exited(10), _) => reading.finding = Some(violated(ViolationKind::Assumption, None)),
-        (Status::Exited(2), None) => reading.finding = assumption(stderr).or_else(|| refusal(stderr)),
+        (Status::Exited(10), _) => parsed.finding = Some(violated(ViolationKind::Assumption, None)),
+        (Status::Exited(2), None) => parsed.finding = assumption(stderr).or_else(|| refusal(stderr)),
         (Status::DeadlineExceeded, _) => {
             if let Some((generated, distinct, depth)) = stderr.lines().rev().find_map(progress) {
-                reading.statistics = Statistics { initial: None, ..statistics(generated, distinct, depth) };
+                parsed.statistics = Statistics { initial: None, ..statistics(generated, distinct, depth) };
             }
         }
-        (Status::Exited(_) | Status::Signalled(_), _) => reading.finding = broke(stderr),
+        (Status::Exited(_) | Status::Signalled(_), _) => parsed.finding = broke(stderr),
         _ => {}
     }
-    if !matches!(reading.finding, Some(Finding::Undecided(_))) {
-        reading.warnings = warnings(stderr);
+    if !matches!(parsed.finding, Some(Finding::Undecided(_))) {
+        parsed.warnings = warnings(stderr);
     }
-    reading
+    parsed
 }
 
 /// `15 states generated, 9 distinct states found. Depth 4. Checked in 0.056s (162 distinct/s).`
@@ -175,7 +175,10 @@ fn evaluation(words: &str) -> Finding {
         return Finding::Undecided(format!("the embedded checker takes no string for a sequence: {words}"));
     }
     // What says that a variable of the next state is read too early may be so for want of an order that would do.
-    if AT_FAULT.iter().any(|fault| what.starts_with(fault) || (fault.starts_with(' ') && what.contains(fault))) {
+    if SPECIFICATION_FAULTS
+        .iter()
+        .any(|fault| what.starts_with(fault) || (fault.starts_with(' ') && what.contains(fault)))
+    {
         return invalid(name, words);
     }
     Finding::Undecided(format!("the embedded checker stopped: {words}"))
@@ -300,7 +303,7 @@ mod tests {
 
     fn found(said: &str, status: i32) -> Option<Finding> {
         let stdout = format!("State 1:\n/\\ x = 0\n/\\ f = []\n\n{said}\n{COUNTS}\n");
-        read(&stdout, "", Status::Exited(status)).finding
+        parse(&stdout, "", Status::Exited(status)).finding
     }
 
     fn kind(finding: Option<Finding>) -> (ViolationKind, Option<String>) {
@@ -339,19 +342,19 @@ mod tests {
         ] {
             assert!(matches!(found(said, 2), Some(Finding::Undecided(_))), "{said}");
         }
-        let refused = read("", "tla-mc: ACTION_CONSTRAINT is not supported\n", Status::Exited(2)).finding;
+        let refused = parse("", "tla-mc: ACTION_CONSTRAINT is not supported\n", Status::Exited(2)).finding;
         assert!(matches!(refused, Some(Finding::Undecided(words)) if words.contains("ACTION_CONSTRAINT")));
     }
 
     #[test]
     fn words_without_their_status_are_no_verdict() {
         assert_eq!(found("Error: Invariant Inv is violated.", 0), None);
-        assert!(!read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(12)).no_error);
-        assert!(!read(&format!("{COMPLETED}\n"), "", Status::Exited(0)).no_error);
-        assert!(!read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::DeadlineExceeded).no_error);
+        assert!(!parse(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(12)).no_error);
+        assert!(!parse(&format!("{COMPLETED}\n"), "", Status::Exited(0)).no_error);
+        assert!(!parse(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::DeadlineExceeded).no_error);
         // A specification that prints what a success looks like, before it fails.
         let printed = format!("{COMPLETED}\n{COUNTS}\nError: Deadlock reached.\n{COUNTS}\n");
-        assert_eq!(kind(read(&printed, "", Status::Exited(12)).finding).0, ViolationKind::Deadlock);
+        assert_eq!(kind(parse(&printed, "", Status::Exited(12)).finding).0, ViolationKind::Deadlock);
     }
 
     #[test]
@@ -360,23 +363,23 @@ mod tests {
             "Error: Temporal properties were violated.\nError: Temporal property Live (for p1) is violated.\n\
              State 1:\n/\\ x = 0\n/\\ f = []\n\nState 2:\n/\\ x = 1\n/\\ f = []\n\nBack to state 1.\n{COUNTS}\n"
         );
-        let reading = read(&stdout, "liveness: checking 1 property instances\n", Status::Exited(12));
-        assert_eq!(kind(reading.finding), (ViolationKind::Property, Some("Live".to_owned())));
-        let trace = reading.trace.expect("a trace");
+        let parsed = parse(&stdout, "liveness: checking 1 property instances\n", Status::Exited(12));
+        assert_eq!(kind(parsed.finding), (ViolationKind::Property, Some("Live".to_owned())));
+        let trace = parsed.trace.expect("a trace");
         assert_eq!((trace.steps.len(), trace.lasso), (2, Some(Lasso::BackTo(1))));
         assert_eq!(trace.steps[1].changed, ["x"]);
         assert_eq!(trace.steps[1].state["f"], "<<>>");
-        assert!(reading.liveness);
+        assert!(parsed.liveness);
         let stdout = stdout.replace("Back to state 1.", "State 3: Stuttering");
-        let reading = read(&stdout, "", Status::Exited(12));
-        assert_eq!(reading.trace.and_then(|trace| trace.lasso), Some(Lasso::Stuttering(true)));
+        let parsed = parse(&stdout, "", Status::Exited(12));
+        assert_eq!(parsed.trace.and_then(|trace| trace.lasso), Some(Lasso::Stuttering(true)));
     }
 
     #[test]
     fn a_success_has_its_counts() {
-        let reading = read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(0));
-        assert!(reading.no_error && reading.finding.is_none());
-        let statistics = reading.statistics;
+        let parsed = parse(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(0));
+        assert!(parsed.no_error && parsed.finding.is_none());
+        let statistics = parsed.statistics;
         assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(15), Some(9), Some(4)));
         assert_eq!((statistics.left_on_queue, statistics.initial), (Some(0), None));
     }
@@ -409,11 +412,11 @@ mod tests {
         let said =
             "tla-mc: applying a non-function \"tlaforge assumption: line 2, col 8 to line 2, col 12 of module B\"\n";
         let place = Some("line 2, col 8 to line 2, col 12 of module B".to_owned());
-        let reading = read("", said, Status::Exited(2));
-        assert_eq!(reading.warnings, [""; 0]);
-        assert_eq!(kind(reading.finding), (ViolationKind::Assumption, place));
+        let parsed = parse("", said, Status::Exited(2));
+        assert_eq!(parsed.warnings, [""; 0]);
+        assert_eq!(kind(parsed.finding), (ViolationKind::Assumption, place));
         let said = "tla-mc: in TlaforgeNumber_B_Assumption3: unknown operator TLCSet\n";
-        let refused = read("", said, Status::Exited(2)).finding;
+        let refused = parse("", said, Status::Exited(2)).finding;
         assert!(
             matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("it: in an assumption: unknown operator TLCSet"))
         );
@@ -422,7 +425,7 @@ mod tests {
     #[test]
     fn a_refusal_shows_no_syntax_tree() {
         let said = "tla-mc: unsupported temporal formula Or([Temporal(\"<>\", [Ident(\"A\")])])\n";
-        let refused = read("", said, Status::Exited(2)).finding;
+        let refused = parse("", said, Status::Exited(2)).finding;
         assert!(matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("unsupported temporal formula")));
     }
 
@@ -430,7 +433,7 @@ mod tests {
     fn a_deadline_leaves_the_counts_of_the_last_report() {
         let said =
             "progress: depth 7, 20 generated, 11 distinct (0 fingerprint spills), 1 on queue (0 on disk), 10.1s\n";
-        let statistics = read("", said, Status::DeadlineExceeded).statistics;
+        let statistics = parse("", said, Status::DeadlineExceeded).statistics;
         assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(20), Some(11), Some(7)));
     }
 
@@ -446,7 +449,7 @@ mod tests {
             ),
             ("\nthread '<unnamed>' panicked at src/eval.rs:1:2:\nattempt to add with overflow\n", false),
         ] {
-            let finding = read("", stderr, Status::Signalled(6)).finding;
+            let finding = parse("", stderr, Status::Signalled(6)).finding;
             assert_eq!(matches!(finding, Some(Finding::Exhausted(_))), exhausted, "{finding:?}");
             assert_eq!(matches!(finding, Some(Finding::Undecided(_))), !exhausted, "{finding:?}");
         }

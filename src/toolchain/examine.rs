@@ -6,13 +6,14 @@ use std::time::Instant;
 use crate::tla::semantic::impure_operators;
 use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint};
 
+use super::bounds::configured_bounds;
 use super::lint::too_long;
 use super::positions::{Positions, same_lines, translations};
-use super::{CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation, bounds};
+use super::{CheckReport, CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation};
 
 /// How far a specification came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EndedAt {
+pub enum LastStage {
     /// Its configuration cannot be read.
     Configuration,
     /// The translator rejects its algorithm.
@@ -27,11 +28,11 @@ pub enum EndedAt {
 
 /// A specification that was looked at.
 #[derive(Debug, Clone)]
-pub struct Examined {
+pub struct Examination {
     /// What came of it.
-    pub checked: Checked,
+    pub checked: CheckReport,
     /// How far it came.
-    pub ended_at: EndedAt,
+    pub last_stage: LastStage,
     /// Whether it has an algorithm that was translated.
     pub algorithm: bool,
     /// The module with its translation, as far as it came.
@@ -40,11 +41,11 @@ pub struct Examined {
 
 /// What is checked of a module with an algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Algorithm {
+pub enum TranslationMode {
     /// Its translation, made anew in a copy.
-    Translated,
+    Translate,
     /// The file as it is, with the translation that it holds.
-    KeptAsItIs,
+    KeepExisting,
 }
 
 /// Translates, parses and checks. Every place in the outcome is one of the text that was given.
@@ -52,19 +53,19 @@ pub async fn examine(
     tools: &dyn Toolchain,
     spec: SpecText,
     cfg_text: String,
-    algorithm: Algorithm,
+    mode: TranslationMode,
     cx: &ToolContext<'_>,
-) -> Result<Examined, ToolError> {
+) -> Result<Examination, ToolError> {
     let began = Instant::now();
     let (name, original) = (spec.name.clone(), spec.text.clone());
-    let mut examined = run_stages(tools, spec, cfg_text, algorithm, cx).await?;
-    if examined.ended_at == EndedAt::Check {
+    let mut examined = run_stages(tools, spec, cfg_text, mode, cx).await?;
+    if examined.last_stage == LastStage::Check {
         examined.checked.outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
     }
-    let Some(positions) = Positions::of(&name, &original, &examined.spec.text) else { return Ok(examined) };
+    let Some(positions) = Positions::new(&name, &original, &examined.spec.text) else { return Ok(examined) };
     let checked = &mut examined.checked;
-    for outcome in std::iter::once(&mut checked.outcome).chain(checked.second.as_deref_mut()) {
-        positions.put_back_all(outcome);
+    for outcome in std::iter::once(&mut checked.outcome).chain(checked.second_outcome.as_deref_mut()) {
+        positions.restore_all(outcome);
     }
     if has_another_translation(&original, &examined.spec.text) {
         checked.outcome.warnings.push(OTHER_TRANSLATION.to_owned());
@@ -76,32 +77,32 @@ async fn run_stages(
     tools: &dyn Toolchain,
     mut spec: SpecText,
     cfg_text: String,
-    algorithm: Algorithm,
+    mode: TranslationMode,
     cx: &ToolContext<'_>,
-) -> Result<Examined, ToolError> {
+) -> Result<Examination, ToolError> {
     let invalid = |bounds, diagnostics| {
         let outcome = CheckOutcome::rejected(tools.checker(), bounds, diagnostics);
-        Checked { outcome, output: String::new(), second: None }
+        CheckReport { outcome, output: String::new(), second_outcome: None }
     };
-    let ended = |checked, ended_at, algorithm, spec| Ok(Examined { checked, ended_at, algorithm, spec });
+    let ended = |checked, last_stage, algorithm, spec| Ok(Examination { checked, last_stage, algorithm, spec });
     let cfg = match Cfg::parse(&cfg_text) {
         Ok(cfg) => cfg,
         Err(diagnostic) => {
-            return ended(invalid(Bounds::default(), vec![diagnostic]), EndedAt::Configuration, false, spec);
+            return ended(invalid(Bounds::default(), vec![diagnostic]), LastStage::Configuration, false, spec);
         }
     };
     let undecided = |error: &ToolError| {
-        let mut checked = invalid(bounds(&cfg), Vec::new());
+        let mut checked = invalid(configured_bounds(&cfg), Vec::new());
         checked.outcome.verdict = Verdict::undecided(error.to_string());
         checked
     };
     // A limit of ours is no verdict on the module.
     if let Some(what) = too_long(&spec) {
-        return ended(undecided(&ToolError::NotAnalysed { what }), EndedAt::Translation, false, spec);
+        return ended(undecided(&ToolError::NotAnalysed { what }), LastStage::Translation, false, spec);
     }
-    let translation = match algorithm {
-        Algorithm::Translated => tools.translate(&spec, cx).await,
-        Algorithm::KeptAsItIs => Ok(Translation::NoAlgorithm),
+    let translation = match mode {
+        TranslationMode::Translate => tools.translate(&spec, cx).await,
+        TranslationMode::KeepExisting => Ok(Translation::NoAlgorithm),
     };
     let algorithm = match translation {
         Ok(Translation::NoAlgorithm) => false,
@@ -110,27 +111,29 @@ async fn run_stages(
             true
         }
         Ok(Translation::Rejected(diagnostics)) => {
-            return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Translation, true, spec);
+            return ended(invalid(configured_bounds(&cfg), diagnostics), LastStage::Translation, true, spec);
         }
-        Err(error) if error.is_caused_by_input() => return ended(undecided(&error), EndedAt::Translation, true, spec),
+        Err(error) if error.is_caused_by_input() => {
+            return ended(undecided(&error), LastStage::Translation, true, spec);
+        }
         Err(error) => return Err(error),
     };
     match tools.parse(&spec, cx).await {
         Ok(ParseOutcome::Accepted { .. }) => {}
         Ok(ParseOutcome::Rejected(diagnostics)) => {
-            return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Parse, algorithm, spec);
+            return ended(invalid(configured_bounds(&cfg), diagnostics), LastStage::Parse, algorithm, spec);
         }
-        Err(error) if error.is_caused_by_input() => return ended(undecided(&error), EndedAt::Parse, algorithm, spec),
+        Err(error) if error.is_caused_by_input() => return ended(undecided(&error), LastStage::Parse, algorithm, spec),
         Err(error) => return Err(error),
     }
     let undeclared = undeclared(&spec.text, &cfg, &cfg_text);
     if !undeclared.is_empty() {
-        return ended(invalid(bounds(&cfg), undeclared), EndedAt::Names, algorithm, spec);
+        return ended(invalid(configured_bounds(&cfg), undeclared), LastStage::Names, algorithm, spec);
     }
     let request = CheckRequest { spec, cfg_text, cfg };
     let mut checked = tools.check(&request, cx).await?;
     checked.outcome.warnings.extend(input_warnings(&request));
-    ended(checked, EndedAt::Check, algorithm, request.spec)
+    ended(checked, LastStage::Check, algorithm, request.spec)
 }
 
 /// Warnings about the module and its configuration that a reader of the verdict needs.
@@ -145,7 +148,7 @@ fn input_warnings(request: &CheckRequest) -> Vec<String> {
         }));
     }
     // With further modules beside it, only words could be looked at.
-    let impure: Vec<&str> = if spec.beside.is_empty() {
+    let impure: Vec<&str> = if spec.local_modules.is_empty() {
         impure_operators(&spec.name, &spec.text, Some(cfg)).into_iter().collect()
     } else {
         Vec::new()

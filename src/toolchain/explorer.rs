@@ -9,7 +9,7 @@ use super::{BoxFuture, CheckRequest, SpecText, ToolContext, ToolError};
 
 /// All that one run said.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Reading {
+pub(crate) struct ParsedOutput {
     /// The checker's version, in its own words.
     pub(crate) version: Option<String>,
     /// The first thing that it found wrong.
@@ -46,14 +46,14 @@ pub(crate) enum Finding {
 /// What one run came to.
 pub(crate) struct Run {
     pub(crate) verdict: Verdict,
-    pub(crate) read: Reading,
+    pub(crate) parsed: ParsedOutput,
     pub(crate) seconds: f64,
     /// Threads that explored: with several it varies what is found first.
     pub(crate) workers: usize,
 }
 
 /// What one run decided of a whole check. Everything holds in it.
-pub(crate) struct AtOnce {
+pub(crate) struct SingleRunCheck {
     pub(crate) safety: Run,
     /// Where the temporal properties were checked with the rest.
     pub(crate) temporal: Option<Run>,
@@ -61,8 +61,8 @@ pub(crate) struct AtOnce {
 }
 
 /// Something learned by further runs, with what they printed.
-pub(crate) struct Learned<T> {
-    pub(crate) what: T,
+pub(crate) struct FurtherRuns<T> {
+    pub(crate) result: T,
     pub(crate) warnings: Vec<String>,
     pub(crate) output: String,
 }
@@ -90,11 +90,11 @@ pub(crate) trait Explorer: Send + Sync {
 
     /// Everything that the configuration asks for in one run, where the checker can do so and all of it holds; `None` says
     /// nothing.
-    fn at_once<'a>(
+    fn check_in_one_run<'a>(
         &'a self,
         _request: &'a CheckRequest,
         _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<AtOnce>, ToolError>> {
+    ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {
         Box::pin(async { Ok(None) })
     }
 
@@ -103,8 +103,8 @@ pub(crate) trait Explorer: Send + Sync {
         &'a self,
         _request: &'a CheckRequest,
         _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Learned<Option<Vec<ActionCoverage>>>, ToolError>> {
-        Box::pin(async { Ok(Learned { what: None, warnings: Vec::new(), output: String::new() }) })
+    ) -> BoxFuture<'a, Result<FurtherRuns<Option<Vec<ActionCoverage>>>, ToolError>> {
+        Box::pin(async { Ok(FurtherRuns { result: None, warnings: Vec::new(), output: String::new() }) })
     }
 
     /// Names the actions of a trace whose states alone it shows.
@@ -113,8 +113,8 @@ pub(crate) trait Explorer: Send + Sync {
         _request: &'a CheckRequest,
         trace: Trace,
         _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Learned<Trace>, ToolError>> {
-        Box::pin(async { Ok(Learned { what: trace, warnings: Vec::new(), output: String::new() }) })
+    ) -> BoxFuture<'a, Result<FurtherRuns<Trace>, ToolError>> {
+        Box::pin(async { Ok(FurtherRuns { result: trace, warnings: Vec::new(), output: String::new() }) })
     }
 }
 
@@ -123,12 +123,12 @@ pub(crate) trait Explorer: Send + Sync {
 pub(crate) fn judge(
     name: &str,
     ended: &Ended,
-    read: &Reading,
+    parsed: &ParsedOutput,
     cx: &ToolContext<'_>,
     broke: impl FnOnce(Option<&str>) -> ToolError,
 ) -> Result<Verdict, ToolError> {
     let inconclusive = |reason: String| Ok(Verdict::undecided(reason));
-    let words = match &read.finding {
+    let words = match &parsed.finding {
         Some(Finding::Verdict(verdict)) => return Ok(verdict.clone()),
         Some(Finding::Exhausted(words)) => {
             return inconclusive(format!("{name} ran out of memory or stack: {words}"));
@@ -139,13 +139,13 @@ pub(crate) fn judge(
     };
     match ended.status {
         Status::DeadlineExceeded => {
-            let seen = read.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
+            let seen = parsed.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
             let (limit, seen) = (cx.limits.check.as_secs_f64(), seen.unwrap_or_default());
             let reason = format!("{name} did not end within {limit} s{seen}");
             Ok(Verdict::Inconclusive { reason, out_of_time: true })
         }
         Status::OutputFlood => inconclusive(format!("{name} wrote more than {} bytes", cx.limits.output)),
-        Status::Exited(0) if words.is_none() && read.no_error => match read.statistics.left_on_queue {
+        Status::Exited(0) if words.is_none() && parsed.no_error => match parsed.statistics.left_on_queue {
             Some(0) => Ok(Verdict::Holds),
             Some(left) => inconclusive(format!("{name} stopped with {left} states left to explore")),
             None => inconclusive(format!("{name} did not say whether states were left to explore")),

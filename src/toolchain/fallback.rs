@@ -3,8 +3,8 @@
 use crate::tla::{CheckOutcome, Checker, Verdict};
 
 use super::{
-    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation,
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
 /// Asks the second toolchain where the first one cannot decide. What did not end in time is not asked again.
@@ -21,8 +21,8 @@ impl FallbackToolchain {
 
     async fn or_second<'a>(
         &'a self,
-        ask: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<Checked, ToolError>>,
-    ) -> Result<Checked, ToolError> {
+        ask: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<CheckReport, ToolError>>,
+    ) -> Result<CheckReport, ToolError> {
         match ask(&*self.first).await {
             Ok(first) => {
                 let verdict = &first.outcome.verdict;
@@ -67,7 +67,7 @@ impl Toolchain for FallbackToolchain {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         Box::pin(self.or_second(move |tools| tools.check(request, cx)))
     }
 
@@ -75,7 +75,7 @@ impl Toolchain for FallbackToolchain {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         Box::pin(self.or_second(move |tools| tools.decide(request, cx)))
     }
 
@@ -84,7 +84,7 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
         let made = if outcome.checker == self.first.checker() { &self.first } else { &self.second };
         made.probe(request, outcome, cx)
     }

@@ -8,13 +8,13 @@ use super::SpecText;
 use super::scan::{Kind, Token, position, tokens};
 
 /// The longest module, with those beside it, in bytes: far beyond what a specification needs.
-const LONGEST_MODULE: usize = 4 << 20;
+const MAX_MODULES_BYTES: usize = 4 << 20;
 
 /// Says that a module, with those beside it, is longer than the limit.
 pub(super) fn too_long(spec: &SpecText) -> Option<String> {
-    let length = spec.text.len() + spec.beside.iter().map(|(_, text)| text.len()).sum::<usize>();
-    let (longest, shown) = (LONGEST_MODULE >> 20, length.div_ceil(1 << 20));
-    (length > LONGEST_MODULE).then(|| format!("the module is {shown} MiB long; at most {longest} MiB are handled"))
+    let length = spec.text.len() + spec.local_modules.iter().map(|(_, text)| text.len()).sum::<usize>();
+    let (longest, shown) = (MAX_MODULES_BYTES >> 20, length.div_ceil(1 << 20));
+    (length > MAX_MODULES_BYTES).then(|| format!("the module is {shown} MiB long; at most {longest} MiB are handled"))
 }
 
 /// Checks a module and those beside it. An empty answer means that nothing is refused.
@@ -23,7 +23,8 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
         return vec![refused(0, 0, what)];
     }
     let mut found = Vec::new();
-    let all = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+    let all =
+        std::iter::once((&spec.name, &spec.text)).chain(spec.local_modules.iter().map(|(name, text)| (name, text)));
     if find_modules(&spec.text).is_empty() {
         // The tools say nothing that helps of such a text, and one of them breaks on it.
         found.push(refused(1, 1, ModuleError::NoModule.to_string()));
@@ -39,7 +40,7 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
         }
         names.push(name);
         if reaches_outside(name) && !is_allowed(name, allowed) {
-            found.push(refused(0, 0, outside(name)));
+            found.push(refused(0, 0, outside_message(name)));
         }
         let module = (index > 0).then_some(name.as_str());
         found.extend(lint_text(text, allowed).into_iter().map(|d| match module {
@@ -56,7 +57,10 @@ pub fn lint_cfg(cfg: &Cfg, spec: &SpecText) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let open = texts(spec).any(|text| {
         let tokens = tokens(text);
-        tokens.iter().enumerate().any(|(at, t)| sets_a_register(t) && register(&tokens[at + 1..]) != Register::Other)
+        tokens
+            .iter()
+            .enumerate()
+            .any(|(index, t)| sets_a_register(t) && register(&tokens[index + 1..]) != Register::Other)
     });
     for (name, value) in &cfg.constants {
         for token in tokens(value) {
@@ -67,7 +71,11 @@ pub fn lint_cfg(cfg: &Cfg, spec: &SpecText) -> Vec<Diagnostic> {
                 found.push(refused(0, 0, message));
             }
             if sets_a_register(&token) || (open && is_command(&token)) {
-                found.push(refused(0, 0, format!("the configuration gives {} to `{name}`: {EARLY}", token.text)));
+                found.push(refused(
+                    0,
+                    0,
+                    format!("the configuration gives {} to `{name}`: {EARLY_SUCCESS}", token.text),
+                ));
             }
         }
     }
@@ -79,12 +87,13 @@ pub(crate) fn is_name(name: &str) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-const EARLY: &str = "`TLCSet` can make TLC stop and report success";
+const EARLY_SUCCESS: &str = "`TLCSet` can make TLC stop and report success";
 /// Whether a name or an expression is a string that TLC obeys cannot be told from its text.
-const UNKNOWN: &str = "; its register must be written as a number or as a string other than \"exit\" and \"pause\"";
+const UNKNOWN_REGISTER: &str =
+    "; its register must be written as a number or as a string other than \"exit\" and \"pause\"";
 
 fn texts(spec: &SpecText) -> impl Iterator<Item = &str> {
-    std::iter::once(spec.text.as_str()).chain(spec.beside.iter().map(|(_, text)| text.as_str()))
+    std::iter::once(spec.text.as_str()).chain(spec.local_modules.iter().map(|(_, text)| text.as_str()))
 }
 
 /// The register that a `TLCSet` sets, as far as its text tells.
@@ -115,15 +124,15 @@ fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     let mut refuse = |token: &Token<'_>, message: String| {
-        let (line, column) = position(text, token.at);
+        let (line, column) = position(text, token.offset);
         found.push(refused(line, column, message));
     };
     for (index, token) in tokens.iter().enumerate() {
         let rest = &tokens[index + 1..];
         if token.is_word("EXTENDS") {
-            for module in extended(rest) {
+            for module in extended_modules(rest) {
                 if reaches_outside(module.text) && !is_allowed(module.text, allowed) {
-                    refuse(module, outside(module.text));
+                    refuse(module, outside_message(module.text));
                 }
             }
         } else if token.is_word("INSTANCE") {
@@ -131,13 +140,13 @@ fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
                 && reaches_outside(module.text)
                 && !is_allowed(module.text, allowed)
             {
-                refuse(module, outside(module.text));
+                refuse(module, outside_message(module.text));
             }
         } else if sets_a_register(token) {
             match register(rest) {
-                Register::Command => refuse(token, EARLY.to_owned()),
+                Register::Command => refuse(token, EARLY_SUCCESS.to_owned()),
                 Register::Other => {}
-                Register::Any => refuse(token, format!("{EARLY}{UNKNOWN}")),
+                Register::Any => refuse(token, format!("{EARLY_SUCCESS}{UNKNOWN_REGISTER}")),
             }
         }
     }
@@ -145,7 +154,7 @@ fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
 }
 
 /// The names between EXTENDS and the first token that is neither a name nor a comma.
-fn extended<'a, 't>(rest: &'a [Token<'t>]) -> impl Iterator<Item = &'a Token<'t>> {
+fn extended_modules<'a, 't>(rest: &'a [Token<'t>]) -> impl Iterator<Item = &'a Token<'t>> {
     let mut expect_name = true;
     rest.iter()
         .take_while(move |t| {
@@ -175,7 +184,7 @@ fn is_allowed(module: &str, allowed: &[String]) -> bool {
     allowed.iter().any(|a| a == module)
 }
 
-fn outside(module: &str) -> String {
+fn outside_message(module: &str) -> String {
     format!(
         "module `{module}` can reach outside the model (files, programs, environment); it is refused unless allowed by \
          name: --allow-module {module}, with {module}.tla beside the specification"
@@ -192,7 +201,7 @@ mod tests {
 
     fn lint(body: &str) -> Vec<Diagnostic> {
         let text = format!("---- MODULE M ----\n{body}\n====\n");
-        lint_spec(&SpecText { name: "M".to_owned(), text, beside: Vec::new() }, &["CSV".to_owned()])
+        lint_spec(&SpecText { name: "M".to_owned(), text, local_modules: Vec::new() }, &["CSV".to_owned()])
     }
 
     #[test]
@@ -250,10 +259,10 @@ mod tests {
 
     #[test]
     fn the_strings_that_stop_the_checker_are_refused_only_where_something_could_obey_them() {
-        let spec = |text: &str, beside: &str| SpecText {
+        let spec = |text: &str, local_modules: &str| SpecText {
             name: "M".to_owned(),
             text: format!("---- MODULE M ----\nEXTENDS TLC\n{text}\n====\n"),
-            beside: vec![("Other".to_owned(), format!("---- MODULE Other ----\n{beside}\n====\n"))],
+            local_modules: vec![("Other".to_owned(), format!("---- MODULE Other ----\n{local_modules}\n====\n"))],
         };
         let cfg = |value: &str| {
             let mut cfg = Cfg::default();
@@ -266,12 +275,12 @@ mod tests {
             assert_eq!(lint_cfg(&cfg("\"exit\""), &spec(text, "")), [], "{text}");
         }
         assert_eq!(lint_spec(&spec("x == \"exit\" /\\ TLCSet(1, \"pause\")", "y == \"exit\""), &[]), []);
-        for (text, beside) in
+        for (text, local_modules) in
             [("x == TLCSet(C, TRUE)", ""), ("x == F(TLCSet, C)", ""), ("x == 1", "Set(a) == TLCSet(a, 1)")]
         {
-            assert_eq!(lint_cfg(&cfg("\"exit\""), &spec(text, beside)).len(), 1, "{text} {beside}");
-            assert_eq!(lint_cfg(&cfg("{1, \"pause\"}"), &spec(text, beside)).len(), 1, "{text} {beside}");
-            assert_eq!(lint_cfg(&cfg("\"done\""), &spec(text, beside)), [], "{text} {beside}");
+            assert_eq!(lint_cfg(&cfg("\"exit\""), &spec(text, local_modules)).len(), 1, "{text} {local_modules}");
+            assert_eq!(lint_cfg(&cfg("{1, \"pause\"}"), &spec(text, local_modules)).len(), 1, "{text} {local_modules}");
+            assert_eq!(lint_cfg(&cfg("\"done\""), &spec(text, local_modules)), [], "{text} {local_modules}");
         }
         assert_eq!(lint_cfg(&cfg("<- TLCSet"), &spec("x == 1", "")).len(), 1);
         // The string in one module, the operator in another.
@@ -283,7 +292,7 @@ mod tests {
     #[test]
     fn a_text_without_a_module_is_refused() {
         for text in ["", "EXTENDS Naturals\nx == 1\n====\n", "\\* MODULE M\n"] {
-            let spec = SpecText { name: "M".to_owned(), text: text.to_owned(), beside: Vec::new() };
+            let spec = SpecText { name: "M".to_owned(), text: text.to_owned(), local_modules: Vec::new() };
             let found = lint_spec(&spec, &[]);
             assert_eq!((found.len(), found[0].line), (1, 1), "{text}");
             assert!(found[0].message.starts_with("no module"), "{found:?}");
@@ -293,12 +302,15 @@ mod tests {
     #[test]
     fn module_names_are_names() {
         for name in ["../M", "a/b", "", "M.tla", "1"] {
-            let spec =
-                SpecText { name: name.to_owned(), text: "---- MODULE M ----\n====".to_owned(), beside: Vec::new() };
+            let spec = SpecText {
+                name: name.to_owned(),
+                text: "---- MODULE M ----\n====".to_owned(),
+                local_modules: Vec::new(),
+            };
             assert_eq!(lint_spec(&spec, &[]).len(), 1, "{name}");
         }
-        let beside = vec![("Json".to_owned(), "---- MODULE Json ----\n====".to_owned())];
-        let spec = SpecText { name: "M".to_owned(), text: "---- MODULE M ----\n====".to_owned(), beside };
+        let local_modules = vec![("Json".to_owned(), "---- MODULE Json ----\n====".to_owned())];
+        let spec = SpecText { name: "M".to_owned(), text: "---- MODULE M ----\n====".to_owned(), local_modules };
         assert_eq!(lint_spec(&spec, &[]).len(), 1);
     }
 }

@@ -7,8 +7,8 @@ use tracing::{Instrument as _, info, info_span, trace};
 use crate::tla::{CheckOutcome, Checker, Verdict};
 
 use super::{
-    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation,
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
 /// One toolchain with an event before and after each call.
@@ -50,7 +50,7 @@ impl<T: Toolchain> LoggedToolchain<T> {
     }
 }
 
-fn verdict(checked: &Checked) -> &'static str {
+fn verdict(checked: &CheckReport) -> &'static str {
     match checked.outcome.verdict {
         Verdict::Holds => "holds",
         Verdict::Violated { .. } => "violated",
@@ -91,7 +91,7 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         self.log("check", &request.spec.name, self.inner.check(request, cx), verdict)
     }
 
@@ -99,7 +99,7 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         self.log("decide", &request.spec.name, self.inner.decide(request, cx), verdict)
     }
 
@@ -108,7 +108,7 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
         self.log("probe", &request.spec.name, self.inner.probe(request, outcome, cx), |probed| match probed {
             Some(_) => "probed",
             None => "nothing to probe",

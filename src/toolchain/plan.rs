@@ -27,29 +27,29 @@ pub(crate) struct RunPlan {
     /// Whether to report how often each action was taken.
     pub(crate) coverage: bool,
     /// In which order to explore.
-    pub(crate) order: Order,
+    pub(crate) order: SearchOrder,
     /// How to tune the JVM.
     pub(crate) jvm: Jvm,
 }
 
 /// In which order the checker explores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum SearchOrder {
     /// Breadth first by several workers: fast, but the trace varies.
-    Workers,
+    Parallel,
     /// Breadth first by one worker: always the same trace.
-    Fixed,
+    SingleThread,
     /// Deepening level by level, down to this one.
     Deepening(u64),
 }
 
-impl Order {
+impl SearchOrder {
     /// How many threads explore.
     pub(crate) fn workers(self, limits: &Limits) -> usize {
         match (self, limits.workers) {
-            (Self::Fixed | Self::Deepening(_), _) => 1,
-            (Self::Workers, Some(workers)) => workers.max(1),
-            (Self::Workers, None) => processors(),
+            (Self::SingleThread | Self::Deepening(_), _) => 1,
+            (Self::Parallel, Some(workers)) => workers.max(1),
+            (Self::Parallel, None) => processors(),
         }
     }
 }
@@ -78,21 +78,21 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
         cfg: render(cfg, &parts),
         deadlock: cfg.check_deadlock != Some(false),
         coverage: true,
-        order: Order::Workers,
+        order: SearchOrder::Parallel,
         jvm: Jvm::LongRun,
     }
 }
 
 /// All that a configuration asks for in one run: for a configuration without SYMMETRY and VIEW, or without temporal
 /// properties.
-pub(crate) fn whole(cfg: &Cfg) -> RunPlan {
+pub(crate) fn single_run(cfg: &Cfg) -> RunPlan {
     let parts = Parts { invariants: &cfg.invariants, properties: &cfg.properties, symmetry: true, view: true };
     RunPlan { label: "all at once".to_owned(), cfg: render(cfg, &parts), ..safety(cfg) }
 }
 
 /// The run that looks for one violation alone, in the order that yields the shortest trace. `None` for kinds that no run
 /// can look for alone.
-pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
+pub(crate) fn single_violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
     let named = violation.name.as_slice();
     let invariants = match violation.kind {
         ViolationKind::Invariant if !named.is_empty() => named,
@@ -111,7 +111,7 @@ pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
 pub(super) fn free_name(spec: &SpecText, mut name: String) -> String {
     let is_taken = |name: &str| {
         let occurs = |(module, text): (&str, &str)| module == name || text.contains(name);
-        occurs((&spec.name, &spec.text)) || spec.beside.iter().any(|(module, text)| occurs((module, text)))
+        occurs((&spec.name, &spec.text)) || spec.local_modules.iter().any(|(module, text)| occurs((module, text)))
     };
     while is_taken(&name) {
         name.push('_');
@@ -120,7 +120,7 @@ pub(super) fn free_name(spec: &SpecText, mut name: String) -> String {
 }
 
 /// The run for one temporal property under weak fairness.
-pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFairness) -> RunPlan {
+pub(crate) fn under_weak_fairness(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFairness) -> RunPlan {
     let module = free_name(spec, "TlaforgeFair".to_owned());
     let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{}====\n", spec.name, fairness.definitions);
     let specification = Some(fairness.specification.clone());
@@ -130,7 +130,7 @@ pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFa
 }
 
 /// The run for a temporal property that is false of every behaviour.
-pub(crate) fn no_behaviour(spec: &SpecText, cfg: &Cfg) -> RunPlan {
+pub(crate) fn behaviour_existence(spec: &SpecText, cfg: &Cfg) -> RunPlan {
     let module = free_name(spec, "TlaforgeNoBehaviour".to_owned());
     let property = format!("{module}_Property");
     let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{property} == []<>FALSE\n====\n", spec.name);
@@ -146,20 +146,20 @@ pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
         cfg: render(cfg, &Parts { properties, ..Parts::default() }),
         deadlock: false,
         coverage: false,
-        order: Order::Workers,
+        order: SearchOrder::Parallel,
         jvm: Jvm::LongRun,
     }
 }
 
 /// The run again, in the order that yields the one trace that is shown.
 pub(crate) fn for_trace(plan: &RunPlan) -> RunPlan {
-    RunPlan { label: "trace".to_owned(), coverage: false, order: Order::Fixed, ..plan.clone() }
+    RunPlan { label: "trace".to_owned(), coverage: false, order: SearchOrder::SingleThread, ..plan.clone() }
 }
 
 /// The run that shows the states that lead to a failed `Assert`, `depth` levels deep at most: TLC 2.15 prints none for
 /// it when it searches breadth first, and only when it deepens. It names no actions then.
 pub(crate) fn for_assertion(plan: &RunPlan, depth: u64) -> RunPlan {
-    RunPlan { order: Order::Deepening(depth), ..for_trace(plan) }
+    RunPlan { order: SearchOrder::Deepening(depth), ..for_trace(plan) }
 }
 
 /// Whether a witness run keeps the SYMMETRY of the configuration.
@@ -188,7 +188,7 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
         wrapper: Some((module, text)),
         deadlock: false,
         coverage: false,
-        order: Order::Fixed,
+        order: SearchOrder::SingleThread,
         jvm: Jvm::FastStart,
     })
 }
@@ -208,7 +208,7 @@ pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, definitions: &
         wrapper: Some((module, text)),
         deadlock: false,
         coverage: false,
-        order: Order::Fixed,
+        order: SearchOrder::SingleThread,
         jvm: Jvm::FastStart,
     }
 }
@@ -304,7 +304,7 @@ mod tests {
         let spec = SpecText {
             name: "M".to_owned(),
             text: "TlaforgeNot_W == 1".to_owned(),
-            beside: vec![("TlaforgeWitness_W".to_owned(), String::new())],
+            local_modules: vec![("TlaforgeWitness_W".to_owned(), String::new())],
         };
         let plan = witness(&spec, &cfg(), "W", Symmetry::LeftOut).expect("a name");
         let (name, text) = plan.wrapper.expect("a wrapper");

@@ -8,12 +8,12 @@ use crate::tla::{CheckOutcome, Diagnostic, Place, Reached, Stage, Verdict, part_
 /// The user's text beside the copy that the tools read.
 pub(super) struct Positions {
     module: String,
-    ours: usize,
+    original_lines: usize,
     copy: Vec<String>,
     /// The lines of the copy up to this one are those of the file.
     before: usize,
     /// As many lines at its end are those at the end of the file.
-    behind: usize,
+    after: usize,
     /// Where the translation comes from, if it is that of our own translator.
     origins: Option<Origins>,
 }
@@ -28,30 +28,30 @@ enum Found {
 
 impl Positions {
     /// `None` if the tools read the file as it is.
-    pub(super) fn of(module: &str, original: &str, copy: &str) -> Option<Self> {
+    pub(super) fn new(module: &str, original: &str, copy: &str) -> Option<Self> {
         if original == copy {
             return None;
         }
-        let ours: Vec<&str> = original.lines().collect();
+        let original_lines: Vec<&str> = original.lines().collect();
         let theirs: Vec<&str> = copy.lines().collect();
         let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
-        let mut before = same(&mut ours.iter().zip(&theirs));
-        let mut behind = same(&mut ours[before..].iter().rev().zip(theirs[before..].iter().rev()));
+        let mut before = same(&mut original_lines.iter().zip(&theirs));
+        let mut after = same(&mut original_lines[before..].iter().rev().zip(theirs[before..].iter().rev()));
         let origins = translations(original).find(|translated| same_lines(&translated.text, copy)).map(|t| t.origins);
         if let Some(origins) = &origins {
             before = before.min(origins.range().start.saturating_sub(1));
-            behind = behind.min((theirs.len() + 1).saturating_sub(origins.range().end));
+            after = after.min((theirs.len() + 1).saturating_sub(origins.range().end));
         }
         let copy = theirs.iter().map(|line| (*line).to_owned()).collect();
-        Some(Self { module: module.to_owned(), ours: ours.len(), copy, before, behind, origins })
+        Some(Self { module: module.to_owned(), original_lines: original_lines.len(), copy, before, after, origins })
     }
 
     fn find(&self, line: usize, column: usize) -> Found {
         if line <= self.before {
             return Found::InFile(line, column);
         }
-        if line > self.copy.len() - self.behind {
-            return Found::InFile((line + self.ours).saturating_sub(self.copy.len()), column);
+        if line > self.copy.len() - self.after {
+            return Found::InFile((line + self.original_lines).saturating_sub(self.copy.len()), column);
         }
         self.origins.as_ref().and_then(|origins| origins.find(line, column)).map_or(Found::Nowhere, Found::InAlgorithm)
     }
@@ -61,7 +61,7 @@ impl Positions {
     }
 
     /// Puts the places of diagnostics back; a line of the translation is quoted unless its words are the algorithm's own.
-    pub(super) fn put_back(&self, diagnostics: &mut [Diagnostic]) {
+    pub(super) fn restore(&self, diagnostics: &mut [Diagnostic]) {
         // The place of a module beside it is one of that file; that of a configuration, one of the configuration.
         let of_file = |d: &Diagnostic| {
             d.line > 0
@@ -89,14 +89,14 @@ impl Positions {
     }
 
     /// All places that an outcome names.
-    pub(super) fn put_back_all(&self, outcome: &mut CheckOutcome) {
+    pub(super) fn restore_all(&self, outcome: &mut CheckOutcome) {
         match &mut outcome.verdict {
             Verdict::Violated { violated } => {
                 violated.name = violated.name.take().map(|name| self.text(&name));
             }
             Verdict::Invalid { reason, diagnostics, .. } => {
                 let first = diagnostics.first().is_some_and(|first| first.message == *reason);
-                self.put_back(diagnostics);
+                self.restore(diagnostics);
                 *reason = match diagnostics.first().filter(|_| first) {
                     Some(first) => first.message.clone(),
                     None => self.text(reason),
@@ -152,14 +152,14 @@ impl Positions {
                 written.last = Some(last);
                 written.length += " to ".len() + last.length;
             }
-            let behind = text[at + written.length..].strip_prefix(of_module.as_str());
+            let after = text[at + written.length..].strip_prefix(of_module.as_str());
             let whole = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
             let before = |head: &String| {
                 text[..at]
                     .strip_suffix(head.as_str())
                     .is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
             };
-            (behind.is_some_and(whole) || heads.iter().any(before)).then_some((at, written))
+            (after.is_some_and(whole) || heads.iter().any(before)).then_some((at, written))
         })
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::process::{Command, Ended, ProcessError, Scratch, Status};
 
 use super::discover::Tools;
-use super::{ToolContext, ToolError, trouble};
+use super::{ToolContext, ToolError, environment_failure};
 
 /// A tool of the jar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) enum Jvm {
 }
 
 /// One run.
-pub(crate) struct Job<'a> {
+pub(crate) struct ToolJob<'a> {
     pub(crate) tool: Tool,
     pub(crate) jvm: Jvm,
     pub(crate) args: Vec<String>,
@@ -54,25 +54,25 @@ pub(crate) struct Job<'a> {
 }
 
 /// A run that ended.
-pub(crate) struct Done {
+pub(crate) struct ToolRun {
     pub(crate) ended: Ended,
     /// The command line, for the raw output.
-    pub(crate) line: String,
+    pub(crate) command_line: String,
     /// The text of the file that was to be read back.
-    pub(crate) file: Option<String>,
+    pub(crate) read_back_text: Option<String>,
     /// Why its folder takes no more data, if it does not.
-    full: Option<std::io::Error>,
+    folder_full: Option<std::io::Error>,
 }
 
 /// How a child ends that the system's memory killer chose. Whoever sent the signal, nothing was decided.
 pub(super) const KILLED: Status = Status::Signalled(9);
-pub(super) const KILLED_IN_WORDS: &str = "it was killed from outside (signal 9), perhaps for want of memory";
+pub(super) const KILLED_MESSAGE: &str = "it was killed from outside (signal 9), perhaps for want of memory";
 
 /// So much must fit into the folder of a run after its end; otherwise what the tool objects to may be a lack of space.
 /// SANY says of a full folder only that it does not find a module.
-const ROOM: usize = 1 << 20;
+const REQUIRED_SPACE: usize = 1 << 20;
 
-impl Done {
+impl ToolRun {
     pub(crate) fn stdout(&self) -> String {
         String::from_utf8_lossy(&self.ended.stdout).into_owned()
     }
@@ -93,21 +93,21 @@ impl Done {
 
     /// The error if this machine kept the tool from working. To be asked before anything that the tool objects to is taken
     /// for its opinion.
-    pub(crate) fn trouble(&self, tool: Tool) -> Option<ToolError> {
+    pub(crate) fn environment_error(&self, tool: Tool) -> Option<ToolError> {
         let tool = tool.name().to_owned();
-        if let Some(full) = &self.full {
+        if let Some(full) = &self.folder_full {
             let what = format!("the folder for temporary files takes no more data: {full}");
             return Some(ToolError::Environment { tool, what });
         }
         if self.ended.status == KILLED {
-            return Some(ToolError::Broke { tool, what: KILLED_IN_WORDS.to_owned() });
+            return Some(ToolError::Broke { tool, what: KILLED_MESSAGE.to_owned() });
         }
-        let what = trouble::in_output(&self.stdout()).or_else(|| trouble::in_output(&self.stderr()))?;
+        let what = environment_failure::find(&self.stdout()).or_else(|| environment_failure::find(&self.stderr()))?;
         Some(ToolError::Environment { tool, what })
     }
 
     /// The error for an end that says nothing about the specification.
-    pub(crate) fn broke(&self, tool: Tool) -> ToolError {
+    pub(crate) fn crash_error(&self, tool: Tool) -> ToolError {
         ToolError::Broke {
             tool: tool.name().to_owned(),
             what: format!("it ended with {:?}: {}", self.ended.status, self.tail()),
@@ -119,10 +119,10 @@ impl Done {
 pub(crate) async fn run(
     tools: &Tools,
     scratch: &Path,
-    job: &Job<'_>,
+    job: &ToolJob<'_>,
     cx: &ToolContext<'_>,
     on_line: &mut (dyn FnMut(&str) + Send),
-) -> Result<Done, ToolError> {
+) -> Result<ToolRun, ToolError> {
     if cx.cancel.is_cancelled() {
         return Err(ToolError::Cancelled);
     }
@@ -143,9 +143,9 @@ pub(crate) async fn run(
         return Err(ToolError::Cancelled);
     }
     let probe = folder.root.path().join("room");
-    let full = fs::write(&probe, vec![0; ROOM]).err();
-    let file = job.read_back.as_ref().and_then(|name| fs::read(folder.spec.join(name)).ok());
-    let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let folder_full = fs::write(&probe, vec![0; REQUIRED_SPACE]).err();
+    let read_back_text = job.read_back.as_ref().and_then(|name| fs::read(folder.spec.join(name)).ok());
+    let read_back_text = read_back_text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     // What the caller reads must not hang on the name of a folder that is gone.
     let hide = |text: &str| {
         [&folder.spec, folder.root.path()]
@@ -156,7 +156,7 @@ pub(crate) async fn run(
     for said in [&mut ended.stdout, &mut ended.stderr] {
         *said = hide(&String::from_utf8_lossy(said)).into_bytes();
     }
-    Ok(Done { ended, line: hide(&command.line()), file, full })
+    Ok(ToolRun { ended, command_line: hide(&command.line()), read_back_text, folder_full })
 }
 
 struct Folder {
@@ -178,7 +178,7 @@ impl Folder {
     }
 }
 
-fn command(tools: &Tools, folder: &Folder, job: &Job<'_>, cx: &ToolContext<'_>) -> Command {
+fn command(tools: &Tools, folder: &Folder, job: &ToolJob<'_>, cx: &ToolContext<'_>) -> Command {
     let mut flags: Vec<String> = match job.jvm {
         Jvm::FastStart => vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()],
         Jvm::LongRun => vec!["-XX:+UseParallelGC".to_owned()],

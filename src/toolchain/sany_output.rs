@@ -21,7 +21,7 @@ enum Section {
 }
 
 /// Reads SANY's text about module `main`.
-pub(crate) fn read(text: &str, main: &str) -> SanyFindings {
+pub(crate) fn parse(text: &str, main: &str) -> SanyFindings {
     let mut found = SanyFindings::default();
     let mut aborts = Vec::new();
     let mut section = Section::None;
@@ -130,12 +130,12 @@ mod tests {
     use super::*;
 
     fn errors(text: &str) -> Vec<(usize, usize, String)> {
-        read(text, "S").errors.into_iter().map(|d| (d.line, d.column, d.message)).collect()
+        parse(text, "S").errors.into_iter().map(|d| (d.line, d.column, d.message)).collect()
     }
 
     #[test]
     fn a_correct_module_has_no_finding() {
-        let found = read(include_str!("../../tests/data/toolchain/sany_accepted.txt"), "S");
+        let found = parse(include_str!("../../tests/data/toolchain/sany_accepted.txt"), "S");
         assert_eq!(found, SanyFindings { processed: true, ..SanyFindings::default() });
     }
 
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn errors_and_warnings_are_kept_apart_and_whole() {
-        let found = read(include_str!("../../tests/data/toolchain/sany_duplicates.txt"), "S");
+        let found = parse(include_str!("../../tests/data/toolchain/sany_duplicates.txt"), "S");
         assert_eq!((found.errors.len(), found.warnings.len()), (4, 1));
         assert_eq!(
             found.errors[1].message,

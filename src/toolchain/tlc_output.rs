@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::tla::{ActionCoverage, Diagnostic, Lasso, Place, Stage, Trace, Verdict, Violation, ViolationKind, part_of};
 
-use super::explorer::{Finding, Reading};
+use super::explorer::{Finding, ParsedOutput};
 use super::installation::plain_version;
 use super::sany_output;
 use super::sany_output::numbers_after;
@@ -25,8 +25,8 @@ pub(crate) fn progress(line: &str) -> Option<(u64, u64, u64, u64)> {
 }
 
 /// Reads the output of a run on module `main`.
-pub(crate) fn read(text: &str, main: &str) -> Reading {
-    let mut reader = Reader { main, out: Reading::default(), sany: String::new(), coverage: None, in_sany: false };
+pub(crate) fn parse(text: &str, main: &str) -> ParsedOutput {
+    let mut reader = Reader { main, out: ParsedOutput::default(), sany: String::new(), coverage: None, in_sany: false };
     let mut frame: Option<Frame> = None;
     for line in text.lines() {
         match &mut frame {
@@ -143,7 +143,7 @@ impl Action {
 }
 
 /// Each action under a name of its own.
-fn covered(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
+fn coverage_entries(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
     let named = |action: &Action| {
         let (name, part) = (&action.name, action.part());
         let is_other = |other: &&Action| other.name == *name && other.location != action.location;
@@ -165,7 +165,7 @@ fn covered(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
 
 struct Reader<'a> {
     main: &'a str,
-    out: Reading,
+    out: ParsedOutput,
     sany: String,
     coverage: Option<Vec<Action>>,
     in_sany: bool,
@@ -206,7 +206,7 @@ impl Reader<'_> {
             2772 => self.action(&frame.text),
             2202 => {
                 if let Some(actions) = self.coverage.take() {
-                    self.out.coverage = Some(covered(&actions, self.main));
+                    self.out.coverage = Some(coverage_entries(&actions, self.main));
                 }
             }
             2103 => {
@@ -293,19 +293,19 @@ impl Reader<'_> {
                 self.initial(&frame.text);
                 violated(
                     ViolationKind::ActionProperty,
-                    between(&first, "Property ", " is violated").filter(is_no_place),
+                    between(&first, "Property ", " is violated").filter(is_property_name),
                 )
             }
             2112 => violated(
                 ViolationKind::ActionProperty,
-                between(&first, "Action property ", " is violated").filter(is_no_place),
+                between(&first, "Action property ", " is violated").filter(is_property_name),
             ),
             2116 => violated(ViolationKind::Property, between(&first, "Temporal property ", " was violated")),
             2114 => violated(ViolationKind::Deadlock, None),
             // There is no name; the place tells which of them.
             2104 => violated(ViolationKind::Assumption, between(&first, "Assumption ", " is false")),
             2132 => assertion(&words),
-            3002 | 2171 => invalid(ViolationKind::Parse, &words, sany_output::read(&self.sany, self.main).errors),
+            3002 | 2171 => invalid(ViolationKind::Parse, &words, sany_output::parse(&self.sany, self.main).errors),
             5001..=5006 | 2222..=2243 | 2280 | 2281 | 2115 | 2146 => configuration(&words),
             1001..=1005 => Finding::Exhausted(joined(&words)),
             1000 => general(frame, &words),
@@ -343,9 +343,9 @@ impl Reader<'_> {
         }
     }
 
-    fn finish(mut self) -> Reading {
+    fn finish(mut self) -> ParsedOutput {
         let mut warnings: Vec<String> =
-            sany_output::read(&self.sany, self.main).warnings.into_iter().map(|d| d.to_string()).collect();
+            sany_output::parse(&self.sany, self.main).warnings.into_iter().map(|d| d.to_string()).collect();
         warnings.append(&mut self.out.warnings);
         self.out.warnings = warnings;
         // Where TLC found a violation, its counts hold the steps that it took once more to print the trace.
@@ -360,7 +360,7 @@ impl Reader<'_> {
 
 /// Whether TLC ended before it explored anything, with an error that it has no words for: what it does where SYMMETRY is
 /// not a set of permutations of model values (2.15: a message of code -1, or an `IllegalArgumentException`).
-pub(crate) fn stopped_at_symmetry(text: &str, read: &Reading) -> bool {
+pub(crate) fn stopped_at_symmetry(text: &str, read: &ParsedOutput) -> bool {
     let unsaid = match &read.finding {
         None => text.lines().any(|line| line == "@!@!@STARTMSG -1:1 @!@!@"),
         Some(Finding::Broke(words)) => words.contains("IllegalArgumentException"),
@@ -457,7 +457,7 @@ fn between(text: &str, before: &str, after: &str) -> Option<String> {
 
 /// Where a property has no name of its own TLC gives its place.
 #[expect(clippy::ptr_arg, reason = "used as a filter on an Option<String>")]
-fn is_no_place(name: &String) -> bool {
+fn is_property_name(name: &String) -> bool {
     !name.starts_with("line ")
 }
 
@@ -531,11 +531,11 @@ mod tests {
 
     macro_rules! recorded {
         ($name:literal) => {
-            read(include_str!(concat!("../../tests/data/toolchain/tlc_", $name, ".txt")), "S")
+            parse(include_str!(concat!("../../tests/data/toolchain/tlc_", $name, ".txt")), "S")
         };
     }
 
-    fn violation(out: &Reading) -> (ViolationKind, Option<&str>) {
+    fn violation(out: &ParsedOutput) -> (ViolationKind, Option<&str>) {
         match &out.finding {
             Some(Finding::Verdict(Verdict::Violated { violated } | Verdict::Invalid { violated, .. })) => {
                 (violated.kind, violated.name.as_deref())
@@ -544,7 +544,7 @@ mod tests {
         }
     }
 
-    fn places(out: &Reading) -> Vec<(Stage, usize, usize)> {
+    fn places(out: &ParsedOutput) -> Vec<(Stage, usize, usize)> {
         match &out.finding {
             Some(Finding::Verdict(Verdict::Invalid { diagnostics, .. })) => {
                 diagnostics.iter().map(|d| (d.stage, d.line, d.column)).collect()
@@ -675,7 +675,7 @@ mod tests {
     #[test]
     fn a_value_that_looks_like_a_frame_forges_nothing() {
         let text = "@!@!@STARTMSG 2217:4 @!@!@\n1: <Initial predicate>\nx = \"@!@!@STARTMSG 2193:0 @!@!@\"\n\n@!@!@ENDMSG 2217 @!@!@\n\"@!@!@STARTMSG 2193:0 @!@!@\"\n";
-        let out = read(text, "S");
+        let out = parse(text, "S");
         assert!(!out.no_error);
         assert_eq!(out.trace.expect("a trace").steps.len(), 1);
     }
@@ -684,7 +684,7 @@ mod tests {
     fn what_is_about_files_and_disks_is_no_verdict() {
         let found = |code: u32| {
             let text = format!("@!@!@STARTMSG {code}:1 @!@!@\nNo space left on device\n@!@!@ENDMSG {code} @!@!@\n");
-            read(&text, "S").finding
+            parse(&text, "S").finding
         };
         let files = [1100, 1199, 2100, 2101, 2117, 2123, 2129, 2134, 2135, 2137, 2138, 2147, 2160, 2163, 2166, 2167];
         for code in files.into_iter().chain([2174, 2175, 2270, 2300, 4000, 9999]) {
@@ -699,7 +699,7 @@ mod tests {
         // An error that comes after a verdict takes nothing from it.
         let both = "@!@!@STARTMSG 2114:1 @!@!@\nDeadlock reached.\n@!@!@ENDMSG 2114 @!@!@\n\
             @!@!@STARTMSG 2101:1 @!@!@\nNo space left on device\n@!@!@ENDMSG 2101 @!@!@\n";
-        assert_eq!(violation(&read(both, "S")), (ViolationKind::Deadlock, None));
+        assert_eq!(violation(&parse(both, "S")), (ViolationKind::Deadlock, None));
     }
 
     #[test]
@@ -715,7 +715,7 @@ mod tests {
         ];
         let frame = |code: u32, text: &str| format!("@!@!@STARTMSG {code}:0 @!@!@\n{text}\n@!@!@ENDMSG {code} @!@!@\n");
         let said: String = heads.iter().map(|(head, counts)| frame(2772, &format!("<{head}>: {counts}"))).collect();
-        let out = read(&format!("{}{said}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
+        let out = parse(&format!("{}{said}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
         let found: Vec<_> = out.coverage.expect("coverage").into_iter().map(|a| (a.action, a.taken)).collect();
         let expected = [
             ("Inc", 2),
@@ -732,7 +732,7 @@ mod tests {
     fn cut_output_never_panics() {
         let text = include_str!("../../tests/data/toolchain/tlc_invariant.txt");
         for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
-            read(&text[..end], "S");
+            parse(&text[..end], "S");
         }
     }
 }

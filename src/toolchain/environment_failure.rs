@@ -32,7 +32,7 @@ const SIGNS: [&str; 9] = [
 ];
 
 /// The first line that shows such trouble. Quoted text is skipped: it may be the specification's own.
-pub(super) fn in_output(text: &str) -> Option<String> {
+pub(super) fn find(text: &str) -> Option<String> {
     let text = tail(text);
     text.lines().find(|line| is_sign(&without_strings(line))).map(|line| line.trim().to_owned())
 }
@@ -86,7 +86,7 @@ mod tests {
             "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory",
             "tla-mc: cannot write meta/q: No space left on device (os error 28)",
         ] {
-            assert_eq!(in_output(&format!("first\n{trouble}\nlast")), Some(trouble.trim().to_owned()));
+            assert_eq!(find(&format!("first\n{trouble}\nlast")), Some(trouble.trim().to_owned()));
         }
         for own in [
             "\"java.io.IOException: No space left on device\"",
@@ -95,7 +95,7 @@ mod tests {
             "the answer Permission denied is not expected here",
             "java.io.FileNotFoundException: Missing.tla (No such file or directory)",
         ] {
-            assert_eq!(in_output(own), None, "{own}");
+            assert_eq!(find(own), None, "{own}");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::files;
 use crate::tla::Module;
 
 /// Modules in the same folder that the module names, and those that they name.
-pub fn beside(spec: &Path, module: &Module) -> Vec<(String, String)> {
+pub fn local_modules(spec: &Path, module: &Module) -> Vec<(String, String)> {
     let dir = spec.parent().unwrap_or(Path::new("."));
     let mut found: Vec<(String, String)> = Vec::new();
     let mut wanted = needs(module);
