@@ -1,6 +1,6 @@
 //! What limits the verdict of a check: the bounds that its configuration sets, and those that its module implies.
 
-use crate::tla::semantic::claims;
+use crate::tla::semantic::find_verdict_limits;
 use crate::tla::{Bounds, Cfg};
 
 use super::CheckRequest;
@@ -27,17 +27,17 @@ pub(super) fn configured_bounds(cfg: &Cfg) -> Bounds {
 pub(super) fn check_bounds(request: &CheckRequest) -> Bounds {
     let (spec, cfg) = (&request.spec, &request.cfg);
     let mut bounds = configured_bounds(cfg);
-    match claims(&spec.name, &spec.text, &spec.local_modules, cfg) {
-        Ok(claims) => {
+    match find_verdict_limits(&spec.name, &spec.text, &spec.local_modules, cfg) {
+        Ok(limits) => {
             let line = |(property, part)| format!("PROPERTY {property} (initial states only: {part})");
-            bounds.initial_only = claims.initial_only;
-            bounds.initial_parts = claims.initial_parts.into_iter().map(line).collect();
+            bounds.initial_only = limits.initial_only;
+            bounds.initial_parts = limits.initial_parts.into_iter().map(line).collect();
             let specification = cfg.specification.as_deref().unwrap_or_default();
             let line = |assumption: String| format!("{specification} assumes {assumption}");
-            bounds.assumptions = claims.assumptions.into_iter().map(line).collect();
+            bounds.assumptions = limits.assumptions.into_iter().map(line).collect();
             if bounds.deadlock_checked {
                 let line = |step: String| format!("{step} (possible in any state)");
-                bounds.always_enabled = claims.total_step.into_iter().map(line).collect();
+                bounds.always_enabled = limits.total_step.into_iter().map(line).collect();
             }
         }
         // Nothing is known of the properties: each is accepted by name, or covers nothing.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::tla::semantic::symmetry_fault;
+use crate::tla::semantic::find_symmetry_fault;
 use crate::tla::{Bounds, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome};
 
 use super::bounds::{check_bounds, configured_bounds};
@@ -115,7 +115,7 @@ pub(crate) async fn decide(
 /// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound one misses states.
 pub(super) fn with_sound_symmetry<'a>(request: &'a CheckRequest, warnings: &mut Vec<String>) -> Cow<'a, CheckRequest> {
     let CheckRequest { spec, cfg, .. } = request;
-    let Some(why) = symmetry_fault(&spec.name, &spec.text, &spec.local_modules, cfg) else {
+    let Some(why) = find_symmetry_fault(&spec.name, &spec.text, &spec.local_modules, cfg) else {
         return Cow::Borrowed(request);
     };
     warnings.push(format!(

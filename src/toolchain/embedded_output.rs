@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::process::Status;
-use crate::tla::semantic::{ASSUMPTION, LIMIT, UNDEFINED};
+use crate::tla::semantic::{ASSUMPTION_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
 use crate::tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
 use super::explorer::{Finding, ParsedOutput};
@@ -154,10 +154,10 @@ fn evaluation(words: &str) -> Finding {
     // Our own operators for arithmetic apply such a text to stop.
     let said =
         |sign: &str| Some(what.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(sign)?.trim_matches('"'));
-    if let Some(limit) = said(LIMIT) {
+    if let Some(limit) = said(LIMIT_PREFIX) {
         return Finding::Undecided(format!("the embedded checker stopped at {limit}, which TLC does not have"));
     }
-    if let Some(undefined) = said(UNDEFINED) {
+    if let Some(undefined) = said(UNDEFINED_PREFIX) {
         let words = name.map_or(String::new(), |name| format!("evaluating {name}: ")) + undefined + " is undefined";
         return invalid(name, &words);
     }
@@ -196,14 +196,15 @@ fn invalid(name: Option<&str>, words: &str) -> Finding {
 /// A violated assumption, which applies a text with its place to stop: `tla-mc: applying a non-function "…"`.
 fn assumption(stderr: &str) -> Option<Finding> {
     let line = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
-    let place = line.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(ASSUMPTION)?.strip_suffix('"')?;
+    let place =
+        line.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(ASSUMPTION_PREFIX)?.strip_suffix('"')?;
     Some(violated(ViolationKind::Assumption, Some(place)))
 }
 
 /// What it says beside its result. The words that stop it at a violated assumption are ours, and are the result.
 fn warnings(stderr: &str) -> Vec<String> {
     let said = stderr.lines().filter_map(|line| line.strip_prefix("tla-mc: "));
-    said.filter(|words| !words.contains(ASSUMPTION)).map(str::to_owned).collect()
+    said.filter(|words| !words.contains(ASSUMPTION_PREFIX)).map(str::to_owned).collect()
 }
 
 /// `tla-mc: unsupported temporal formula …`.

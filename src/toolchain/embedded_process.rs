@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::process::{Cancel, Command, Ended, ProcessError, Scratch, Status};
 use crate::tla::Cfg;
-use crate::tla::semantic::{CheckerText, for_checker};
+use crate::tla::semantic::{CheckerText, rewrite_for_checker};
 
 use super::plan::{RunPlan, free_name};
 use super::run::{KILLED, KILLED_MESSAGE};
@@ -191,7 +191,7 @@ fn write_spec_folder(
     let modules: Vec<(&str, &str)> =
         own.into_iter().chain(std::iter::once((spec.name.as_str(), spec.text.as_str()))).chain(local_modules).collect();
     // What cannot be written for it was refused before; of a wrapper that cannot, it finds nothing and refuses it.
-    let texts = for_checker(&modules, &plan.cfg).unwrap_or_default();
+    let texts = rewrite_for_checker(&modules, &plan.cfg).unwrap_or_default();
     let written: Vec<_> = modules.iter().map(|(name, _)| format!("{name}.tla")).zip(texts).collect();
     for (name, copy) in &written {
         fs::write(inside.join(name), &copy.text).map_err(failed)?;

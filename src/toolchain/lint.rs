@@ -1,7 +1,7 @@
 //! What is refused before any tool sees it: modules that reach outside the model, and ways to make TLC end early with
 //! a success. It looks at tokens only, so code in comments and strings is not mistaken for code.
 
-use crate::tla::semantic::OUTSIDE;
+use crate::tla::semantic::MODULES_WITH_SIDE_EFFECTS;
 use crate::tla::{Cfg, Diagnostic, ModuleError, Stage, find_modules};
 
 use super::SpecText;
@@ -177,7 +177,7 @@ fn is_command(token: &Token<'_>) -> bool {
 
 /// Modules with a leading underscore belong to the tools (`_TLCTrace` and `_JsonTrace` write files).
 fn reaches_outside(module: &str) -> bool {
-    module.starts_with('_') || OUTSIDE.contains(&module)
+    module.starts_with('_') || MODULES_WITH_SIDE_EFFECTS.contains(&module)
 }
 
 fn is_allowed(module: &str, allowed: &[String]) -> bool {

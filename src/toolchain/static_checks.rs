@@ -2,7 +2,7 @@
 //! process and does not know whether it runs in this process or in a child of it: see `static_checks_child`.
 
 use crate::pluscal;
-use crate::tla::semantic::{analyze, comparable, for_checker};
+use crate::tla::semantic::{analyze, check_comparisons, rewrite_for_checker};
 use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_of_check};
 
 use super::bounds::configured_bounds;
@@ -30,7 +30,7 @@ pub(super) fn parse(spec: &SpecText, allowed_modules: &[String]) -> Result<Parse
     }
     let found = analyze(&spec.name, &spec.text, &spec.local_modules);
     match found.not_analysed.first() {
-        _ if found.rejected() => Ok(ParseOutcome::Rejected(found.errors)),
+        _ if found.is_rejected() => Ok(ParseOutcome::Rejected(found.errors)),
         Some(what) => Err(what.to_string()),
         None => Ok(ParseOutcome::Accepted { warnings: found.warnings }),
     }
@@ -66,7 +66,8 @@ pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
     let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let modules: Vec<(&str, &str)> =
         std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(local_modules).collect();
-    let written = comparable(&modules, &request.cfg_text).and_then(|()| for_checker(&modules, &request.cfg_text));
+    let written =
+        check_comparisons(&modules, &request.cfg_text).and_then(|()| rewrite_for_checker(&modules, &request.cfg_text));
     let unwritten = written.err()?;
     Some(refused(request, &unwritten.message))
 }

@@ -28,7 +28,7 @@ const fn form(name: &'static str, highest: &'static [Level]) -> BuiltIn {
     BuiltIn { name, arity: None, level: 0, highest, counts: true }
 }
 
-/// By position; [`Row`] names those that forms of expressions need.
+/// By position; [`BuiltInForm`] names those that forms of expressions need.
 pub(super) const BUILT_INS: &[BuiltIn] = &[
     form("a tuple", &[2]),
     form("a set", &[2]),
@@ -94,7 +94,7 @@ pub(super) const BUILT_INS: &[BuiltIn] = &[
 /// The rows of [`BUILT_INS`] that are forms of expressions: the symbol of a row has its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Row {
+pub(super) enum BuiltInForm {
     Tuple,
     Set,
     Product,
@@ -102,16 +102,16 @@ pub(super) enum Row {
     Disjunction,
     If,
     Case,
-    Arm,
+    CaseArm,
     Record,
-    Records,
+    RecordSet,
     FieldValue,
     Selection,
     Except,
     Update,
     Function,
     FunctionDefinition,
-    Functions,
+    FunctionSet,
     Application,
     Filter,
     Map,
@@ -120,14 +120,14 @@ pub(super) enum Row {
     Some,
     TemporalAll,
     TemporalSome,
-    Square,
-    Angle,
-    Weak,
-    Strong,
+    BoxAction,
+    AngleAction,
+    WeakFairness,
+    StrongFairness,
     ProofStep,
 }
 
-impl Row {
+impl BuiltInForm {
     /// The built-in symbols come first, in the order of their rows.
     pub(super) fn symbol(self) -> SymbolId {
         self as SymbolId
@@ -140,7 +140,7 @@ pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
         name: built_in.name.into(),
         kind: SymbolKind::BuiltIn(row),
         arity: built_in.arity.unwrap_or(0),
-        place: Place { file: u32::MAX, at: 0 },
+        place: Place { file: u32::MAX, offset: 0 },
         local: false,
         home: 0,
         origin: None,
@@ -155,7 +155,7 @@ pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
 
 /// Whether a row can be named in a module.
 pub(super) fn has_a_name(row: usize) -> bool {
-    row > Row::ProofStep as usize
+    row > BuiltInForm::ProofStep as usize
 }
 
 /// Whether this is the name of a built-in operator.

@@ -15,16 +15,16 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    pub(super) fn before(&mut self, at: usize, text: &str) {
-        self.before.push((at, text.to_owned()));
+    pub(super) fn before(&mut self, offset: usize, text: &str) {
+        self.before.push((offset, text.to_owned()));
     }
 
     pub(super) fn behind(&mut self, end: usize, text: &str) {
         self.behind.push((end, text.to_owned()));
     }
 
-    pub(super) fn instead(&mut self, at: usize, text: String) {
-        self.instead.push((at, text));
+    pub(super) fn instead(&mut self, offset: usize, text: String) {
+        self.instead.push((offset, text));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -33,7 +33,7 @@ impl Changes {
 
     fn sort(&mut self) {
         for all in [&mut self.before, &mut self.behind, &mut self.instead] {
-            all.sort_by_key(|(at, _)| *at);
+            all.sort_by_key(|(offset, _)| *offset);
         }
     }
 }
@@ -60,10 +60,10 @@ impl CheckerText {
         let Changes { before, behind, instead } = changes;
         let (mut before, mut behind, mut instead) =
             (before.into_iter().peekable(), behind.into_iter().peekable(), instead.into_iter().peekable());
-        let mut at = 0;
+        let mut offset = 0;
         for (index, token) in tokens.iter().enumerate() {
             // What stands before the module is no TLA+.
-            page.gap(text.get(at..token.start).unwrap_or(""), index > 0);
+            page.gap(text.get(offset..token.start).unwrap_or(""), index > 0);
             let mut opening = String::new();
             while let Some((_, open)) = before.next_if(|(place, _)| *place <= token.start) {
                 opening += &open;
@@ -79,7 +79,7 @@ impl CheckerText {
             while let Some((_, close)) = behind.next_if(|(end, _)| *end <= token.end) {
                 page.write(&close);
             }
-            at = token.end;
+            offset = token.end;
         }
         page.write("\n");
         Self { text: page.out, lines: page.lines }

@@ -58,9 +58,9 @@ pub(super) fn is_operation(expression: &Expr) -> bool {
 pub(super) fn differs(expression: &Expr) -> bool {
     let mut items = Vec::new();
     let ours = shape(expression, &mut items);
-    let mut reader = Reader { items, at: 0 };
+    let mut reader = Reader { items, position: 0 };
     let theirs = reader.expression(0);
-    theirs != Some(ours) || reader.at != reader.items.len()
+    theirs != Some(ours) || reader.position != reader.items.len()
 }
 
 enum Item {
@@ -98,8 +98,8 @@ fn shape(expression: &Expr, items: &mut Vec<Item>) -> Shape {
         Form::Apply(operator, operands) if operator.is_infix() => chain(operator, operands, items),
         Form::Product(factors) => chain(&PRODUCT, factors, items),
         _ => {
-            items.push(Item::Operand(expression.at));
-            Shape::Operand(expression.at)
+            items.push(Item::Operand(expression.offset));
+            Shape::Operand(expression.offset)
         }
     }
 }
@@ -118,28 +118,28 @@ fn chain(operator: &'static Operator, operands: &[Expr], items: &mut Vec<Item>) 
 
 struct Reader {
     items: Vec<Item>,
-    at: usize,
+    position: usize,
 }
 
 impl Reader {
     fn expression(&mut self, least: u8) -> Option<Shape> {
-        let first = self.items.get(self.at)?;
-        self.at += 1;
+        let first = self.items.get(self.position)?;
+        self.position += 1;
         let mut whole = match first {
-            Item::Operand(at) => Shape::Operand(*at),
+            Item::Operand(offset) => Shape::Operand(*offset),
             Item::Prefix(operator) => {
                 let operator = *operator;
                 Shape::Prefix(operator.name, Box::new(self.expression(prefix(operator)?)?))
             }
             Item::Infix(_) => return None,
         };
-        while let Some(Item::Infix(operator)) = self.items.get(self.at) {
+        while let Some(Item::Infix(operator)) = self.items.get(self.position) {
             let operator = *operator;
             let (power, right) = infix(operator)?;
             if power < least {
                 break;
             }
-            self.at += 1;
+            self.position += 1;
             let operand = self.expression(if right { power } else { power + 1 })?;
             whole = joined(operator, whole, operand);
         }

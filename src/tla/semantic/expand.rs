@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::tla::references::canonical;
 
 use super::impure::is_impure_name;
-use super::standard::exported;
+use super::standard::exported_names;
 use super::term::{Term, apply, junction, square, truth};
 use super::tree::{Bound, Component, Expr, Form, Module, Quantifier, Segment, Subscripted, Unit};
 
@@ -45,9 +45,9 @@ pub(super) enum Meaning<'a> {
 }
 
 /// Names known besides those of the module, the innermost first.
-pub(super) type Scope<'a> = Option<Rc<Known<'a>>>;
+pub(super) type Scope<'a> = Option<Rc<ScopeEntry<'a>>>;
 
-pub(super) struct Known<'a> {
+pub(super) struct ScopeEntry<'a> {
     name: &'a str,
     meaning: Meaning<'a>,
     outer: Scope<'a>,
@@ -63,7 +63,7 @@ pub(super) struct Expansion<'d, 'a> {
 }
 
 impl<'a> Definitions<'a> {
-    pub(super) fn of(text: &'a str, module: &'a Module, replaced: HashMap<&'a str, &'a str>) -> Self {
+    pub(super) fn new(text: &'a str, module: &'a Module, replaced: HashMap<&'a str, &'a str>) -> Self {
         // Another module may give any name a meaning.
         let is_other = |unit: &Unit| match unit {
             Unit::Instance(instance, _) => super::standard::text(&instance.module.text).is_none(),
@@ -73,7 +73,7 @@ impl<'a> Definitions<'a> {
         let extends_standard = module.extends.iter().all(|name| super::standard::text(&name.text).is_some());
         let alone = extends_standard && !module.units.iter().any(is_other);
         let standard =
-            ["Integers", "Sequences", "FiniteSets", "TLC", "Bags"].into_iter().filter_map(exported).flatten();
+            ["Integers", "Sequences", "FiniteSets", "TLC", "Bags"].into_iter().filter_map(exported_names).flatten();
         let mut found = Self {
             text,
             operators: HashMap::new(),
@@ -122,12 +122,12 @@ fn operator<'a>(unit: &'a Unit, scope: &Scope<'a>) -> Option<(&'a str, Operator<
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "a scope is empty or has a name, and this one has")]
-fn with<'a>(scope: &Scope<'a>, name: &'a str, meaning: Meaning<'a>) -> Scope<'a> {
-    Some(Rc::new(Known { name, meaning, outer: scope.clone() }))
+fn with_name<'a>(scope: &Scope<'a>, name: &'a str, meaning: Meaning<'a>) -> Scope<'a> {
+    Some(Rc::new(ScopeEntry { name, meaning, outer: scope.clone() }))
 }
 
 impl<'a> Expansion<'_, 'a> {
-    fn all(&mut self, expressions: &'a [Expr], scope: &Scope<'a>) -> Vec<Rc<Term>> {
+    fn terms(&mut self, expressions: &'a [Expr], scope: &Scope<'a>) -> Vec<Rc<Term>> {
         expressions.iter().map(|expression| self.term(expression, scope)).collect()
     }
 
@@ -142,7 +142,7 @@ impl<'a> Expansion<'_, 'a> {
             }
             known = one.outer.as_ref();
         }
-        Rc::new(Term::Opaque(format!("{} {}", expression.at, expression.end), values))
+        Rc::new(Term::Opaque(format!("{} {}", expression.offset, expression.end), values))
     }
 
     /// What exceeds the limits is equal to nothing else.
@@ -172,20 +172,20 @@ impl<'a> Expansion<'_, 'a> {
         let plain = |name: &str, operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
         match &expression.form {
             Form::Literal => {
-                let text = self.definitions.text.get(expression.at..expression.end).unwrap_or("");
+                let text = self.definitions.text.get(expression.offset..expression.end).unwrap_or("");
                 if text.is_empty() { self.opaque(expression, scope) } else { Rc::new(Term::Literal(text.to_owned())) }
             }
             Form::Path(segments) => self.path(segments, expression, scope),
             Form::Apply(operator, operands) => {
-                let operands = self.all(operands, scope);
+                let operands = self.terms(operands, scope);
                 self.operation(operator.name, operands, expression, scope)
             }
-            Form::Product(factors) => plain("\\X", self.all(factors, scope)),
-            Form::List(items, operator) => junction(operator.name, self.all(items, scope)),
+            Form::Product(factors) => plain("\\X", self.terms(factors, scope)),
+            Form::List(items, operator) => junction(operator.name, self.terms(items, scope)),
             Form::Parenthesis(inner) | Form::Label(_, _, inner) => self.term(inner, scope),
-            Form::Tuple(elements) => plain("<<>>", self.all(elements, scope)),
+            Form::Tuple(elements) => plain("<<>>", self.terms(elements, scope)),
             Form::Set(elements) => {
-                let mut elements = self.all(elements, scope);
+                let mut elements = self.terms(elements, scope);
                 elements.sort();
                 elements.dedup();
                 plain("{}", elements)
@@ -193,16 +193,16 @@ impl<'a> Expansion<'_, 'a> {
             Form::Filter(bound, body) => self.binder("filter", std::slice::from_ref(&**bound), body, scope),
             Form::Map(body, bounds) => self.binder("map", bounds, body, scope),
             Form::Function(bounds, body) => self.binder("function", bounds, body, scope),
-            Form::Functions(two) => plain("->", vec![self.term(&two.0, scope), self.term(&two.1, scope)]),
+            Form::FunctionSet(two) => plain("->", vec![self.term(&two.0, scope), self.term(&two.1, scope)]),
             Form::Record(fields) => self.record("record", fields, scope),
-            Form::Records(fields) => self.record("records", fields, scope),
+            Form::RecordSet(fields) => self.record("records", fields, scope),
             Form::Except(base, updates) => {
                 let mut operands = vec![self.term(base, scope)];
                 for update in updates {
                     for component in &update.path {
                         match component {
                             Component::Field(name) => operands.push(Rc::new(Term::Literal(format!(".{name}")))),
-                            Component::Index(index) => operands.push(plain("index", self.all(index, scope))),
+                            Component::Index(index) => operands.push(plain("index", self.terms(index, scope))),
                         }
                     }
                     operands.push(plain("update", vec![self.term(&update.value, scope)]));
@@ -211,7 +211,7 @@ impl<'a> Expansion<'_, 'a> {
             }
             Form::Application(function, arguments) => {
                 let mut operands = vec![self.term(function, scope)];
-                operands.extend(self.all(arguments, scope));
+                operands.extend(self.terms(arguments, scope));
                 apply("[", operands)
             }
             Form::Action(kind, two) => {
@@ -270,7 +270,7 @@ impl<'a> Expansion<'_, 'a> {
             let count = Rc::new(Term::Literal(format!("{} {}", bound.names.len(), self.is_tuple(bound))));
             sets.push(Rc::new(Term::Apply("over".to_owned(), vec![set, count])));
             for name in &bound.names {
-                inner = with(&inner, &name.text, Meaning::Value(Rc::new(Term::Bound(self.binders))));
+                inner = with_name(&inner, &name.text, Meaning::Value(Rc::new(Term::Bound(self.binders))));
                 self.binders += 1;
             }
         }
@@ -278,7 +278,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     fn is_tuple(&self, bound: &Bound) -> bool {
-        let first = bound.names.first().map_or(0, |name| name.at);
+        let first = bound.names.first().map_or(0, |name| name.offset);
         self.definitions.text.get(..first).is_some_and(|before| before.trim_end().ends_with("<<"))
     }
 
@@ -343,7 +343,7 @@ impl<'a> Expansion<'_, 'a> {
                 Unit::NamedInstance(named) => (named.name.text.as_str(), Meaning::Unknown),
                 _ => continue,
             };
-            inner = with(&inner, name, meaning);
+            inner = with_name(&inner, name, meaning);
         }
         self.term(body, &inner)
     }
@@ -353,7 +353,7 @@ impl<'a> Expansion<'_, 'a> {
         let name = segment.name.text.as_str();
         let operands = segment.arguments.as_deref().unwrap_or(&[]);
         // An operator given as an argument cannot be expanded.
-        let operands = self.all(operands, scope);
+        let operands = self.terms(operands, scope);
         self.operation(name, operands, expression, scope)
     }
 
@@ -406,7 +406,7 @@ impl<'a> Expansion<'_, 'a> {
         }
         let mut scope = operator.scope.clone();
         for (parameter, operand) in operator.parameters.iter().zip(operands) {
-            scope = with(&scope, parameter, Meaning::Value(operand));
+            scope = with_name(&scope, parameter, Meaning::Value(operand));
         }
         self.open.push(body);
         let term = self.term(operator.body, &scope);
@@ -416,5 +416,6 @@ impl<'a> Expansion<'_, 'a> {
 }
 
 fn is_over_nothing(set: &Term) -> bool {
-    set.is("over").is_some_and(|parts| parts.first().is_some_and(|set| set.is("{}").is_some_and(<[_]>::is_empty)))
+    set.as_apply("over")
+        .is_some_and(|parts| parts.first().is_some_and(|set| set.as_apply("{}").is_some_and(<[_]>::is_empty)))
 }

@@ -8,7 +8,7 @@ use super::tree::{Definition, Expr, Form, Instance, Module, Quantifier, Subscrip
 
 /// The root module and the modules that it extends, directly or not, in the order in which TLC looks at their
 /// assumptions: an extended module before the one that extends it. Standard modules are not among them.
-pub(super) fn extended<'a>(root: &str, modules: &[&'a Module]) -> Vec<&'a Module> {
+pub(super) fn extension_closure<'a>(root: &str, modules: &[&'a Module]) -> Vec<&'a Module> {
     let mut found = Vec::new();
     extend(root, modules, &mut Vec::new(), &mut found);
     found
@@ -30,15 +30,15 @@ fn extend<'a>(name: &str, modules: &[&'a Module], seen: &mut Vec<String>, found:
 /// module or to a `LET`.
 pub(super) fn ambiguous_name(root: &str, modules: &[&Module]) -> Option<String> {
     let mut names = Names { modules, meanings: BTreeMap::new(), ambiguous: None };
-    names.collect(root, &Way { prefix: String::new(), substituted: String::new(), declares: true, depth: 0 });
+    names.collect(root, &ModulePath { prefix: String::new(), substituted: String::new(), declares: true, depth: 0 });
     names.ambiguous
 }
 
 /// Instances inside instances are followed this far; the static checks let no cycle of them pass.
-const DEEPEST: usize = 16;
+const MAX_NESTING: usize = 16;
 
 /// How a module is reached from the root.
-struct Way {
+struct ModulePath {
     /// What the names of its definitions begin with: `I!`.
     prefix: String,
     /// The instances on the way that substitute something: they change what a definition means.
@@ -56,51 +56,51 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn collect(&mut self, root: &str, way: &Way) {
-        for module in extended(root, self.modules) {
+    fn collect(&mut self, root: &str, path: &ModulePath) {
+        for module in extension_closure(root, self.modules) {
             let own = &module.name.text;
             let mut assumptions = 0_usize;
             for unit in &module.units {
                 match unit {
-                    Unit::Operator(definition) => self.define(&definition.name.text, own, way),
-                    Unit::Function(definition) => self.define(&definition.name.text, own, way),
+                    Unit::Operator(definition) => self.define(&definition.name.text, own, path),
+                    Unit::Function(definition) => self.define(&definition.name.text, own, path),
                     Unit::Assumption(name, ..) => {
                         assumptions += 1;
                         let number = format!("assumption {assumptions} of {own}");
-                        self.define(name.as_ref().map_or(&number, |name| &name.text), own, way);
+                        self.define(name.as_ref().map_or(&number, |name| &name.text), own, path);
                     }
-                    Unit::Constants(declared, _) if way.declares => {
+                    Unit::Constants(declared, _) if path.declares => {
                         for constant in declared {
-                            self.define(&constant.name.text, own, way);
+                            self.define(&constant.name.text, own, path);
                         }
                     }
                     _ => {}
                 }
             }
-            if way.depth == DEEPEST {
+            if path.depth == MAX_NESTING {
                 return;
             }
             for (name, instance) in instances(&module.units) {
-                let mut next = Way {
-                    prefix: way.prefix.clone(),
-                    substituted: way.substituted.clone(),
+                let mut next = ModulePath {
+                    prefix: path.prefix.clone(),
+                    substituted: path.substituted.clone(),
                     declares: false,
-                    depth: way.depth + 1,
+                    depth: path.depth + 1,
                 };
                 if let Some(name) = name {
-                    next.prefix = format!("{}{name}!", way.prefix);
+                    next.prefix = format!("{}{name}!", path.prefix);
                 }
                 if !instance.substitutions.is_empty() {
-                    next.substituted = format!("{} {own} {}", way.substituted, instance.at);
+                    next.substituted = format!("{} {own} {}", path.substituted, instance.offset);
                 }
                 self.collect(&instance.module.text, &next);
             }
         }
     }
 
-    fn define(&mut self, name: &str, module: &str, way: &Way) {
-        let meaning = format!("{name} of {module}{}", way.substituted);
-        let name = format!("{}{name}", way.prefix);
+    fn define(&mut self, name: &str, module: &str, path: &ModulePath) {
+        let meaning = format!("{name} of {module}{}", path.substituted);
+        let name = format!("{}{name}", path.prefix);
         let known = self.meanings.entry(name.clone()).or_insert_with(|| meaning.clone());
         if *known != meaning && self.ambiguous.is_none() {
             self.ambiguous = Some(name);
@@ -115,30 +115,30 @@ fn instances(units: &[Unit]) -> Vec<(Option<&str>, &Instance)> {
         match unit {
             Unit::Instance(instance, _) => found.push((None, instance)),
             Unit::NamedInstance(named) => found.push((Some(named.name.text.as_str()), &named.instance)),
-            Unit::Operator(definition) => found.extend(within(&definition.body)),
-            Unit::Function(definition) => found.extend(within(&definition.body)),
-            Unit::Assumption(_, formula, _) => found.extend(within(formula)),
+            Unit::Operator(definition) => found.extend(instances_within(&definition.body)),
+            Unit::Function(definition) => found.extend(instances_within(&definition.body)),
+            Unit::Assumption(_, formula, _) => found.extend(instances_within(formula)),
             _ => {}
         }
     }
     found
 }
 
-fn within(expression: &Expr) -> Vec<(Option<&str>, &Instance)> {
+fn instances_within(expression: &Expr) -> Vec<(Option<&str>, &Instance)> {
     let mut found = match &expression.form {
         Form::Let(units, _) => instances(units),
         _ => Vec::new(),
     };
-    for_each_part(expression, &mut |part| found.extend(within(part)));
+    for_each_part(expression, &mut |part| found.extend(instances_within(part)));
     found
 }
 
 /// Why the checker would leave out a part of this specification: it takes the last conjunct that is no temporal formula
 /// for the whole initial predicate, and the last `[][A]_v` for the whole next-state relation.
-pub(super) fn left_out_of(specification: &str, modules: &[&Module]) -> Option<String> {
+pub(super) fn ignored_conjuncts(specification: &str, modules: &[&Module]) -> Option<String> {
     for definition in definitions(specification, modules) {
         let mut parts = Vec::new();
-        conjuncts(&definition.body, modules, DEEPEST, &mut parts);
+        conjuncts(&definition.body, modules, MAX_NESTING, &mut parts);
         for (part, what) in [(Part::Initial, "initial predicate"), (Part::Next, "next-state relation")] {
             let count = parts.iter().filter(|found| **found == part).count();
             if count > 1 {

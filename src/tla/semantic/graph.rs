@@ -12,7 +12,7 @@ pub(super) type SubstitutionId = u32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) file: u32,
-    pub(super) at: u32,
+    pub(super) offset: u32,
 }
 
 /// 0 constant, 1 state, 2 action, 3 temporal.
@@ -127,7 +127,7 @@ pub(super) struct Substitution {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct InstanceOf {
+pub(super) struct InstanceUse {
     pub(super) by: SubstitutionId,
     pub(super) place: Place,
 }
@@ -170,7 +170,7 @@ pub(super) struct ModuleInfo {
 
 /// How grave a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gravity {
+pub(super) enum Severity {
     Error,
     NotAnalysed,
     Warning,
@@ -179,7 +179,7 @@ pub(super) enum Gravity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) place: Place,
-    pub(super) gravity: Gravity,
+    pub(super) severity: Severity,
     pub(super) message: String,
 }
 
@@ -188,13 +188,13 @@ pub(super) struct Graph {
     pub(super) symbols: Vec<Symbol>,
     pub(super) nodes: Vec<(Node, Place)>,
     pub(super) substitutions: Vec<Substitution>,
-    pub(super) instances: Vec<InstanceOf>,
+    pub(super) instances: Vec<InstanceUse>,
     pub(super) modules: Vec<ModuleInfo>,
     pub(super) findings: Vec<Finding>,
 }
 
 /// More findings of one gravity help nobody.
-const ENOUGH: usize = 100;
+const MAX_FINDINGS_PER_SEVERITY: usize = 100;
 
 fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
@@ -253,10 +253,10 @@ impl Graph {
         index(self.substitutions.len() - 1)
     }
 
-    pub(super) fn find(&mut self, gravity: Gravity, place: Place, message: String) {
-        let finding = Finding { place, gravity, message };
-        let before = self.findings.iter().filter(|before| before.gravity == gravity).count();
-        if before < ENOUGH && !self.findings.contains(&finding) {
+    pub(super) fn report(&mut self, severity: Severity, place: Place, message: String) {
+        let finding = Finding { place, severity, message };
+        let before = self.findings.iter().filter(|before| before.severity == severity).count();
+        if before < MAX_FINDINGS_PER_SEVERITY && !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
     }

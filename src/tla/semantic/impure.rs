@@ -33,7 +33,7 @@ const IMPURE: &[(&str, &str, &str)] = &[
 
 /// Modules whose Java side reads or writes files, starts programs or reads the environment: each of their operators is
 /// impure, under the name of its module. `TLCExt` is not among them: what it offers stays inside the checker.
-pub const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
+pub const MODULES_WITH_SIDE_EFFECTS: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
 
 /// The impure operators that a module uses, or its configuration puts in the place of others, under the names by which a
 /// review accepts them. If the module cannot be resolved, each word that may be such an operator counts.
@@ -60,7 +60,7 @@ fn accepted_as(graph: &Graph, symbol: SymbolId) -> Option<&'static str> {
     let symbol = graph.symbol(graph.original(symbol));
     // A module of this name has the Java side of the standard one, whoever wrote it.
     let module: &str = &graph.module(symbol.home).name;
-    let outside = OUTSIDE.into_iter().find(|outside| *outside == module);
+    let outside = MODULES_WITH_SIDE_EFFECTS.into_iter().find(|outside| *outside == module);
     let known = || IMPURE.iter().find(|(home, operator, _)| *home == module && *operator == &*symbol.name);
     // Built-in operators belong to no module.
     let built_in = matches!(symbol.kind, SymbolKind::BuiltIn(_));
@@ -74,7 +74,7 @@ pub fn is_impure_name(name: &str) -> bool {
 
 fn by_word(word: &str) -> Option<&'static str> {
     let operator = IMPURE.iter().find(|(_, operator, _)| *operator == word).map(|(_, _, line)| *line);
-    operator.or_else(|| OUTSIDE.into_iter().find(|module| *module == word))
+    operator.or_else(|| MODULES_WITH_SIDE_EFFECTS.into_iter().find(|module| *module == word))
 }
 
 #[cfg(test)]

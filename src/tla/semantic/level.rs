@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::builtin::{BUILT_INS, Row};
+use super::builtin::{BUILT_INS, BuiltInForm};
 use super::graph::{
-    ACTION, Application, CONSTANT, Graph, Gravity, Level, Node, NodeId, Place, SymbolId, SymbolKind, TEMPORAL,
+    ACTION, Application, CONSTANT, Graph, Level, Node, NodeId, Place, Severity, SymbolId, SymbolKind, TEMPORAL,
 };
 
 /// Operator parameter, position of the operand, parameter that occurs in it.
@@ -17,7 +17,7 @@ pub(super) type Use = (SymbolId, usize, SymbolId);
 
 /// What is known of an expression's level.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Info {
+pub(super) struct LevelInfo {
     pub(super) level: Level,
     /// Symbols whose level counts.
     pub(super) counting: BTreeSet<SymbolId>,
@@ -32,7 +32,7 @@ pub(super) struct Info {
     pub(super) uses: BTreeSet<Use>,
 }
 
-impl Info {
+impl LevelInfo {
     pub(super) fn limit(&mut self, symbol: SymbolId, level: Level) {
         let known = self.limits.entry(symbol).or_insert(level);
         *known = level.min(*known);
@@ -66,7 +66,7 @@ impl Info {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Signature {
     /// Without its parameters.
-    pub(super) info: Info,
+    pub(super) info: LevelInfo,
     /// For each operand; of a form with any number of operands the one of all.
     highest: Vec<Level>,
     counts: Vec<bool>,
@@ -91,8 +91,8 @@ impl Signature {
         self.rigid.get(position).or(self.rigid.last()).copied().unwrap_or(false)
     }
 
-    fn demand(&self, position: usize, of: usize) -> Level {
-        self.demands.get(position).and_then(|all| all.get(of)).copied().unwrap_or(CONSTANT)
+    fn demand(&self, position: usize, inner_position: usize) -> Level {
+        self.demands.get(position).and_then(|all| all.get(inner_position)).copied().unwrap_or(CONSTANT)
     }
 
     fn occurs(&self, operator: usize, position: usize, operand: usize) -> bool {
@@ -112,8 +112,8 @@ impl Signature {
 pub(super) struct Levels<'a> {
     pub(super) graph: &'a mut Graph,
     signatures: HashMap<SymbolId, Rc<Signature>>,
-    bodies: HashMap<NodeId, Rc<Info>>,
-    pub(super) modules: HashMap<super::graph::ModuleId, Rc<Info>>,
+    bodies: HashMap<NodeId, Rc<LevelInfo>>,
+    pub(super) modules: HashMap<super::graph::ModuleId, Rc<LevelInfo>>,
     pub(super) constant_modules: HashMap<super::graph::ModuleId, bool>,
     /// Sections of recursive definitions that are known or being looked at, by module and number.
     pub(super) sections: HashSet<(super::graph::ModuleId, usize)>,
@@ -150,7 +150,7 @@ impl<'a> Levels<'a> {
     }
 
     pub(super) fn error(&mut self, place: Place, message: String) {
-        self.graph.find(Gravity::Error, place, message);
+        self.graph.report(Severity::Error, place, message);
     }
 
     /// Whether a symbol is a definition: it has a signature.
@@ -175,7 +175,7 @@ impl<'a> Levels<'a> {
             SymbolKind::BuiltIn(row) => {
                 let built_in = &BUILT_INS[row];
                 Signature {
-                    info: Info { level: built_in.level, ..Info::default() },
+                    info: LevelInfo { level: built_in.level, ..LevelInfo::default() },
                     highest: built_in.highest.to_vec(),
                     counts: vec![built_in.counts],
                     rigid: if built_in.counts || built_in.highest.is_empty() { Vec::new() } else { vec![true] },
@@ -218,20 +218,22 @@ impl<'a> Levels<'a> {
         let parameters = definition.parameters.clone();
         let body = match definition.body {
             Some(body) => self.body(body),
-            None => Rc::new(Info::default()),
+            None => Rc::new(LevelInfo::default()),
         };
         let mut signature = Signature { parameters: parameters.clone(), ..Signature::default() };
         signature.info.level = body.level.max(least);
-        for (at, parameter) in parameters.iter().enumerate() {
+        for (index, parameter) in parameters.iter().enumerate() {
             signature.highest.push(body.limits.get(parameter).copied().unwrap_or(TEMPORAL));
             signature.counts.push(body.counting.contains(parameter));
             signature.rigid.push(body.rigid.contains(parameter));
             let arity = self.graph.symbol(*parameter).arity;
-            let demand = |of: usize| body.demands.get(&(*parameter, of)).copied().unwrap_or(CONSTANT);
+            let demand =
+                |inner_position: usize| body.demands.get(&(*parameter, inner_position)).copied().unwrap_or(CONSTANT);
             signature.demands.push((0..arity).map(demand).collect());
             for (position, other) in parameters.iter().enumerate() {
-                let occurs = (0..arity).filter(|of| body.uses.contains(&(*parameter, *of, *other)));
-                signature.occurs.extend(occurs.map(|of| (at, of, position)));
+                let occurs =
+                    (0..arity).filter(|inner_position| body.uses.contains(&(*parameter, *inner_position, *other)));
+                signature.occurs.extend(occurs.map(|inner_position| (index, inner_position, position)));
             }
         }
         let own = |id: &SymbolId| parameters.contains(id);
@@ -246,7 +248,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The info of a definition's body, which instances may share.
-    pub(super) fn body(&mut self, node: NodeId) -> Rc<Info> {
+    pub(super) fn body(&mut self, node: NodeId) -> Rc<LevelInfo> {
         if let Some(known) = self.bodies.get(&node) {
             return Rc::clone(known);
         }
@@ -255,11 +257,11 @@ impl<'a> Levels<'a> {
         info
     }
 
-    pub(super) fn info(&mut self, node: NodeId) -> Info {
+    pub(super) fn info(&mut self, node: NodeId) -> LevelInfo {
         if self.depth >= MAX_WAITING {
             let message = "too many definitions depend on each other here to be analysed".to_owned();
-            self.graph.find(Gravity::NotAnalysed, self.graph.place(node), message);
-            return Info::default();
+            self.graph.report(Severity::NotAnalysed, self.graph.place(node), message);
+            return LevelInfo::default();
         }
         self.depth += 1;
         let info = self.info_of(node);
@@ -267,12 +269,12 @@ impl<'a> Levels<'a> {
         info
     }
 
-    fn info_of(&mut self, node: NodeId) -> Info {
+    fn info_of(&mut self, node: NodeId) -> LevelInfo {
         match self.graph.node(node).clone() {
-            Node::Literal => Info::default(),
+            Node::Literal => LevelInfo::default(),
             Node::Apply(application) => self.application(&application, self.graph.place(node)),
             Node::At(parts) => {
-                let mut info = Info::default();
+                let mut info = LevelInfo::default();
                 for part in parts {
                     let part = self.info(part);
                     info.count(&part, &[]);
@@ -300,7 +302,7 @@ impl<'a> Levels<'a> {
             Node::Substituted { body, by } => self.substituted(body, by),
             Node::Operator(symbol) => self.symbol_info(symbol),
             Node::Sequent { parts, declared } => {
-                let mut info = Info::default();
+                let mut info = LevelInfo::default();
                 for part in parts {
                     let part = self.info(part);
                     info.count(&part, &declared);
@@ -312,11 +314,11 @@ impl<'a> Levels<'a> {
     }
 
     /// A symbol by itself, as an operator argument.
-    fn symbol_info(&mut self, symbol: SymbolId) -> Info {
+    fn symbol_info(&mut self, symbol: SymbolId) -> LevelInfo {
         if self.is_definition(symbol) {
             return self.signature(symbol).info.clone();
         }
-        let mut info = Info { level: self.declared_level(symbol), ..Info::default() };
+        let mut info = LevelInfo { level: self.declared_level(symbol), ..LevelInfo::default() };
         info.all.insert(symbol);
         info.counting.insert(symbol);
         info
@@ -330,10 +332,10 @@ impl<'a> Levels<'a> {
         }
     }
 
-    fn application(&mut self, application: &Application, place: Place) -> Info {
-        let infos: Vec<Option<Info>> =
+    fn application(&mut self, application: &Application, place: Place) -> LevelInfo {
+        let infos: Vec<Option<LevelInfo>> =
             application.operands.iter().map(|operand| operand.map(|operand| self.info(operand))).collect();
-        let ranges: Vec<Info> = application.ranges.iter().map(|range| self.info(*range)).collect();
+        let ranges: Vec<LevelInfo> = application.ranges.iter().map(|range| self.info(*range)).collect();
         let info = if self.is_definition(application.operator) {
             self.of_definition(application, &infos, &ranges, place)
         } else {
@@ -343,7 +345,7 @@ impl<'a> Levels<'a> {
         info
     }
 
-    fn of_declared(&mut self, operator: SymbolId, infos: &[Option<Info>]) -> Info {
+    fn of_declared(&mut self, operator: SymbolId, infos: &[Option<LevelInfo>]) -> LevelInfo {
         let mut info = self.symbol_info(operator);
         for (position, operand) in infos.iter().enumerate() {
             let Some(operand) = operand else { continue };
@@ -366,15 +368,15 @@ impl<'a> Levels<'a> {
     fn of_definition(
         &mut self,
         application: &Application,
-        infos: &[Option<Info>],
-        ranges: &[Info],
+        infos: &[Option<LevelInfo>],
+        ranges: &[LevelInfo],
         place: Place,
-    ) -> Info {
+    ) -> LevelInfo {
         let signature = self.signature(application.operator);
         let bound = &application.bound;
         self.check_operands(application, &signature, infos, ranges, place);
 
-        let mut info = Info { level: signature.info.level, ..Info::default() };
+        let mut info = LevelInfo { level: signature.info.level, ..LevelInfo::default() };
         info.counting.extend(signature.info.counting.iter().filter(|symbol| !bound.contains(symbol)));
         let mut inherited = signature.info.clone();
         inherited.uses.clear();
@@ -405,8 +407,8 @@ impl<'a> Levels<'a> {
         &mut self,
         application: &Application,
         signature: &Signature,
-        infos: &[Option<Info>],
-        ranges: &[Info],
+        infos: &[Option<LevelInfo>],
+        ranges: &[LevelInfo],
         place: Place,
     ) {
         let operator = application.operator;
@@ -428,19 +430,21 @@ impl<'a> Levels<'a> {
             };
             let inner = self.signature(argument);
             let arity = self.graph.symbol(argument).arity;
-            for of in 0..arity {
-                let demand = signature.demand(position, of);
-                let given = infos.iter().enumerate().filter_map(|(at, info)| {
-                    info.as_ref().filter(|_| signature.occurs(position, of, at)).map(|info| info.level)
+            for inner_position in 0..arity {
+                let demand = signature.demand(position, inner_position);
+                let given = infos.iter().enumerate().filter_map(|(other_position, info)| {
+                    info.as_ref()
+                        .filter(|_| signature.occurs(position, inner_position, other_position))
+                        .map(|info| info.level)
                 });
                 let needed = given.fold(demand, Level::max);
-                if inner.highest(of) < needed {
+                if inner.highest(inner_position) < needed {
                     let message = format!(
                         "`{}` cannot be given to `{}`: its operand {} may be at most of {} level and gets {} formula",
                         self.name(argument),
                         self.name(operator),
-                        of + 1,
-                        level_name(inner.highest(of)),
+                        inner_position + 1,
+                        level_name(inner.highest(inner_position)),
                         with_article(level_name(needed))
                     );
                     self.error(place, message);
@@ -457,32 +461,36 @@ impl<'a> Levels<'a> {
         &mut self,
         application: &Application,
         signature: &Signature,
-        infos: &[Option<Info>],
-        info: &mut Info,
+        infos: &[Option<LevelInfo>],
+        info: &mut LevelInfo,
     ) {
         for position in 0..infos.len() {
             let Some(argument) = self.operator_at(application, position) else { continue };
             let arity = self.graph.symbol(argument).arity;
             let is_definition = self.is_definition(argument);
             let inner = if is_definition { Some(self.signature(argument)) } else { None };
-            for of in 0..arity {
+            for inner_position in 0..arity {
                 if inner.is_none() {
-                    info.demand(argument, of, signature.demand(position, of));
+                    info.demand(argument, inner_position, signature.demand(position, inner_position));
                 }
-                for (at, other) in infos.iter().enumerate() {
-                    let Some(other) = other.as_ref().filter(|_| signature.occurs(position, of, at)) else { continue };
+                for (other_position, other) in infos.iter().enumerate() {
+                    let Some(other) =
+                        other.as_ref().filter(|_| signature.occurs(position, inner_position, other_position))
+                    else {
+                        continue;
+                    };
                     match &inner {
                         Some(inner) => {
                             for symbol in &other.counting {
-                                info.limit(*symbol, inner.highest(of));
+                                info.limit(*symbol, inner.highest(inner_position));
                             }
-                            if inner.is_rigid(of) {
+                            if inner.is_rigid(inner_position) {
                                 info.rigid.extend(&other.all);
                             }
                         }
                         None => {
-                            info.demand(argument, of, other.level);
-                            info.uses.extend(other.counting.iter().map(|symbol| (argument, of, *symbol)));
+                            info.demand(argument, inner_position, other.level);
+                            info.uses.extend(other.counting.iter().map(|symbol| (argument, inner_position, *symbol)));
                         }
                     }
                 }
@@ -495,28 +503,28 @@ impl<'a> Levels<'a> {
         &mut self,
         application: &Application,
         signature: &Signature,
-        infos: &[Option<Info>],
-        info: &mut Info,
+        infos: &[Option<LevelInfo>],
+        info: &mut LevelInfo,
     ) {
-        for (operator, of, symbol) in signature.info.uses.iter().copied() {
+        for (operator, inner_position, symbol) in signature.info.uses.iter().copied() {
             match signature.position(operator) {
                 Some(position) => {
                     let Some(argument) = self.operator_at(application, position) else { continue };
                     if self.is_definition(argument) {
-                        let highest = self.signature(argument).highest(of);
+                        let highest = self.signature(argument).highest(inner_position);
                         info.limit(symbol, highest);
                     } else {
-                        info.uses.insert((argument, of, symbol));
+                        info.uses.insert((argument, inner_position, symbol));
                     }
                 }
                 None => match signature.position(symbol).and_then(|position| infos.get(position)) {
                     Some(Some(operand)) => {
-                        info.uses.extend(operand.counting.iter().map(|symbol| (operator, of, *symbol)));
-                        info.demand(operator, of, operand.level);
+                        info.uses.extend(operand.counting.iter().map(|symbol| (operator, inner_position, *symbol)));
+                        info.demand(operator, inner_position, operand.level);
                     }
                     Some(None) => {}
                     None => {
-                        info.uses.insert((operator, of, symbol));
+                        info.uses.insert((operator, inner_position, symbol));
                     }
                 },
             }
@@ -527,8 +535,8 @@ impl<'a> Levels<'a> {
     fn check_temporal(
         &mut self,
         application: &Application,
-        infos: &[Option<Info>],
-        ranges: &[Info],
+        infos: &[Option<LevelInfo>],
+        ranges: &[LevelInfo],
         level: Level,
         place: Place,
     ) {
@@ -537,10 +545,10 @@ impl<'a> Levels<'a> {
             return;
         }
         let levels: Vec<Level> = infos.iter().flatten().map(|info| info.level).collect();
-        let is = |row: Row| application.operator == row.symbol();
+        let is = |row: BuiltInForm| application.operator == row.symbol();
         match name.as_str() {
             "[]" | "<>" if levels.first() == Some(&ACTION) => {
-                let wanted = if name == "[]" { Row::Square } else { Row::Angle };
+                let wanted = if name == "[]" { BuiltInForm::BoxAction } else { BuiltInForm::AngleAction };
                 let operand = application.operands.first().copied().flatten();
                 let operator = operand.and_then(|operand| match self.graph.node(operand) {
                     Node::Apply(inner) => Some(inner.operator),
@@ -557,13 +565,13 @@ impl<'a> Levels<'a> {
                     format!("`{name}` stands between state predicates or temporal formulas, not actions"),
                 );
             }
-            _ if is(Row::Conjunction)
-                || is(Row::Disjunction)
+            _ if is(BuiltInForm::Conjunction)
+                || is(BuiltInForm::Disjunction)
                 || matches!(name.as_str(), "/\\" | "\\/" | "=>" | "<=>") =>
             {
                 self.check_mixed(&levels, &name, place);
             }
-            _ if (is(Row::All) || is(Row::Some))
+            _ if (is(BuiltInForm::All) || is(BuiltInForm::Some))
                 && level == TEMPORAL
                 && ranges.iter().any(|range| range.level == ACTION) =>
             {

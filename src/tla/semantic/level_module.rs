@@ -6,7 +6,7 @@ use super::graph::{
     ACTION, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Part, STATE, Substitution, SubstitutionId, SymbolId,
     SymbolKind,
 };
-use super::level::{Info, Levels, level_name};
+use super::level::{LevelInfo, Levels, level_name};
 
 /// Checks the levels of everything in these modules.
 pub(super) fn check(graph: &mut Graph, modules: &[ModuleId]) {
@@ -37,10 +37,10 @@ impl Levels<'_> {
     }
 
     /// A definition's body of another module, as the instance sees it.
-    pub(super) fn substituted(&mut self, body: NodeId, by: SubstitutionId) -> Info {
+    pub(super) fn substituted(&mut self, body: NodeId, by: SubstitutionId) -> LevelInfo {
         let substitution = self.graph.substitutions[by as usize].clone();
         let inner = self.body(body);
-        let mut info = Info { level: inner.level, ..Info::default() };
+        let mut info = LevelInfo { level: inner.level, ..LevelInfo::default() };
         for (symbol, node) in &substitution.pairs {
             let value = self.body(*node);
             if inner.counting.contains(symbol) {
@@ -65,7 +65,7 @@ impl Levels<'_> {
         info
     }
 
-    fn constraints_under(&mut self, inner: &Info, substitution: &Substitution, info: &mut Info) {
+    fn constraints_under(&mut self, inner: &LevelInfo, substitution: &Substitution, info: &mut LevelInfo) {
         let constant = self.is_constant(substitution.module);
         for (symbol, level) in &inner.limits {
             let level = match self.graph.symbol(*symbol).kind {
@@ -195,11 +195,11 @@ impl Levels<'_> {
     }
 
     /// Checks everything in a module, and returns what its constants and variables are bound to.
-    pub(super) fn module(&mut self, module: ModuleId) -> Rc<Info> {
+    pub(super) fn module(&mut self, module: ModuleId) -> Rc<LevelInfo> {
         if let Some(known) = self.modules.get(&module) {
             return Rc::clone(known);
         }
-        self.modules.insert(module, Rc::new(Info::default()));
+        self.modules.insert(module, Rc::new(LevelInfo::default()));
         let info = self.graph.module(module).clone();
         for part in info.parts {
             match part {
@@ -234,11 +234,11 @@ impl Levels<'_> {
         self.module_info(module)
     }
 
-    fn module_info(&mut self, module: ModuleId) -> Rc<Info> {
+    fn module_info(&mut self, module: ModuleId) -> Rc<LevelInfo> {
         if let Some(known) = self.modules.get(&module) {
             return Rc::clone(known);
         }
-        let mut info = Info::default();
+        let mut info = LevelInfo::default();
         let constant = self.is_constant(module);
         let about = self.graph.module(module).clone();
         for id in about.scope.order {

@@ -8,7 +8,7 @@ use crate::tla::references::canonical;
 
 use super::analysis::resolved;
 use super::graph::SymbolKind;
-use super::standard::exported;
+use super::standard::exported_names;
 
 /// Modules whose names a reader knows by heart. `Reals` is not among them: no checker evaluates it, and `Infinity` is a
 /// usual name.
@@ -16,7 +16,7 @@ const WELL_KNOWN: [&str; 5] = ["Integers", "Sequences", "FiniteSets", "TLC", "Ba
 
 /// The standard operators that a module, or a LET in it, defines or declares itself.
 pub fn redefined_operators(name: &str, text: &str) -> BTreeSet<String> {
-    let standard: BTreeSet<String> = WELL_KNOWN.into_iter().filter_map(exported).flatten().collect();
+    let standard: BTreeSet<String> = WELL_KNOWN.into_iter().filter_map(exported_names).flatten().collect();
     let own = resolved(name, text, &[]).map_or_else(
         |_| unresolved_names(text),
         |resolved| {

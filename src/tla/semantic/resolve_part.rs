@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{Application, Label, Node, NodeId, SubstitutionId, SymbolId, SymbolKind};
 use super::resolver::Resolver;
 use super::tree::{Segment, SegmentKind};
@@ -27,8 +27,14 @@ struct Part {
 
 impl Resolver<'_> {
     /// The part of this definition, applied to these arguments, that the segments select.
-    pub(super) fn part(&mut self, of: SymbolId, arguments: Vec<NodeId>, segments: &[Segment], at: usize) -> NodeId {
-        let symbol = self.graph.symbol(of).clone();
+    pub(super) fn part(
+        &mut self,
+        definition: SymbolId,
+        arguments: Vec<NodeId>,
+        segments: &[Segment],
+        offset: usize,
+    ) -> NodeId {
+        let symbol = self.graph.symbol(definition).clone();
         let selected = symbol.body.ok_or(Missing::None).and_then(|node| {
             let part = Part {
                 node,
@@ -40,38 +46,38 @@ impl Resolver<'_> {
             self.walk(part, segments)
         });
         match selected {
-            Ok(part) => self.wrapped(part, at),
+            Ok(part) => self.wrapped(part, offset),
             Err(Missing::None) => {
-                self.error(at, format!("`{}` has no such part", symbol.name));
-                self.literal(at)
+                self.error(offset, format!("`{}` has no such part", symbol.name));
+                self.literal(offset)
             }
             Err(Missing::NotAnalysed) => {
                 self.not_analysed(
-                    at,
+                    offset,
                     format!("a part of `{}` is selected in a way that is not known here", symbol.name),
                 );
-                self.literal(at)
+                self.literal(offset)
             }
         }
     }
 
-    fn wrapped(&mut self, part: Part, at: usize) -> NodeId {
-        let place = self.place(at);
+    fn wrapped(&mut self, part: Part, offset: usize) -> NodeId {
+        let place = self.place(offset);
         let mut node = part.node;
         for by in part.under.into_iter().rev() {
             node = self.graph.add_node(Node::Substituted { body: node, by }, place);
         }
         if part.parameters.len() != part.arguments.len() {
-            self.error(at, "the selected part has bound variables that get no value".into());
+            self.error(offset, "the selected part has bound variables that get no value".into());
         }
         if part.parameters.is_empty() {
-            return self.form(Row::ProofStep, vec![node], Vec::new(), Vec::new(), place);
+            return self.form(BuiltInForm::ProofStep, vec![node], Vec::new(), Vec::new(), place);
         }
-        let mut symbol = self.symbol("a part of a definition", SymbolKind::Operator, part.parameters.len(), at);
+        let mut symbol = self.symbol("a part of a definition", SymbolKind::Operator, part.parameters.len(), offset);
         symbol.parameters = part.parameters;
         symbol.body = Some(node);
         let symbol = self.graph.add_symbol(symbol);
-        self.applied(symbol, part.arguments, at)
+        self.applied(symbol, part.arguments, offset)
     }
 
     fn walk(&mut self, mut part: Part, segments: &[Segment]) -> Result<Part, Missing> {
@@ -80,11 +86,11 @@ impl Resolver<'_> {
         {
             return Ok(part);
         }
-        let mut at = 0;
-        while let Some(segment) = segments.get(at) {
+        let mut index = 0;
+        while let Some(segment) = segments.get(index) {
             if segment.kind == SegmentKind::Name {
                 self.labelled_part(&mut part, segment)?;
-                at += 1;
+                index += 1;
                 continue;
             }
             part.labels = None;
@@ -102,18 +108,18 @@ impl Resolver<'_> {
                         _ => None,
                     };
                     part.node = inner.ok_or(Missing::None)?;
-                    at += 1;
+                    index += 1;
                     continue;
                 };
-                if application.operator == Row::Case.symbol() {
-                    at += 1;
-                    let second = segments.get(at).ok_or(Missing::None)?;
+                if application.operator == BuiltInForm::Case.symbol() {
+                    index += 1;
+                    let second = segments.get(index).ok_or(Missing::None)?;
                     part.node = self.case_part(&application, segment, second)?;
                 } else {
                     part.node = self.operand_part(&application, segment)?;
                 }
             }
-            at += 1;
+            index += 1;
         }
         Ok(part)
     }
@@ -147,7 +153,7 @@ impl Resolver<'_> {
     /// `!(x)`: the body of a quantifier or the like, with values for its variables.
     fn instantiate(&mut self, part: &mut Part, arguments: &[super::tree::Expr]) -> Result<(), Missing> {
         let Node::Apply(application) = self.graph.node(part.node).clone() else { return Err(Missing::NotAnalysed) };
-        let function = application.operator == Row::FunctionDefinition.symbol();
+        let function = application.operator == BuiltInForm::FunctionDefinition.symbol();
         if function || application.bound.is_empty() {
             return Err(if function { Missing::NotAnalysed } else { Missing::None });
         }
@@ -173,8 +179,10 @@ impl Resolver<'_> {
     }
 
     fn operand_part(&self, application: &Application, segment: &Segment) -> Result<NodeId, Missing> {
-        let is = |row: Row| application.operator == row.symbol();
-        if is(Row::FunctionDefinition) || is(Row::Selection) || (is(Row::Application) && application.operands.len() > 2)
+        let is = |row: BuiltInForm| application.operator == row.symbol();
+        if is(BuiltInForm::FunctionDefinition)
+            || is(BuiltInForm::Selection)
+            || (is(BuiltInForm::Application) && application.operands.len() > 2)
         {
             return Err(Missing::NotAnalysed);
         }
@@ -184,10 +192,10 @@ impl Resolver<'_> {
         }
         let chosen = position(segment, application.operands.len())?;
         let node = nth(&application.operands, chosen)?;
-        if is(Row::Except) && chosen > 1 {
+        if is(BuiltInForm::Except) && chosen > 1 {
             return Err(Missing::None);
         }
-        if is(Row::Record) || is(Row::Records) {
+        if is(BuiltInForm::Record) || is(BuiltInForm::RecordSet) {
             let Node::Apply(field) = self.graph.node(node) else { return Err(Missing::None) };
             return nth(&field.operands, 1);
         }

@@ -17,7 +17,7 @@ pub fn smallest_constants(name: &str, text: &str) -> Result<BTreeMap<String, Str
     let tree = parse(text).map_err(|fault| fault.message)?;
     let modules: [(&str, &str, &Module); 1] = [(name, text, &tree)];
     let none = BTreeMap::new();
-    let mut typing = Typing::of(&modules, &none);
+    let mut typing = Typing::new(&modules, &none);
     let mut values = BTreeMap::new();
     for unit in &tree.units {
         let Unit::Constants(declared, _) = unit else { continue };
@@ -32,8 +32,8 @@ pub fn smallest_constants(name: &str, text: &str) -> Result<BTreeMap<String, Str
     Ok(values)
 }
 
-fn value(name: &str, of: Type, types: &mut Types) -> Option<String> {
-    Some(match types.term(of) {
+fn value(name: &str, ty: Type, types: &mut Types) -> Option<String> {
+    Some(match types.term(ty) {
         Term::Free => name.to_owned(),
         Term::Int => "2".to_owned(),
         Term::Bool => "TRUE".to_owned(),

@@ -174,11 +174,11 @@ ndJsonDeserialize(absoluteFilename) == {}
 ];
 
 /// The names that a standard module gives to whoever extends it; `None` for any other module.
-pub fn exported(name: &str) -> Option<BTreeSet<String>> {
+pub fn exported_names(name: &str) -> Option<BTreeSet<String>> {
     let module = Module::parse(text(name)?).ok()?;
     let mut names: BTreeSet<String> = module.definitions.iter().map(|definition| definition.name.clone()).collect();
     names.extend(module.variables.iter().map(|variable| variable.name.clone()));
-    names.extend(module.extends.iter().filter_map(|extended| exported(extended)).flatten());
+    names.extend(module.extends.iter().filter_map(|extended| exported_names(extended)).flatten());
     Some(names)
 }
 
@@ -235,4 +235,22 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
 /// Who publishes a module that is not there.
 pub(super) fn publisher(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(_, modules)| modules.contains(&name)).map(|(publisher, _)| *publisher)
+}
+
+/// The standard module to extend for a name that is not defined.
+pub(super) fn module_that_defines(name: &str) -> Option<&'static str> {
+    let module = match name {
+        "+" | "-" | "*" | "^" | "<" | ">" | "\\leq" | "\\geq" | "%" | "\\div" | ".." | "Nat" => "Naturals",
+        "Int" | "-." => "Integers",
+        "Real" | "/" => "Reals",
+        "Seq" | "Len" | "\\o" | "Append" | "Head" | "Tail" | "SubSeq" | "SelectSeq" => "Sequences",
+        "Cardinality" | "IsFiniteSet" => "FiniteSets",
+        "Print" | "PrintT" | "Assert" | ":>" | "@@" | "Permutations" | "SortSeq" | "ToString" | "TLCGet" | "TLCSet"
+        | "RandomElement" | "TLCEval" => "TLC",
+        "EmptyBag" | "SetToBag" | "BagToSet" | "CopiesIn" | "BagIn" | "\\oplus" | "\\ominus" | "BagCardinality" => {
+            "Bags"
+        }
+        _ => return None,
+    };
+    Some(module)
 }

@@ -2,7 +2,7 @@
 //! disjunction, and one of its choices is that very action. Fairness of such an action excludes no finite behaviour.
 //! Lamport, "Specifying Systems", section 8.9.2.
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{Application, CONSTANT, Node, SymbolId, SymbolKind};
 use super::model::{Connective, Expansion, Model};
 
@@ -52,9 +52,9 @@ impl NextState<'_> {
     }
 
     /// The variables that a quantifier binds; `None` where it is not clear which is of which set.
-    fn bound_by(&self, at: &Expansion) -> Option<Bound> {
-        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
-        let ranges = self.model.ranges(at);
+    fn bound_by(&self, expansion: &Expansion) -> Option<Bound> {
+        let Node::Apply(application) = self.model.graph.node(expansion.node) else { return None };
+        let ranges = self.model.ranges(expansion);
         let range = |index: usize| if ranges.len() == 1 { ranges.first() } else { ranges.get(index) };
         let known = ranges.len() == 1 || ranges.len() == application.bound.len();
         let pairs = application.bound.iter().enumerate().map(|(index, id)| Some((*id, range(index)?.clone())));
@@ -63,23 +63,23 @@ impl NextState<'_> {
 
     /// Whether an action is a choice of the next-state relation, or implies one.
     fn is_choice(&self, action: &Expansion, bound: &Bound) -> Result<bool, String> {
-        let mut at = action.clone();
+        let mut expansion = action.clone();
         let mut depth = 0;
         loop {
             self.model.step(depth)?;
-            if self.offers(&self.next, &Bound::new(), (&at, bound), 0)? {
+            if self.offers(&self.next, &Bound::new(), (&expansion, bound), 0)? {
                 return Ok(true);
             }
-            match self.model.unfold_once(&at) {
-                Some(next) => at = next,
+            match self.model.unfold_once(&expansion) {
+                Some(next) => expansion = next,
                 None => break,
             }
             depth += 1;
         }
-        let Some((connective, operands)) = self.model.parts(&at) else { return Ok(false) };
+        let Some((connective, operands)) = self.model.parts(&expansion) else { return Ok(false) };
         let mut bound = bound.clone();
         if connective == Connective::Some {
-            let Some(more) = self.bound_by(&at) else { return Ok(false) };
+            let Some(more) = self.bound_by(&expansion) else { return Ok(false) };
             if more.iter().any(|(symbol, _)| set_of(&bound, *symbol).is_some()) {
                 return Ok(false);
             }
@@ -207,19 +207,19 @@ impl Matching<'_> {
     }
 
     /// What a parameter stands for.
-    fn value(&self, at: &Expansion) -> Expansion {
-        let mut at = at.clone();
-        while let Node::Apply(application) = self.model.graph.node(at.node)
-            && let Some(value) = at.scope.value(application.operator)
+    fn value(&self, expansion: &Expansion) -> Expansion {
+        let mut expansion = expansion.clone();
+        while let Node::Apply(application) = self.model.graph.node(expansion.node)
+            && let Some(value) = expansion.scope.value(application.operator)
             && !matches!(self.model.graph.node(value.node), Node::Operator(_))
         {
-            at = value.clone();
+            expansion = value.clone();
         }
-        at
+        expansion
     }
 
-    fn variable(&self, at: &Expansion, bound: &Bound) -> Option<(SymbolId, Expansion)> {
-        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
+    fn variable(&self, expansion: &Expansion, bound: &Bound) -> Option<(SymbolId, Expansion)> {
+        let Node::Apply(application) = self.model.graph.node(expansion.node) else { return None };
         Some((application.operator, set_of(bound, application.operator)?.clone()))
     }
 
@@ -286,7 +286,7 @@ impl Matching<'_> {
         let set = self.model.unfold(set)?;
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Ok(None) };
         let element = |node: &_| Expansion { node: *node, scope: set.scope.clone() };
-        let is_listed = application.operator == Row::Set.symbol();
+        let is_listed = application.operator == BuiltInForm::Set.symbol();
         Ok(is_listed.then(|| application.operands.iter().flatten().map(element).collect()))
     }
 
@@ -295,7 +295,7 @@ impl Matching<'_> {
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Vec::new() };
         let operator = self.model.graph.symbol(application.operator);
         let larger: Vec<_> = match &*operator.name {
-            _ if application.operator == Row::Filter.symbol() => application.ranges.iter().collect(),
+            _ if application.operator == BuiltInForm::Filter.symbol() => application.ranges.iter().collect(),
             "\\" => application.operands.iter().flatten().take(1).collect(),
             "\\cap" => application.operands.iter().flatten().collect(),
             _ => Vec::new(),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::tla::Cfg;
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{Application, Node, NodeId, SymbolId, SymbolKind};
 use super::model::{Expansion, Model};
 
@@ -16,11 +16,11 @@ const FAIR_MODULES: [&str; 6] = ["Naturals", "Integers", "Reals", "Sequences", "
 const FAIR_OPERATORS: [&str; 7] = ["Print", "PrintT", "Assert", ":>", "@@", "Permutations", "TLCEval"];
 
 /// Why the SYMMETRY of a configuration is not shown to be sound; `None` if it is, or if there is none.
-pub fn symmetry_fault(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Option<String> {
+pub fn find_symmetry_fault(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Option<String> {
     if cfg.symmetry.is_empty() {
         return None;
     }
-    let model = match Model::of(name, text, beside, cfg) {
+    let model = match Model::new(name, text, local_modules, cfg) {
         Ok(model) => model,
         Err(why) => return Some(why),
     };
@@ -59,12 +59,12 @@ impl Soundness<'_> {
     }
 
     /// Takes `Permutations(C)` and unions of such apart.
-    fn permuted(&mut self, at: &Expansion, depth: u32) -> Result<(), String> {
+    fn permuted(&mut self, expansion: &Expansion, depth: u32) -> Result<(), String> {
         self.model.step(depth)?;
         let graph = &self.model.graph;
-        if let Node::Apply(application) = graph.node(at.node) {
+        if let Node::Apply(application) = graph.node(expansion.node) {
             let operands = application.operands.iter().flatten();
-            let mut operands = operands.map(|node| Expansion { node: *node, scope: at.scope.clone() });
+            let mut operands = operands.map(|node| Expansion { node: *node, scope: expansion.scope.clone() });
             match self.model.standard(application.operator) {
                 Some(("TLC", "Permutations")) => {
                     let set = operands.next().ok_or("`Permutations` has no operand")?;
@@ -76,7 +76,7 @@ impl Soundness<'_> {
                 _ => {}
             }
         }
-        match self.model.unfold_once(at) {
+        match self.model.unfold_once(expansion) {
             Some(next) => self.permuted(&next, depth + 1),
             None => Err("it is no union of `Permutations` of constants".to_owned()),
         }
@@ -94,7 +94,7 @@ impl Soundness<'_> {
                 self.sets.insert(symbol);
                 return Ok(());
             }
-            if symbol == Row::Set.symbol() {
+            if symbol == BuiltInForm::Set.symbol() {
                 if !self.sets.insert(definition.ok_or_else(other)?) {
                     return Ok(());
                 }
@@ -178,7 +178,7 @@ impl Soundness<'_> {
         self.model.step(0)?;
         let graph = &self.model.graph;
         if let Node::Apply(application) = graph.node(node)
-            && application.operator == Row::Choose.symbol()
+            && application.operator == BuiltInForm::Choose.symbol()
             && !self.is_extreme(application)
             && self.depends(node, &mut Vec::new(), &mut BTreeSet::new())
         {
@@ -195,7 +195,7 @@ impl Soundness<'_> {
         let graph = &self.model.graph;
         let ([x], [from], [Some(body)]) = (&*choice.bound, &*choice.ranges, &*choice.operands) else { return false };
         let Node::Apply(all) = graph.node(*body) else { return false };
-        if all.operator == Row::Conjunction.symbol() || &*graph.symbol(all.operator).name == "/\\" {
+        if all.operator == BuiltInForm::Conjunction.symbol() || &*graph.symbol(all.operator).name == "/\\" {
             let mut conjuncts = all.operands.iter();
             return conjuncts
                 .any(|conjunct| self.is_extreme(&Application { operands: vec![*conjunct], ..choice.clone() }));
@@ -211,7 +211,7 @@ impl Soundness<'_> {
                 _ => None,
             })
             .collect();
-        all.operator == Row::All.symbol()
+        all.operator == BuiltInForm::All.symbol()
             && matches!(self.model.standard(comparison.operator), Some((_, "\\leq" | "\\geq")))
             && self.model.replacement(comparison.operator).is_none()
             && (sides == [*x, *y] || sides == [*y, *x])
@@ -224,8 +224,8 @@ impl Soundness<'_> {
         match (graph.node(one), graph.node(other)) {
             (Node::Literal, Node::Literal) => self.model.text(one) == self.model.text(other),
             (Node::Apply(one), Node::Apply(other)) => {
-                let parts = |of: &Application| -> Vec<NodeId> {
-                    of.operands.iter().flatten().chain(&of.ranges).copied().collect()
+                let parts = |application: &Application| -> Vec<NodeId> {
+                    application.operands.iter().flatten().chain(&application.ranges).copied().collect()
                 };
                 let (ours, theirs) = (parts(one), parts(other));
                 one.operator == other.operator

@@ -62,7 +62,7 @@ impl Term {
         }
     }
 
-    pub(super) fn is(&self, operator: &str) -> Option<&[Rc<Term>]> {
+    pub(super) fn as_apply(&self, operator: &str) -> Option<&[Rc<Term>]> {
         match self {
             Term::Apply(name, parts) if name == operator => Some(parts),
             _ => None,
@@ -74,11 +74,11 @@ pub(super) fn truth(value: bool) -> Rc<Term> {
     Rc::new(Term::Truth(value))
 }
 
-pub(super) fn not(of: &Rc<Term>) -> Rc<Term> {
-    match &**of {
+pub(super) fn not(term: &Rc<Term>) -> Rc<Term> {
+    match &**term {
         Term::Truth(value) => truth(!value),
         Term::Apply(name, parts) if name == NOT => parts[0].clone(),
-        _ => Rc::new(Term::Apply(NOT.to_owned(), vec![of.clone()])),
+        _ => Rc::new(Term::Apply(NOT.to_owned(), vec![term.clone()])),
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) fn equal(one: &Rc<Term>, other: &Rc<Term>) -> Rc<Term> {
 }
 
 fn is_sum(term: &Term) -> bool {
-    term.is("+").or_else(|| term.is("-")).is_some_and(|operands| operands.len() == 2)
+    term.as_apply("+").or_else(|| term.as_apply("-")).is_some_and(|operands| operands.len() == 2)
 }
 
 /// `a - b` for sums of which nothing but a number is left.
@@ -168,16 +168,16 @@ fn same_kind(a: &str, b: &str) -> bool {
 }
 
 /// The value in the next state: the prime moves to the variables.
-pub(super) fn primed(of: &Rc<Term>) -> Rc<Term> {
+pub(super) fn primed(term: &Rc<Term>) -> Rc<Term> {
     let all = |parts: &[Rc<Term>]| parts.iter().map(primed).collect::<Vec<_>>();
-    match &**of {
-        Term::Variable(_) => Rc::new(Term::Apply(PRIME.to_owned(), vec![of.clone()])),
-        Term::Truth(_) | Term::Literal(_) | Term::Constant(_) | Term::Bound(_) => of.clone(),
+    match &**term {
+        Term::Variable(_) => Rc::new(Term::Apply(PRIME.to_owned(), vec![term.clone()])),
+        Term::Truth(_) | Term::Literal(_) | Term::Constant(_) | Term::Bound(_) => term.clone(),
         Term::Binder(kind, sets, body) => Rc::new(Term::Binder(kind.clone(), all(sets), primed(body))),
         Term::Apply(name, parts) if is_logic(name) => junction(name, all(parts)),
         Term::Apply(name, parts) if name == "=" && parts.len() == 2 => equal(&primed(&parts[0]), &primed(&parts[1])),
         Term::Apply(name, parts) => Rc::new(Term::Apply(name.clone(), all(parts))),
-        Term::Opaque(..) => Rc::new(Term::Opaque(PRIME.to_owned(), vec![of.clone()])),
+        Term::Opaque(..) => Rc::new(Term::Opaque(PRIME.to_owned(), vec![term.clone()])),
     }
 }
 
@@ -213,7 +213,7 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("<", [one, other]) if one == other => truth(false),
         ("<", [one, other]) if difference(one, other).is_some() => truth(difference(one, other) < Some(0)),
         ("[", [tuple, index]) => {
-            tuple.is("<<>>").and_then(|parts| element(parts, index)).unwrap_or_else(|| plain(operands))
+            tuple.as_apply("<<>>").and_then(|parts| element(parts, index)).unwrap_or_else(|| plain(operands))
         }
         ("<", [one, zero]) if **zero == Term::Literal("0".to_owned()) && is_size(one) => truth(false),
         ("\\subseteq", [one, other]) if one == other => truth(true),
@@ -221,7 +221,7 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("'", [one]) => primed(one),
         ("UNCHANGED", [one]) => equal(&primed(one), one),
         ("[]" | "<>", [one]) if matches!(**one, Term::Truth(_)) => one.clone(),
-        ("[]", [one]) => match one.is(AND) {
+        ("[]", [one]) => match one.as_apply(AND) {
             Some(conjuncts) => junction(AND, conjuncts.iter().map(|one| apply("[]", vec![one.clone()]))),
             None => plain(operands),
         },
@@ -249,5 +249,5 @@ fn element(parts: &[Rc<Term>], index: &Term) -> Option<Rc<Term>> {
 
 /// A number that is never negative.
 fn is_size(term: &Term) -> bool {
-    term.is("Cardinality").is_some() || term.is("Len").is_some()
+    term.as_apply("Cardinality").is_some() || term.as_apply("Len").is_some()
 }

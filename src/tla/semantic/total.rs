@@ -3,7 +3,7 @@
 
 use crate::tla::Cfg;
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{Node, STATE, SymbolId, SymbolKind};
 use super::model::{Connective, Expansion, Model};
 
@@ -18,9 +18,9 @@ struct Total<'a> {
 }
 
 impl Total<'_> {
-    fn disjunct(&self, at: &Expansion, depth: u32) -> Result<Option<String>, String> {
+    fn disjunct(&self, expansion: &Expansion, depth: u32) -> Result<Option<String>, String> {
         self.model.step(depth)?;
-        let unfolded = self.model.unfold(at)?;
+        let unfolded = self.model.unfold(expansion)?;
         match self.model.parts(&unfolded) {
             Some((Connective::Or, operands)) => {
                 for operand in &operands {
@@ -33,14 +33,14 @@ impl Total<'_> {
             Some((Connective::Some, operands)) if self.all_have_elements(&unfolded)? => {
                 operands.first().map_or(Ok(None), |body| self.disjunct(body, depth + 1))
             }
-            _ => Ok(self.constrained(&unfolded, depth)?.map(|_| self.model.text(at.node))),
+            _ => Ok(self.constrained(&unfolded, depth)?.map(|_| self.model.text(expansion.node))),
         }
     }
 
     /// The variables whose next value an action constrains, if some next state satisfies it in every state.
-    fn constrained(&self, at: &Expansion, depth: u32) -> Result<Option<Vec<SymbolId>>, String> {
+    fn constrained(&self, expansion: &Expansion, depth: u32) -> Result<Option<Vec<SymbolId>>, String> {
         self.model.step(depth)?;
-        let at = self.model.unfold(at)?;
+        let expansion = self.model.unfold(expansion)?;
         let first = |operands: &[Expansion]| -> Result<_, String> {
             for operand in operands {
                 if let Some(found) = self.constrained(operand, depth + 1)? {
@@ -50,7 +50,7 @@ impl Total<'_> {
             Ok(None)
         };
         let mut variables = Vec::new();
-        match self.model.parts(&at) {
+        match self.model.parts(&expansion) {
             Some((Connective::And, operands)) => {
                 for operand in &operands {
                     let Some(more) = self.constrained(operand, depth + 1)? else { return Ok(None) };
@@ -64,7 +64,7 @@ impl Total<'_> {
             }
             Some((Connective::Or, operands)) => return first(&operands),
             Some((Connective::Some, operands)) => {
-                return if self.all_have_elements(&at)? { first(&operands) } else { Ok(None) };
+                return if self.all_have_elements(&expansion)? { first(&operands) } else { Ok(None) };
             }
             // `[A]_v` is `A \/ v' = v`.
             Some((Connective::Square, operands)) => {
@@ -73,8 +73,8 @@ impl Total<'_> {
             }
             _ => {}
         }
-        let Some((name, operands)) = self.applied(&at) else { return Ok(None) };
-        let is_if = matches!(self.model.graph.node(at.node), Node::Apply(one) if one.operator == Row::If.symbol());
+        let Some((name, operands)) = self.applied(&expansion) else { return Ok(None) };
+        let is_if = matches!(self.model.graph.node(expansion.node), Node::Apply(one) if one.operator == BuiltInForm::If.symbol());
         match (name.as_str(), operands.as_slice()) {
             ("TRUE", []) => Ok(Some(variables)),
             ("UNCHANGED", [state]) => {
@@ -108,8 +108,8 @@ impl Total<'_> {
         }
     }
 
-    fn all_have_elements(&self, at: &Expansion) -> Result<bool, String> {
-        for range in self.model.ranges(at) {
+    fn all_have_elements(&self, expansion: &Expansion) -> Result<bool, String> {
+        for range in self.model.ranges(expansion) {
             if !self.has_elements(&range)? {
                 return Ok(false);
             }
@@ -118,10 +118,10 @@ impl Total<'_> {
     }
 
     /// The built-in operator that an expression applies, with its operands.
-    fn applied(&self, at: &Expansion) -> Option<(String, Vec<Expansion>)> {
-        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
+    fn applied(&self, expansion: &Expansion) -> Option<(String, Vec<Expansion>)> {
+        let Node::Apply(application) = self.model.graph.node(expansion.node) else { return None };
         let symbol = self.model.graph.symbol(application.operator);
-        let operand = |node: &_| Expansion { node: *node, scope: at.scope.clone() };
+        let operand = |node: &_| Expansion { node: *node, scope: expansion.scope.clone() };
         let operands = application.operands.iter().flatten().map(operand).collect();
         matches!(symbol.kind, SymbolKind::BuiltIn(_)).then(|| (symbol.name.to_string(), operands))
     }
@@ -133,7 +133,7 @@ impl Total<'_> {
             return Ok(first <= last);
         }
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Ok(false) };
-        if application.operator == Row::Set.symbol() {
+        if application.operator == BuiltInForm::Set.symbol() {
             return Ok(!application.operands.is_empty());
         }
         let symbol = self.model.graph.symbol(application.operator);

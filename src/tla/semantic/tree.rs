@@ -8,7 +8,7 @@ use super::operator::Operator;
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pub(super) text: String,
-    pub(super) at: usize,
+    pub(super) offset: usize,
 }
 
 /// A declared operator (`F(_, _)`, `_+_`) or parameter.
@@ -52,7 +52,7 @@ pub(super) struct FunctionDefinition {
 pub(super) struct Instance {
     pub(super) module: Name,
     pub(super) substitutions: Vec<(Name, Expr)>,
-    pub(super) at: usize,
+    pub(super) offset: usize,
 }
 
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(super) struct Theorem {
     pub(super) name: Option<Name>,
     pub(super) statement: Statement,
     pub(super) proof: Option<Proof>,
-    pub(super) at: usize,
+    pub(super) offset: usize,
 }
 
 #[derive(Debug)]
@@ -131,7 +131,7 @@ pub(super) struct Facts {
     pub(super) formulas: Vec<Expr>,
     pub(super) modules: Vec<Name>,
     pub(super) definitions: Vec<Expr>,
-    pub(super) at: usize,
+    pub(super) offset: usize,
 }
 
 #[derive(Debug)]
@@ -180,7 +180,7 @@ pub(super) const MAX_DEPTH: u16 = 256;
 #[derive(Debug)]
 pub(super) struct Expr {
     pub(super) form: Form,
-    pub(super) at: usize,
+    pub(super) offset: usize,
     /// Where the last token ends.
     pub(super) end: usize,
     /// How many expressions are nested here, itself counted.
@@ -249,9 +249,9 @@ pub(super) enum Form {
     Filter(Box<Bound>, Box<Expr>),
     Map(Box<Expr>, Vec<Bound>),
     Function(Vec<Bound>, Box<Expr>),
-    Functions(Box<(Expr, Expr)>),
+    FunctionSet(Box<(Expr, Expr)>),
     Record(Vec<(Name, Expr)>),
-    Records(Vec<(Name, Expr)>),
+    RecordSet(Vec<(Name, Expr)>),
     Except(Box<Expr>, Vec<Update>),
     Application(Box<Expr>, Vec<Expr>),
     Field(Box<Expr>),
@@ -272,9 +272,9 @@ pub(super) enum Form {
 }
 
 impl Expr {
-    pub(super) fn new(form: Form, at: usize) -> Self {
+    pub(super) fn new(form: Form, offset: usize) -> Self {
         let depth = depth_below(&form).saturating_add(1);
-        Self { form, at, end: at, depth }
+        Self { form, offset, end: offset, depth }
     }
 
     pub(super) fn ending(self, end: usize) -> Self {
@@ -285,11 +285,11 @@ impl Expr {
     pub(super) fn start(&self) -> usize {
         match &self.form {
             Form::Apply(operator, operands) if !operator.is_prefix() => {
-                operands.first().map_or(self.at, |first| first.start().min(self.at))
+                operands.first().map_or(self.offset, |first| first.start().min(self.offset))
             }
-            Form::Product(factors) => factors.first().map_or(self.at, |first| first.start().min(self.at)),
+            Form::Product(factors) => factors.first().map_or(self.offset, |first| first.start().min(self.offset)),
             Form::Application(inner, _) | Form::Field(inner) => inner.start(),
-            _ => self.at,
+            _ => self.offset,
         }
     }
 }
@@ -323,8 +323,8 @@ fn depth_below(form: &Form) -> u16 {
         Form::Map(body, bounds) | Form::Function(bounds, body) | Form::Bounded(_, bounds, body) => {
             deepest_bound(bounds).max(body.depth)
         }
-        Form::Functions(two) | Form::Action(_, two) => two.0.depth.max(two.1.depth),
-        Form::Record(fields) | Form::Records(fields) => deepest(fields.iter().map(|(_, value)| value)),
+        Form::FunctionSet(two) | Form::Action(_, two) => two.0.depth.max(two.1.depth),
+        Form::Record(fields) | Form::RecordSet(fields) => deepest(fields.iter().map(|(_, value)| value)),
         Form::Except(base, updates) => updates.iter().fold(base.depth, |depth, update| {
             let index = update.path.iter().map(|component| match component {
                 Component::Field(_) => 0,
@@ -384,11 +384,11 @@ pub(super) fn for_each_part<'a>(expression: &'a Expr, call: &mut dyn FnMut(&'a E
             }
             call(body);
         }
-        Form::Functions(two) | Form::Action(_, two) => {
+        Form::FunctionSet(two) | Form::Action(_, two) => {
             call(&two.0);
             call(&two.1);
         }
-        Form::Record(fields) | Form::Records(fields) => fields.iter().for_each(|(_, value)| call(value)),
+        Form::Record(fields) | Form::RecordSet(fields) => fields.iter().for_each(|(_, value)| call(value)),
         Form::Except(base, updates) => {
             call(base);
             for update in updates {

@@ -31,7 +31,7 @@ fn decide(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
     let module = parse(text).ok()?;
     let replaced: HashMap<&str, &str> =
         cfg.constants.iter().filter_map(|(name, by)| Some((name.as_str(), by.strip_prefix("<- ")?))).collect();
-    let definitions = Definitions::of(text, &module, replaced);
+    let definitions = Definitions::new(text, &module, replaced);
     let formula = simplified(&definitions.named(property)?, &mut { BUDGET });
     if formula == truth(true) {
         return Some("reduces to TRUE when its definitions are expanded".to_owned());
@@ -50,11 +50,11 @@ fn decide(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
 }
 
 fn conjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
-    term.is(AND).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
+    term.as_apply(AND).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
 }
 
 fn disjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
-    term.is(OR).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
+    term.as_apply(OR).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
 }
 
 /// The conjuncts of the specification that the configuration names.
@@ -70,9 +70,9 @@ fn is_assumed(part: &Rc<Term>, assumed: &[Rc<Term>]) -> bool {
     if assumed.contains(part) {
         return true;
     }
-    let Some([allowed]) = part.is("[]") else { return false };
+    let Some([allowed]) = part.as_apply("[]") else { return false };
     let allowed = disjuncts(allowed);
-    let steps = assumed.iter().filter_map(|assumed| match assumed.is("[]") {
+    let steps = assumed.iter().filter_map(|assumed| match assumed.as_apply("[]") {
         Some([steps]) => Some(disjuncts(steps)),
         _ => None,
     });
@@ -92,8 +92,9 @@ fn is_unchanged(term: &Rc<Term>) -> bool {
 }
 
 fn unchanged_variable(term: &Term) -> Option<&str> {
-    let [one, other] = term.is("=")? else { return None };
-    let same = |primed: &Rc<Term>, plain: &Rc<Term>| primed.is(PRIME).is_some_and(|parts| parts.first() == Some(plain));
+    let [one, other] = term.as_apply("=")? else { return None };
+    let same =
+        |primed: &Rc<Term>, plain: &Rc<Term>| primed.as_apply(PRIME).is_some_and(|parts| parts.first() == Some(plain));
     match (&**one, &**other) {
         (Term::Variable(name), _) if same(other, one) => Some(name),
         (_, Term::Variable(name)) if same(one, other) => Some(name),
@@ -108,7 +109,7 @@ fn unchanged_variables<'d>(
     cfg: &Cfg,
 ) -> Option<BTreeSet<&'d str>> {
     let mut steps: Vec<Rc<Term>> = cfg.next.iter().filter_map(|next| definitions.named(next)).collect();
-    let boxed = assumed.iter().filter_map(|part| part.is("[]")).flatten().cloned();
+    let boxed = assumed.iter().filter_map(|part| part.as_apply("[]")).flatten().cloned();
     steps.extend(boxed.filter(|step| !disjuncts(step).iter().all(|one| conjuncts(one).iter().all(is_unchanged))));
     if steps.is_empty() || steps.iter().any(|step| step.variables().is_none()) {
         return None;
@@ -124,9 +125,9 @@ fn changed_in(term: &Term, changed: &mut BTreeSet<String>) {
     if unchanged_variable(term).is_some() {
         return;
     }
-    if term.is(NOT).is_some() || term.is(PRIME).is_some() {
+    if term.as_apply(NOT).is_some() || term.as_apply(PRIME).is_some() {
         term.visit(&mut |part| {
-            if let Some([variable]) = part.is(PRIME)
+            if let Some([variable]) = part.as_apply(PRIME)
                 && let Term::Variable(name) = &**variable
             {
                 changed.insert(name.clone());

@@ -25,7 +25,7 @@ pub(super) enum Term {
 }
 
 impl Term {
-    fn words(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         match self {
             Self::Free | Self::Link(_) => "a value",
             Self::Int => "a number",
@@ -84,20 +84,20 @@ impl Types {
     }
 
     /// What it is, as far as it is known.
-    pub(super) fn term(&mut self, of: Type) -> Term {
-        let of = self.root(of);
-        self.nodes[of].term.clone()
+    pub(super) fn term(&mut self, ty: Type) -> Term {
+        let ty = self.root(ty);
+        self.nodes[ty].term.clone()
     }
 
-    fn root(&mut self, of: Type) -> Type {
-        let Term::Link(next) = self.nodes[of].term else { return of };
+    fn root(&mut self, ty: Type) -> Type {
+        let Term::Link(next) = self.nodes[ty].term else { return ty };
         let root = self.root(next);
-        self.nodes[of].term = Term::Link(root);
+        self.nodes[ty].term = Term::Link(root);
         root
     }
 
-    fn parts(&self, of: Type) -> Vec<Type> {
-        match &self.nodes[of].term {
+    fn parts(&self, ty: Type) -> Vec<Type> {
+        match &self.nodes[ty].term {
             Term::Free | Term::Int | Term::Str | Term::Bool => Vec::new(),
             Term::Link(one) | Term::Set(one) => vec![*one],
             Term::Function(domain, range) => vec![*domain, *range],
@@ -108,8 +108,8 @@ impl Types {
     }
 
     /// Nothing that it is made of may be generalised above `level`.
-    fn lower(&mut self, of: Type, level: u32) {
-        let mut left = vec![of];
+    fn lower(&mut self, ty: Type, level: u32) {
+        let mut left = vec![ty];
         while let Some(next) = left.pop() {
             let next = self.root(next);
             if self.nodes[next].level > level {
@@ -120,8 +120,8 @@ impl Types {
     }
 
     /// Lets what was made within a definition, and is not bound outside of it, stand for a type of its own at each use.
-    pub(super) fn generalize(&mut self, of: Type) {
-        let mut left = vec![of];
+    pub(super) fn generalize(&mut self, ty: Type) {
+        let mut left = vec![ty];
         while let Some(next) = left.pop() {
             let next = self.root(next);
             let level = self.nodes[next].level;
@@ -133,21 +133,21 @@ impl Types {
     }
 
     /// The type for one use.
-    pub(super) fn instance(&mut self, of: Type) -> Type {
-        self.copy(of, &mut HashMap::new())
+    pub(super) fn instance(&mut self, ty: Type) -> Type {
+        self.copy(ty, &mut HashMap::new())
     }
 
-    fn copy(&mut self, of: Type, made: &mut HashMap<Type, Type>) -> Type {
-        let of = self.root(of);
-        if self.nodes[of].level != GENERIC {
-            return of;
+    fn copy(&mut self, ty: Type, made: &mut HashMap<Type, Type>) -> Type {
+        let ty = self.root(ty);
+        if self.nodes[ty].level != GENERIC {
+            return ty;
         }
-        if let Some(known) = made.get(&of) {
+        if let Some(known) = made.get(&ty) {
             return *known;
         }
         let new = self.free();
-        made.insert(of, new);
-        let term = match self.nodes[of].term.clone() {
+        made.insert(ty, new);
+        let term = match self.nodes[ty].term.clone() {
             Term::Set(one) => Term::Set(self.copy(one, made)),
             Term::Function(domain, range) => Term::Function(self.copy(domain, made), self.copy(range, made)),
             Term::Tuple(all) => Term::Tuple(all.into_iter().map(|one| self.copy(one, made)).collect()),
@@ -230,7 +230,7 @@ impl Types {
                 }
                 return self.unify(value, its);
             }
-            (one, other) => return Err(Clash(one.words(), other.words())),
+            (one, other) => return Err(Clash(one.description(), other.description())),
         }
         Ok(())
     }

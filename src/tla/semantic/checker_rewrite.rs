@@ -7,38 +7,39 @@ use crate::tla::{Cfg, Diagnostic, Stage};
 
 use super::checker_text::{Changes, CheckerText};
 use super::dialect::{differs, is_operation, reads};
-use super::flattened::{ambiguous_name, extended, left_out_of};
+use super::flattened::{ambiguous_name, extension_closure, ignored_conjuncts};
 use super::operator::Operator;
 use super::parser::{Fault, parse};
 use super::token::{Kind, Token, tokens};
 use super::tree::{Bound, Expr, Form, Instance, Module, SegmentKind, Statement, Unit, for_each_part};
 
 /// A number that TLC does not have.
-const BEYOND: u64 = 1 << 31;
+const TLC_INT_LIMIT: u64 = 1 << 31;
 /// Where no number is as large as this, sums of a few stay within 32 bits.
-const LARGE: u64 = 1 << 20;
+const LARGE_NUMBER: u64 = 1 << 20;
 
 /// What a module's own operators for arithmetic say where TLC has no value, and where it has no number.
-pub const UNDEFINED: &str = "tlaforge undefined: ";
+pub const UNDEFINED_PREFIX: &str = "tlaforge undefined: ";
 /// The numbers of TLC end here.
-pub const LIMIT: &str = "tlaforge limit: ";
+pub const LIMIT_PREFIX: &str = "tlaforge limit: ";
 /// Begins the text that a violated assumption stops with; its place follows.
-pub const ASSUMPTION: &str = "tlaforge assumption: ";
+pub const ASSUMPTION_PREFIX: &str = "tlaforge assumption: ";
 
 /// These modules, given by name and text, as the checker has to read them, in the same order; the first is the root of
 /// the specification. `cfg` is the text of the configuration. An error says what cannot be written so that it means the same there; nothing is wrong with it.
-pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerText>, Diagnostic> {
+pub fn rewrite_for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerText>, Diagnostic> {
     let mut read = Vec::new();
     for (name, text) in modules {
-        let tree = parse(text).map_err(|Fault { at, message, .. }| told(text, name, at, &message))?;
+        let tree =
+            parse(text).map_err(|Fault { offset, message, .. }| embedded_diagnostic(text, name, offset, &message))?;
         read.push((*name, *text, tokens(text), tree));
     }
     let mut numbers: Vec<u64> = Vec::new();
     for (name, text, tokens, _) in &read {
         for token in tokens.iter().filter(|token| token.kind == Kind::Number) {
             let value = number(text.get(token.start..token.end).unwrap_or(""));
-            if value.is_none_or(|value| value >= BEYOND) {
-                return Err(told(
+            if value.is_none_or(|value| value >= TLC_INT_LIMIT) {
+                return Err(embedded_diagnostic(
                     text,
                     name,
                     token.start,
@@ -51,14 +52,14 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
     let digits = cfg.split(|char: char| !char.is_ascii_alphanumeric() && char != '_');
     for word in digits.filter(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit())) {
         match word.parse() {
-            Ok(value) if value < BEYOND => numbers.push(value),
+            Ok(value) if value < TLC_INT_LIMIT => numbers.push(value),
             _ => {
                 let message = format!("{word} in the configuration has more than 32 bits, which TLC does not have");
                 return Err(Diagnostic { stage: Stage::Config, line: 0, column: 0, message });
             }
         }
     }
-    let large = numbers.iter().any(|number| *number >= LARGE);
+    let large = numbers.iter().any(|number| *number >= LARGE_NUMBER);
     let mut prefix = "TlaforgeNumber".to_owned();
     while modules.iter().any(|(_, text)| text.contains(&prefix)) || cfg.contains(&prefix) {
         prefix.push('_');
@@ -74,11 +75,11 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
         let message = format!("{ambiguous} has two meanings in the modules, and the checker would take one for both");
         return Err(Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message });
     }
-    if let Some(left_out) = specification(cfg).and_then(|name| left_out_of(&name, &own)) {
+    if let Some(left_out) = specification(cfg).and_then(|name| ignored_conjuncts(&name, &own)) {
         return Err(Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message: left_out });
     }
     // The checker would enforce the assumptions of instances as well, so the root states those that TLC enforces.
-    let stated: String = extended(root, &own)
+    let stated: String = extension_closure(root, &own)
         .into_iter()
         .filter_map(|module| read.iter().find(|(name, ..)| *name == module.name.text))
         .map(|(name, text, tokens, tree)| state_assumptions(name, text, tokens, tree, &prefix))
@@ -100,8 +101,8 @@ pub fn for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerTex
         };
         writer.spellings();
         writer.units(&tree.units);
-        if let Some((at, what)) = writer.refused {
-            return Err(told(text, name, at, &what));
+        if let Some((offset, what)) = writer.refused {
+            return Err(embedded_diagnostic(text, name, offset, &what));
         }
         let mut more = if writer.used { operators(&prefix) } else { String::new() };
         if *name == root {
@@ -129,12 +130,12 @@ fn own_prefix(prefix: &str, module: &str) -> String {
 /// with its place in TLC's words. TLC takes an `AXIOM` for granted.
 fn state_assumptions(name: &str, text: &str, tokens: &[Token], tree: &Module, prefix: &str) -> String {
     let assumptions = tree.units.iter().filter_map(|unit| match unit {
-        Unit::Assumption(named, formula, at) => Some((named, formula, *at)),
+        Unit::Assumption(named, formula, offset) => Some((named, formula, *offset)),
         _ => None,
     });
     let mut stated = String::new();
-    for (index, (named, formula, at)) in assumptions.enumerate() {
-        if text.get(at..).is_some_and(|rest| rest.starts_with("AXIOM")) {
+    for (index, (named, formula, offset)) in assumptions.enumerate() {
+        if text.get(offset..).is_some_and(|rest| rest.starts_with("AXIOM")) {
             continue;
         }
         let definition = match named {
@@ -143,7 +144,10 @@ fn state_assumptions(name: &str, text: &str, tokens: &[Token], tree: &Module, pr
         };
         let place = place_of(formula, text, tokens);
         // Writing to a string cannot fail.
-        let _ = writeln!(stated, "ASSUME IF {definition} THEN TRUE ELSE \"{ASSUMPTION}{place} of module {name}\"[1]");
+        let _ = writeln!(
+            stated,
+            "ASSUME IF {definition} THEN TRUE ELSE \"{ASSUMPTION_PREFIX}{place} of module {name}\"[1]"
+        );
     }
     stated
 }
@@ -154,7 +158,7 @@ fn assumption_name(prefix: &str, index: usize) -> String {
 
 /// `line 4, col 8 to line 4, col 12`.
 fn place_of(expression: &Expr, text: &str, tokens: &[Token]) -> String {
-    let line = |at: usize| text.get(..at).unwrap_or(text).matches('\n').count() + 1;
+    let line = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
     let start = expression.start();
     let first = tokens.iter().find(|token| token.start == start).map_or(1, |token| token.column);
     let last = tokens
@@ -164,8 +168,8 @@ fn place_of(expression: &Expr, text: &str, tokens: &[Token]) -> String {
     format!("line {}, col {first} to line {}, col {last}", line(start), line(expression.end))
 }
 
-pub(super) fn told(text: &str, module: &str, at: usize, message: &str) -> Diagnostic {
-    let before = text.get(..at).unwrap_or(text);
+pub(super) fn embedded_diagnostic(text: &str, module: &str, offset: usize, message: &str) -> Diagnostic {
+    let before = text.get(..offset).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let (line, column) = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
     let message = format!("module {module}, line {line}, column {column}: {message}");
@@ -195,7 +199,10 @@ fn defines(module: &Module, name: &str) -> bool {
 
 /// What has no power beyond 32 bits, at most.
 fn largest_base(exponent: u32) -> u64 {
-    (1..BEYOND).take_while(|base| base.checked_pow(exponent).is_some_and(|power| power < BEYOND)).last().unwrap_or(1)
+    (1..TLC_INT_LIMIT)
+        .take_while(|base| base.checked_pow(exponent).is_some_and(|power| power < TLC_INT_LIMIT))
+        .last()
+        .unwrap_or(1)
 }
 
 /// Arithmetic that stops where TLC stops.
@@ -203,15 +210,15 @@ fn operators(prefix: &str) -> String {
     let bases: Vec<String> = (2..=31).map(|exponent| largest_base(exponent).to_string()).collect();
     let bases = bases.join(", ");
     let (a, b) = (format!("{prefix}A"), format!("{prefix}B"));
-    let limit = format!("\"{LIMIT}a number beyond 32 bits\"[1]");
+    let limit = format!("\"{LIMIT_PREFIX}a number beyond 32 bits\"[1]");
     format!(
         "{prefix}Within({a}) == IF {a} > 2147483647 \\/ {a} < -2147483647 - 1 THEN {limit} ELSE {a}\n\
          {prefix}Plus({a}, {b}) == {prefix}Within({a} + {b})\n\
          {prefix}Minus({a}, {b}) == {prefix}Within({a} - {b})\n\
          {prefix}Times({a}, {b}) == {prefix}Within({a} * {b})\n\
          {prefix}Div({a}, {b}) == IF {b} < 0 THEN (-{a}) \\div (-{b}) ELSE {a} \\div {b}\n\
-         {prefix}Power({a}, {b}) == IF {b} < 0 THEN \"{UNDEFINED}a negative exponent\"[1]\n\
-         \x20   ELSE IF {b} = 0 /\\ {a} = 0 THEN \"{UNDEFINED}0^0\"[1]\n\
+         {prefix}Power({a}, {b}) == IF {b} < 0 THEN \"{UNDEFINED_PREFIX}a negative exponent\"[1]\n\
+         \x20   ELSE IF {b} = 0 /\\ {a} = 0 THEN \"{UNDEFINED_PREFIX}0^0\"[1]\n\
          \x20   ELSE IF {b} < 2 \\/ {a} \\in {{-1, 0, 1}} THEN {a} ^ {b}\n\
          \x20   ELSE IF {b} > 31 THEN {limit}\n\
          \x20   ELSE IF {a} > <<{bases}>>[{b} - 1] \\/ -{a} > <<{bases}>>[{b} - 1] THEN {limit}\n\
@@ -278,12 +285,12 @@ impl<'a> Writer<'a> {
                 }
                 Unit::Instance(instance, _) => self.instance(instance),
                 Unit::NamedInstance(named) => self.instance(&named.instance),
-                Unit::Assumption(name, formula, at) => {
+                Unit::Assumption(name, formula, offset) => {
                     let definition = match name {
                         Some(_) => String::new(),
                         None => format!("{} ==", assumption_name(self.prefix, self.assumptions)),
                     };
-                    self.changes.instead(*at, definition);
+                    self.changes.instead(*offset, definition);
                     self.assumptions += 1;
                     self.expression(formula);
                 }
@@ -320,7 +327,7 @@ impl<'a> Writer<'a> {
                 if !self.selects_an_item(&names) {
                     let what =
                         format!("{} names a part of an expression that the checker counts otherwise", names.join("!"));
-                    self.refused.get_or_insert((expression.at, what));
+                    self.refused.get_or_insert((expression.offset, what));
                 }
             }
             // It leaves the label out, and then what is labelled stands among the operators around it.
@@ -331,11 +338,11 @@ impl<'a> Writer<'a> {
             Form::Let(units, _) => self.units(units),
             Form::Apply(operator, _) if operator.name != "'" => {
                 let what = format!("the checker does not read the operator {}", operator.name);
-                self.refused.get_or_insert((expression.at, what));
+                self.refused.get_or_insert((expression.offset, what));
             }
             Form::Operator(operator) if matches!(operator.name, "\\div" | "^") && self.guards(operator) => {
                 self.used = true;
-                self.changes.instead(expression.at, format!("{}{}", self.prefix, helper(operator)));
+                self.changes.instead(expression.offset, format!("{}{}", self.prefix, helper(operator)));
             }
             _ => {}
         }
@@ -355,7 +362,7 @@ impl<'a> Writer<'a> {
         };
         if let Some(operator) = operator.filter(|operator| !reads(operator)) {
             let what = format!("the checker does not read the operator {}", operator.name);
-            self.refused.get_or_insert((expression.at, what));
+            self.refused.get_or_insert((expression.offset, what));
         }
         let guard = operator.filter(|operator| operands.len() == 2 && self.guarded_here(operator, operands));
         if let Some(operator) = guard {
@@ -397,7 +404,7 @@ impl<'a> Writer<'a> {
     /// Whether this may stop in TLC, or come to something else there.
     fn guarded_here(&self, operator: &Operator, operands: &[Expr]) -> bool {
         let literal = |operand: &Expr| match operand.form {
-            Form::Literal => self.text.get(operand.at..operand.end).and_then(number),
+            Form::Literal => self.text.get(operand.offset..operand.end).and_then(number),
             _ => None,
         };
         let two = (operands.first().and_then(literal), operands.get(1).and_then(literal));

@@ -9,7 +9,7 @@ use super::total::total_step;
 
 /// What a verdict on a configuration does not cover.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Claims {
+pub struct VerdictLimits {
     /// Listed as PROPERTY without any temporal operator: checked in the initial states only.
     pub initial_only: Vec<String>,
     /// Properties with a part outside every temporal operator, and the text of that part: it is checked in the initial
@@ -26,33 +26,38 @@ pub struct Claims {
 ///
 /// # Errors
 /// Why the modules could not be read.
-pub fn claims(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Result<Claims, String> {
-    let model = Model::of(name, text, beside, cfg)?;
-    let mut claims = Claims::default();
+pub fn find_verdict_limits(
+    name: &str,
+    text: &str,
+    local_modules: &[(String, String)],
+    cfg: &Cfg,
+) -> Result<VerdictLimits, String> {
+    let model = Model::new(name, text, local_modules, cfg)?;
+    let mut limits = VerdictLimits::default();
     let mut next = cfg.next.as_ref().map(|next| model.definition(next)).transpose()?;
     if let Some(specification) = &cfg.specification {
-        (next, claims.assumptions) = assumptions(&model, &model.definition(specification)?)?;
+        (next, limits.assumptions) = assumptions(&model, &model.definition(specification)?)?;
     }
     if let Some(next) = next {
-        claims.total_step = total_step(&model, cfg, &next)?;
+        limits.total_step = total_step(&model, cfg, &next)?;
     }
     for property in &cfg.properties {
         let formula = model.definition(property)?;
         if (CONSTANT + 1..=ACTION).contains(&model.level(&formula)?) {
-            claims.initial_only.push(property.clone());
+            limits.initial_only.push(property.clone());
             continue;
         }
         let mut parts = Vec::new();
         initial_parts(&model, &formula, &mut parts)?;
-        claims.initial_parts.extend(parts.into_iter().map(|part| (property.clone(), part)));
+        limits.initial_parts.extend(parts.into_iter().map(|part| (property.clone(), part)));
     }
-    Ok(claims)
+    Ok(limits)
 }
 
 /// Whether each property of a configuration is shown to be a conjunction of `[][A]_v`.
-pub fn has_only_step_properties(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> bool {
+pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> bool {
     let all_are_steps = || {
-        let model = Model::of(name, text, beside, cfg)?;
+        let model = Model::new(name, text, local_modules, cfg)?;
         for property in &cfg.properties {
             let mut conjuncts = Vec::new();
             conjuncts_of(&model, &model.definition(property)?, &mut conjuncts)?;
@@ -177,7 +182,7 @@ fn initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) ->
 mod tests {
     use super::*;
 
-    fn read(body: &str, cfg: &str) -> Claims {
+    fn read(body: &str, cfg: &str) -> VerdictLimits {
         let text = format!(
             "---- MODULE M ----\nEXTENDS Naturals, Sequences\nCONSTANT P\nVARIABLES x, pc\nvars == <<x, pc>>\nProcSet == P \\cup {{0}}\n\
              Init == x = 0 /\\ pc = [p \\in ProcSet |-> 0]\na(self) == x' = self /\\ pc' = pc\nb(self) == x' = 0 /\\ pc' = pc\n\
@@ -185,7 +190,7 @@ mod tests {
              Next == q \\/ Idle \\/ (\\E self \\in ProcSet : b(self)) \\/ (\\E self \\in P : p(self))\n\
              Plain == Init /\\ [][Next]_vars\n{body}\n===="
         );
-        claims("M", &text, &[], &Cfg::parse(cfg).expect("a configuration")).expect("a module")
+        find_verdict_limits("M", &text, &[], &Cfg::parse(cfg).expect("a configuration")).expect("a module")
     }
 
     #[test]

@@ -4,11 +4,11 @@
 //! that are not one left-associative operator, are a conflict: the reader must say with parentheses what is meant.
 
 use super::operator::{APPLICATION, END, Fixity, Operator, as_prefix};
-use super::parser::{Parsed, too_deep, wrong};
+use super::parser::{Parsed, syntax_error, too_deep};
 use super::tree::{Expr, Form, MAX_DEPTH};
 
 /// Beyond this a chain of `/\\` or `\\/` is one node with many operands.
-const LONGEST_CHAIN: u16 = 64;
+const MAX_NESTED_CHAIN: u16 = 64;
 
 enum Item {
     Operand(Expr),
@@ -17,11 +17,11 @@ enum Item {
 }
 
 #[derive(Default)]
-pub(super) struct Pile {
+pub(super) struct OperatorStack {
     items: Vec<Item>,
 }
 
-fn spelled(operator: &Operator) -> &str {
+fn display_name(operator: &Operator) -> &str {
     match operator.name {
         "" => "the end of the expression",
         "[" => "[…]",
@@ -29,35 +29,35 @@ fn spelled(operator: &Operator) -> &str {
     }
 }
 
-impl Pile {
+impl OperatorStack {
     pub(super) fn operand(&mut self, operand: Expr) {
         self.items.push(Item::Operand(operand));
     }
 
-    pub(super) fn operator(&mut self, operator: &'static Operator, at: usize, end: usize) -> Parsed<()> {
-        self.items.push(Item::Operator(operator, at, end, Vec::new()));
+    pub(super) fn operator(&mut self, operator: &'static Operator, offset: usize, end: usize) -> Parsed<()> {
+        self.items.push(Item::Operator(operator, offset, end, Vec::new()));
         self.settle()
     }
 
     /// `[a, b]` behind an operand.
-    pub(super) fn application(&mut self, arguments: Vec<Expr>, at: usize, end: usize) -> Parsed<()> {
-        self.items.push(Item::Operator(&APPLICATION, at, end, arguments));
+    pub(super) fn application(&mut self, arguments: Vec<Expr>, offset: usize, end: usize) -> Parsed<()> {
+        self.items.push(Item::Operator(&APPLICATION, offset, end, arguments));
         self.settle()
     }
 
     /// `.field` binds to the operand directly before it.
-    pub(super) fn field(&mut self, at: usize, end: usize) -> Parsed<()> {
+    pub(super) fn field(&mut self, offset: usize, end: usize) -> Parsed<()> {
         if matches!(self.items.last(), Some(Item::Operator(operator, ..)) if operator.is_postfix()) {
             let last = self.items.len() - 1;
             self.reduce(last)?;
         }
         match self.items.pop() {
-            Some(Item::Operand(record)) if record.depth >= MAX_DEPTH => too_deep(record.at),
+            Some(Item::Operand(record)) if record.depth >= MAX_DEPTH => too_deep(record.offset),
             Some(Item::Operand(record)) => {
-                self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), at).ending(end)));
+                self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), offset).ending(end)));
                 Ok(())
             }
-            _ => wrong(at, "`.` follows an operator: a record stands before it".into()),
+            _ => syntax_error(offset, "`.` follows an operator: a record stands before it".into()),
         }
     }
 
@@ -82,19 +82,19 @@ impl Pile {
     }
 
     /// The whole expression.
-    pub(super) fn finish(mut self, at: usize) -> Parsed<Expr> {
-        self.items.push(Item::Operator(&END, at, at, Vec::new()));
+    pub(super) fn finish(mut self, offset: usize) -> Parsed<Expr> {
+        self.items.push(Item::Operator(&END, offset, offset, Vec::new()));
         self.settle()?;
         self.items.pop();
         match (self.items.pop(), self.items.is_empty()) {
             (Some(Item::Operand(whole)), true) => Ok(whole),
-            _ => wrong(at, "two expressions stand side by side: an operator between them is missing".into()),
+            _ => syntax_error(offset, "two expressions stand side by side: an operator between them is missing".into()),
         }
     }
 
     fn operator_at(&self, index: usize) -> Option<(&'static Operator, usize)> {
         match self.items.get(index)? {
-            Item::Operator(operator, at, ..) => Some((operator, *at)),
+            Item::Operator(operator, offset, ..) => Some((operator, *offset)),
             Item::Operand(_) => None,
         }
     }
@@ -103,32 +103,41 @@ impl Pile {
     fn settle(&mut self) -> Parsed<()> {
         loop {
             let top = self.items.len() - 1;
-            let Some((right, at)) = self.operator_at(top) else { return Ok(()) };
+            let Some((right, offset)) = self.operator_at(top) else { return Ok(()) };
             if top == 0 {
                 return if right.is_prefix() || as_prefix(right).is_some() {
                     Ok(())
                 } else {
-                    wrong(at, format!("an operand is missing before {}", spelled(right)))
+                    syntax_error(offset, format!("an operand is missing before {}", display_name(right)))
                 };
             }
             if let Some((below, below_at)) = self.operator_at(top - 1) {
                 if !below.is_postfix() {
-                    return behind_operator(below, below_at, right, at);
+                    return check_after_operator(below, below_at, right, offset);
                 }
                 if right.is_prefix() {
-                    return wrong(at, format!("{} follows {}: an operator is missing", spelled(right), spelled(below)));
+                    return syntax_error(
+                        offset,
+                        format!("{} follows {}: an operator is missing", display_name(right), display_name(below)),
+                    );
                 }
                 self.reduce(top - 1)?;
                 continue;
             }
             if right.is_prefix() {
-                return wrong(at, format!("{} follows an expression: an operator is missing", spelled(right)));
+                return syntax_error(
+                    offset,
+                    format!("{} follows an expression: an operator is missing", display_name(right)),
+                );
             }
             if top == 1 {
                 return Ok(());
             }
             let Some((mut before, before_at)) = self.operator_at(top - 2) else {
-                return wrong(at, "two expressions stand side by side: an operator between them is missing".into());
+                return syntax_error(
+                    offset,
+                    "two expressions stand side by side: an operator between them is missing".into(),
+                );
             };
             let starts = top == 2 || self.operator_at(top - 3).is_some();
             if starts && !right.is_postfix() {
@@ -137,18 +146,21 @@ impl Pile {
             let same = before.name == right.name && before.left && !right.is_postfix();
             if before.tighter(right) || same {
                 if before.is_postfix() {
-                    return wrong(before_at, format!("{} and {} cannot be combined", spelled(before), spelled(right)));
+                    return syntax_error(
+                        before_at,
+                        format!("{} and {} cannot be combined", display_name(before), display_name(right)),
+                    );
                 }
                 self.reduce(top - 2)?;
             } else if before.looser(right) {
                 return Ok(());
             } else {
-                return wrong(
-                    at,
+                return syntax_error(
+                    offset,
                     format!(
                         "{} and {} have no order of precedence: write parentheses",
-                        spelled(before),
-                        spelled(right)
+                        display_name(before),
+                        display_name(right)
                     ),
                 );
             }
@@ -158,7 +170,7 @@ impl Pile {
     /// Applies the operator at this index to the operands around it.
     fn reduce(&mut self, index: usize) -> Parsed<()> {
         let starts = index == 0 || matches!(self.items.get(index - 1), Some(Item::Operator(..)));
-        let Item::Operator(operator, at, end, arguments) = self.items.remove(index) else { return Ok(()) };
+        let Item::Operator(operator, offset, end, arguments) = self.items.remove(index) else { return Ok(()) };
         let mut operands = Vec::new();
         let first = if operator.is_postfix() || !starts { index - 1 } else { index };
         let count = if operator.is_postfix() || starts { 1 } else { 2 };
@@ -168,9 +180,9 @@ impl Pile {
             }
         }
         let end = operands.last().map_or(end, |last| last.end.max(end));
-        let whole = applied(operator, starts, at, operands, arguments).ending(end);
+        let whole = apply_operator(operator, starts, offset, operands, arguments).ending(end);
         if whole.depth > MAX_DEPTH {
-            return too_deep(whole.at);
+            return too_deep(whole.offset);
         }
         self.items.insert(first, Item::Operand(whole));
         Ok(())
@@ -178,16 +190,16 @@ impl Pile {
 }
 
 /// One product of `a \X b \X c`; the function and its arguments; one or two operands of any other operator.
-fn applied(
+fn apply_operator(
     operator: &'static Operator,
     starts: bool,
-    at: usize,
+    offset: usize,
     mut operands: Vec<Expr>,
     arguments: Vec<Expr>,
 ) -> Expr {
-    let from = operands.first().map_or(at, |operand| operand.at);
+    let from = operands.first().map_or(offset, |operand| operand.offset);
     if starts {
-        return Expr::new(Form::Apply(as_prefix(operator).unwrap_or(operator), operands), at);
+        return Expr::new(Form::Apply(as_prefix(operator).unwrap_or(operator), operands), offset);
     }
     if operator == &APPLICATION
         && let Some(function) = operands.pop()
@@ -202,7 +214,7 @@ fn applied(
         let last = operands.pop();
         let depth = depth.max(last.as_ref().map_or(0, |last| last.depth.saturating_add(1)));
         factors.extend(last);
-        return Expr { form: Form::Product(factors), at: from, end: from, depth };
+        return Expr { form: Form::Product(factors), offset: from, end: from, depth };
     }
     if operator.fixity == Fixity::Product {
         return Expr::new(Form::Product(operands), from);
@@ -211,32 +223,38 @@ fn applied(
     if matches!(operator.name, "/\\" | "\\/")
         && let [Expr { form: Form::Apply(before, chain), depth, .. }, _] = &mut operands[..]
         && *before == operator
-        && *depth > LONGEST_CHAIN
+        && *depth > MAX_NESTED_CHAIN
     {
         let (mut chain, depth) = (std::mem::take(chain), *depth);
         let last = operands.pop();
         let depth = depth.max(last.as_ref().map_or(0, |last| last.depth.saturating_add(1)));
         chain.extend(last);
         // The depth of the chain so far is known: computed anew for each operand, a long chain would take quadratic time.
-        return Expr { form: Form::Apply(operator, chain), at: from, end: from, depth };
+        return Expr { form: Form::Apply(operator, chain), offset: from, end: from, depth };
     }
     Expr::new(Form::Apply(operator, operands), from)
 }
 
 /// An operator directly behind a prefix or infix operator.
-fn behind_operator(below: &Operator, below_at: usize, right: &'static Operator, at: usize) -> Parsed<()> {
+fn check_after_operator(below: &Operator, below_at: usize, right: &'static Operator, offset: usize) -> Parsed<()> {
     if right.is_prefix() {
         return Ok(());
     }
     match as_prefix(right) {
         Some(prefix) if !right.is_postfix() => {
             if below.tighter(prefix) {
-                wrong(at, format!("{} and unary - have no order of precedence: write parentheses", spelled(below)))
+                syntax_error(
+                    offset,
+                    format!("{} and unary - have no order of precedence: write parentheses", display_name(below)),
+                )
             } else {
                 Ok(())
             }
         }
-        _ if right == &END => wrong(below_at, format!("an operand is missing behind {}", spelled(below))),
-        _ => wrong(at, format!("{} follows {}: an operand is missing", spelled(right), spelled(below))),
+        _ if right == &END => syntax_error(below_at, format!("an operand is missing behind {}", display_name(below))),
+        _ => syntax_error(
+            offset,
+            format!("{} follows {}: an operand is missing", display_name(right), display_name(below)),
+        ),
     }
 }
