@@ -1,5 +1,5 @@
-//! Which actions are ever taken, by runs of their own of the embedded checker, which counts none. What such a run does not
-//! decide is unknown.
+//! Which actions are ever taken. The embedded checker does not count actions, so this takes runs of its own; what such
+//! a run cannot decide is reported as unknown.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,11 +14,12 @@ use super::explorer::{FurtherRuns, ParsedOutput, Run, SingleRunCheck};
 use super::plan::{RunPlan, single_run};
 use super::{CheckRequest, Limits, ToolContext, ToolError};
 
-/// States after which the run that prints what is possible in each of them gives way to runs that look for what is left.
+/// Lines after which a run that prints the enabled actions of every state is stopped, and runs that search for the
+/// missing actions take over.
 const MAX_PRINTED_STATES: usize = 20_000;
 
-/// Which actions are taken in some reachable state, within the time of one check. An action is taken where it is
-/// enabled: then the checker takes it.
+/// Finds the actions that are taken in some reachable state, within the time of one check. An action counts as taken if
+/// it is enabled, because the checker then takes it.
 pub(super) async fn coverage(
     checker: &EmbeddedChecker<'_>,
     request: &CheckRequest,
@@ -41,8 +42,9 @@ pub(super) async fn coverage(
     })
 }
 
-/// All that a configuration asks for, and the actions taken, in one run: for a specification of few states most of the
-/// time goes into starting the checker. It counts only where everything holds and not too much had to be printed.
+/// Checks everything that a configuration asks for, and which actions are taken, in one run. For a specification of few
+/// states most of the time goes into starting the checker. Returns `None` unless everything holds and the run stayed
+/// below the output limit.
 pub(super) async fn check_in_one_run(
     checker: &EmbeddedChecker<'_>,
     request: &CheckRequest,
@@ -51,16 +53,16 @@ pub(super) async fn check_in_one_run(
     let Ok(actions) = Actions::of(request) else { return Ok(None) };
     let all: Vec<usize> = (0..actions.disjuncts.actions.len()).collect();
     let cfg = &request.cfg;
-    // With a constraint, what such a run says of properties may decide nothing: see `within_constraint`.
-    let apart = !cfg.symmetry.is_empty() || cfg.view.is_some() || !cfg.constraints.is_empty();
-    let properties = if apart { Vec::new() } else { cfg.properties.clone() };
+    // With a constraint, "holds" for a temporal property may decide nothing: see `limit_to_constraint`.
+    let separate_properties = !cfg.symmetry.is_empty() || cfg.view.is_some() || !cfg.constraints.is_empty();
+    let properties = if separate_properties { Vec::new() } else { cfg.properties.clone() };
     let temporal = !properties.is_empty();
     let plan = actions.enabled_plan(request, &all, Round::EveryState, &cfg.invariants, &properties);
     let plan = RunPlan { label: "all at once".to_owned(), deadlock: cfg.check_deadlock != Some(false), ..plan };
     let limits = Limits { check: SINGLE_THREAD_TIME.min(cx.limits.check), workers: Some(1), ..cx.limits.clone() };
     let cx = ToolContext { limits: &limits, ..*cx };
     let watched_run =
-        watch(checker, request, &plan, &cx, Round::EveryState, &actions, &all, StopCondition::EndOfRun).await?;
+        run_watching(checker, request, &plan, &cx, Round::EveryState, &actions, &all, StopCondition::EndOfRun).await?;
     let parsed = watched_run.parsed();
     if !parsed.no_error || parsed.finding.is_some() {
         return Ok(None);
@@ -78,9 +80,9 @@ pub(super) async fn check_in_one_run(
 }
 
 impl Actions {
-    /// The actions that some reachable state enables. First a run that prints for each state what is enabled there, until
-    /// all have been seen or enough was printed; then runs that look for what is left, each of which finds at least one
-    /// more, or that there are none.
+    /// The actions that some reachable state enables. The first run prints for each state what is enabled there, and
+    /// stops once it has seen all actions or printed enough. Each later run searches for the missing actions; it finds
+    /// at least one more, or shows that there is none.
     async fn find_taken(
         &self,
         checker: &EmbeddedChecker<'_>,
@@ -104,7 +106,7 @@ impl Actions {
             let limits = Limits { check: left, ..cx.limits.clone() };
             let in_time = ToolContext { limits: &limits, ..*cx };
             let watched_run =
-                watch(checker, request, &plan, &in_time, round, self, &rest, StopCondition::AllEnabled).await?;
+                run_watching(checker, request, &plan, &in_time, round, self, &rest, StopCondition::AllEnabled).await?;
             left = left.saturating_sub(watched_run.checker_run.ended.wall);
             output.push_str(&watched_run.output_without_state_lines(self));
             let parsed = watched_run.parsed();
@@ -124,7 +126,7 @@ impl Actions {
         }
     }
 
-    /// The run that tells which of these actions are enabled. The bounds are those of the main run.
+    /// The plan of a run that reports which of these actions are enabled, within the bounds of the main run.
     fn enabled_plan(
         &self,
         request: &CheckRequest,
@@ -136,7 +138,7 @@ impl Actions {
         let Self { prefix, .. } = self;
         let mut body = String::new();
         for action in rest {
-            // A formula with several lines keeps its columns, so it stands alone.
+            // A formula of several lines must keep its columns, so it gets a definition of its own.
             let _ = writeln!(body, "{prefix}Is{action} == {}", self.formula(*action));
             let _ = writeln!(body, "{prefix}Can{action} == ENABLED {prefix}Is{action}");
         }
@@ -146,7 +148,7 @@ impl Actions {
             Round::EveryState => print,
             Round::FirstMatch => format!("IF {} THEN {print} /\\ FALSE ELSE TRUE", can.join(" \\/ ")),
         };
-        // Nothing is taken in the states that a constraint cuts off, in which invariants are evaluated as well.
+        // TLC evaluates invariants also in the states that a constraint cuts off; no action is taken there.
         let within = match request.cfg.constraints.as_slice() {
             [] => String::new(),
             constraints => format!("({}) => ", constraints.join(" /\\ ")),
@@ -165,28 +167,27 @@ impl Actions {
     }
 }
 
-/// How a run tells which actions are enabled.
+/// When a run prints which actions are enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Round {
-    /// For each state.
+    /// In every state.
     EveryState,
-    /// For the first state that enables any of those that are left.
+    /// In the first state that enables one of the missing actions.
     FirstMatch,
 }
 
-/// How long to look on.
+/// When to stop reading a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StopCondition {
-    /// Until each action was enabled somewhere.
+    /// Once each action was enabled somewhere.
     AllEnabled,
-    /// To the run's own end.
+    /// Only when the run ends by itself.
     EndOfRun,
 }
 
-/// A run that was looked at.
 struct WatchedRun {
     checker_run: CheckerRun,
-    /// The actions that were enabled in some state.
+    /// Actions that were enabled in some state.
     seen: BTreeSet<usize>,
 }
 
@@ -195,7 +196,7 @@ impl WatchedRun {
         embedded_output::parse(&self.checker_run.stdout, &self.checker_run.stderr, self.checker_run.ended.status)
     }
 
-    /// What it printed, without the line for each state.
+    /// The output without the line for each state.
     fn output_without_state_lines(&self, actions: &Actions) -> String {
         let output_without_state_lines =
             self.checker_run.output.lines().filter(|line| actions.parse_printed_line(line).is_none());
@@ -204,7 +205,7 @@ impl WatchedRun {
 }
 
 #[expect(clippy::too_many_arguments, reason = "one run with all that it reads")]
-async fn watch(
+async fn run_watching(
     checker: &EmbeddedChecker<'_>,
     request: &CheckRequest,
     plan: &RunPlan,

@@ -1,5 +1,5 @@
-//! The actions of a specification as formulas in a module of our own, for runs that find out what the checker does not
-//! report by itself. It makes no run.
+//! The actions of a specification as formulas in a generated module, for runs that find out what the checker does not
+//! report by itself. It starts no run.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use super::explorer::{Finding, ParsedOutput};
 use super::scan::{Kind, tokens};
 use super::{CheckRequest, SpecText};
 
-/// The actions of a specification, and names that its modules leave free.
+/// The actions of a specification, and a prefix that its modules do not use.
 pub(super) struct Actions {
     pub(super) disjuncts: Disjuncts,
     pub(super) variables: Vec<String>,
-    /// A module's name and what our own definitions in it begin with.
+    /// The name of the generated module, and the prefix of the definitions in it.
     pub(super) prefix: String,
-    /// Model values that the configuration writes and the module has no name for.
+    /// Model values that the configuration writes and the module does not declare.
     pub(super) model_values: Vec<String>,
 }
 
@@ -30,14 +30,14 @@ impl Actions {
         while texts().any(|text| text.contains(&prefix)) || request.cfg_text.contains(&prefix) {
             prefix.push('_');
         }
-        // A definition of that name would print something else, or nothing.
+        // `PrintT` of the module would print something else, or nothing.
         if module.definition("PrintT").is_some() {
             return Err("the module defines `PrintT`".to_owned());
         }
         let disjuncts = Disjuncts::of(&module, &request.cfg, &prefix)?;
         let variables: Vec<String> = module.variables.iter().map(|variable| variable.name.clone()).collect();
         let model_values = model_values(&request.cfg, &module);
-        // In the module that name means something else than the value that is printed so.
+        // Inside the module that name would mean the definition, not the model value that the trace prints.
         if let Some(value) = model_values.iter().find(|v| module.definition(v).is_some() || variables.contains(v)) {
             return Err(format!("the configuration gives `{value}` as a value, and the module defines it"));
         }
@@ -68,7 +68,7 @@ impl Actions {
         &self.disjuncts.actions[index].formula
     }
 
-    /// `<<"TlaforgeAction", 2, TRUE, FALSE>>`.
+    /// Parses a line such as `<<"TlaforgeAction", 2, TRUE, FALSE>>`: the step and the truth value of each action.
     pub(super) fn parse_printed_line(&self, line: &str) -> Option<(usize, Vec<bool>)> {
         let rest = line.strip_prefix("<<\"")?.strip_prefix(&self.prefix)?.strip_prefix("\", ")?.strip_suffix(">>")?;
         let mut parts = rest.split(", ");
@@ -77,7 +77,7 @@ impl Actions {
     }
 }
 
-/// One entry for each label: an action that stands in several places is taken where any of them is.
+/// One entry for each label: an action that occurs in several places is taken if any occurrence is.
 fn merge_by_label(all: impl Iterator<Item = ActionCoverage>) -> Vec<ActionCoverage> {
     let mut found: Vec<ActionCoverage> = Vec::new();
     for action in all {
@@ -92,7 +92,7 @@ fn merge_by_label(all: impl Iterator<Item = ActionCoverage>) -> Vec<ActionCovera
     found
 }
 
-/// Why a run did not come to its end, in its own words.
+/// Why a run did not finish, in the checker's words.
 pub(super) fn unfinished_reason(parsed: &ParsedOutput) -> String {
     match &parsed.finding {
         Some(Finding::Undecided(words) | Finding::Exhausted(words) | Finding::Broke(words)) => words.clone(),
@@ -101,7 +101,7 @@ pub(super) fn unfinished_reason(parsed: &ParsedOutput) -> String {
     }
 }
 
-/// Model values that a configuration writes, as in `P = {p1, p2}`, and that the module has no name for.
+/// Model values that a configuration writes, as in `P = {p1, p2}`, and that the module does not declare.
 fn model_values(cfg: &Cfg, module: &Module) -> Vec<String> {
     let mut found = BTreeSet::new();
     for value in cfg.constants.values().filter(|value| !value.starts_with("<-")) {

@@ -1,5 +1,5 @@
-//! Two toolchains side by side: what the first says counts, and where the second says otherwise that is a defect of one
-//! of them, which is reported and never settled here. A refusal, a deadline or a missing tool is no contradiction.
+//! Two toolchains side by side: the first one's result counts. If the second one contradicts it, one of them has a
+//! defect, which is reported and not settled here. A refusal, a deadline or a missing tool is no contradiction.
 
 use crate::tla::{CheckOutcome, Checker, Reached, Verdict, Violation, ViolationKind};
 
@@ -9,21 +9,19 @@ use super::{
     ToolchainInfo, Translation,
 };
 
-/// A contradiction between two toolchains, with all that it takes to see it again.
+/// A contradiction between two toolchains, with everything needed to reproduce it.
 #[derive(Debug, Clone)]
 pub struct Contradiction {
-    /// The module that it is about.
     pub module: String,
-    /// What differs, a line each.
+    /// The differences, one a line.
     pub lines: Vec<String>,
-    /// Files by name: modules, configuration, and what each of the two printed.
+    /// Files by name: modules, configuration, and the output of both checkers.
     pub files: Vec<(String, String)>,
 }
 
-/// What a reporter does with a contradiction.
 pub type Reporter = Box<dyn Fn(&Contradiction) + Send + Sync>;
 
-/// The reference and another toolchain.
+/// A reference toolchain, and another one to compare it with.
 pub struct BothToolchains {
     reference: Box<dyn Toolchain>,
     other: Box<dyn Toolchain>,
@@ -53,7 +51,7 @@ impl BothToolchains {
         let silent = ToolContext { progress: &|_| {}, ..*cx };
         let (first, second) = tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
         let first = match (first, &second) {
-            // What the other found is told all the same.
+            // The reference broke; the result of the other one is still reported.
             (Err(ToolError::Broke { tool, what }), Ok(_)) => {
                 let reason = format!("{tool} broke: {what}");
                 let outcome =
@@ -69,7 +67,7 @@ impl BothToolchains {
             Ok(CheckReport { outcome, output, .. }) => {
                 let second = Box::new(outcome);
                 lines = differences(&first.outcome, &second);
-                lines.extend(self.other_violation(request, &first.outcome, &second, &silent).await?);
+                lines.extend(self.find_contradicting_violation(request, &first.outcome, &second, &silent).await?);
                 let shown = output + "\n" + &outcome_json(&second);
                 second_outcome = Some(second);
                 shown
@@ -91,9 +89,9 @@ impl BothToolchains {
         Ok(CheckReport { second_outcome, ..first })
     }
 
-    /// Which of several violations is found first hangs on the order of exploration: where the two found different ones,
-    /// the second looks for the first's alone.
-    async fn other_violation(
+    /// Which violation is found first depends on the order of exploration. If the two checkers found different ones,
+    /// the second one searches for the violation of the first alone.
+    async fn find_contradicting_violation(
         &self,
         request: &CheckRequest,
         first: &CheckOutcome,
@@ -130,7 +128,7 @@ impl BothToolchains {
                 Verdict::Violated { violated } if is_same_violation(ours, violated) => None,
                 Verdict::Inconclusive { .. } => None,
                 verdict => Some(format!(
-                    "{}: {}; {} found {}, and says of the former alone: {}",
+                    "{}: {}; {} found {}, and checking the former alone gives: {}",
                     first.checker.name(),
                     ours.words(),
                     second.checker.name(),
@@ -144,11 +142,12 @@ impl BothToolchains {
     }
 }
 
-/// Limits of TLC, no verdicts: an old one that does not know a keyword, and numbers that do not fit into 32 bits.
+/// Reasons that are limits of TLC, not verdicts: an old version that does not know a keyword, and numbers beyond 32
+/// bits.
 const TLC_LIMITS: [&str; 4] =
     ["needs a newer checker", "Overflow when computing", "can't handle a number this big", "has more than 32 bits"];
 
-/// What the second of two checkers said, beside the first, in one line.
+/// The result of the second checker next to that of the first, in one line.
 pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
     let who = second.checker.name();
     match (&first.verdict, &second.verdict) {
@@ -156,13 +155,13 @@ pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
         _ if differences(first, second).is_empty() => match &first.verdict {
             Verdict::Inconclusive { .. } => format!("{who}: {}", second.verdict.name()),
             verdict if verdict.name() == second.verdict.name() => format!("{who}: agrees"),
-            _ => format!("{who}: {}, where {} has no number so large", second.verdict.name(), first.checker.name()),
+            _ => format!("{who}: {}, but {} has no numbers that large", second.verdict.name(), first.checker.name()),
         },
         _ => format!("{who}: differs: {}", differences(first, second).join("; ")),
     }
 }
 
-/// What two outcomes of one check say against each other; which violation was found first is not compared.
+/// The contradictions between two outcomes of one check. Which violation was found first is not compared.
 fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     let mut lines = Vec::new();
     let said = |outcome: &CheckOutcome| match &outcome.verdict {
@@ -180,7 +179,7 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
         lines.push(format!("verdict: {one}: {}; {two}: {}", said(first), said(second)));
     }
-    // With SYMMETRY or VIEW the count hangs on which state of a class is met first.
+    // With SYMMETRY or VIEW the count depends on which state of a class is met first.
     let counted = first.bounds.symmetry.is_empty() && first.bounds.view.is_none();
     let complete = |outcome: &CheckOutcome| outcome.verdict == Verdict::Holds && outcome.complete();
     if counted
@@ -225,13 +224,13 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
 fn is_same_violation(one: &Violation, two: &Violation) -> bool {
     let temporal = |kind| matches!(kind, ViolationKind::Property | ViolationKind::ActionProperty);
     let kinds = one.kind == two.kind || (temporal(one.kind) && temporal(two.kind));
-    // What an assertion or an assumption is called is each checker's own word for it.
+    // Each checker has its own name for an assertion or assumption, so names are not compared.
     let named = !matches!(one.kind, ViolationKind::Assertion | ViolationKind::Assumption);
     kinds && (!named || one.name == two.name)
 }
 
 fn outcome_json(outcome: &CheckOutcome) -> String {
-    // An outcome has text keys only, so this cannot fail.
+    // An outcome has only text keys, so this cannot fail.
     serde_json::to_string_pretty(outcome).unwrap_or_default()
 }
 
@@ -279,7 +278,7 @@ impl Toolchain for BothToolchains {
                     format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
                 }
             };
-            // A standard module that only newer tools bring is no contradiction.
+            // A rejection because of a standard module that only newer tools have is no contradiction.
             let lacks_a_module = |parsed: &ParseOutcome| match parsed {
                 ParseOutcome::Accepted { .. } => false,
                 ParseOutcome::Rejected(why) => why.iter().any(|d| d.message.contains("Cannot find source file")),

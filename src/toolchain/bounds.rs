@@ -1,11 +1,10 @@
-//! What limits the verdict of a check: the bounds that its configuration sets, and those that its module implies.
+//! The bounds of a check: those that its configuration sets, and those that its module implies.
 
 use crate::tla::semantic::find_verdict_limits;
 use crate::tla::{Bounds, Cfg};
 
 use super::CheckRequest;
 
-/// The bounds that a configuration sets.
 pub(super) fn configured_bounds(cfg: &Cfg) -> Bounds {
     Bounds {
         constants: cfg.constants.clone(),
@@ -23,7 +22,7 @@ pub(super) fn configured_bounds(cfg: &Cfg) -> Bounds {
     }
 }
 
-/// The bounds of a check: those of its configuration, and what its module says of the properties.
+/// The bounds of a check, including what its module says of the properties and the specification.
 pub(super) fn check_bounds(request: &CheckRequest) -> Bounds {
     let (spec, cfg) = (&request.spec, &request.cfg);
     let mut bounds = configured_bounds(cfg);
@@ -40,7 +39,7 @@ pub(super) fn check_bounds(request: &CheckRequest) -> Bounds {
                 bounds.always_enabled = limits.total_step.into_iter().map(line).collect();
             }
         }
-        // Nothing is known of the properties: each is accepted by name, or covers nothing.
+        // Nothing is known about the properties, so each must be accepted by name or covers nothing.
         Err(why) => {
             let line = |property: &String| format!("PROPERTY {property} (perhaps initial states only: {why})");
             bounds.initial_parts = cfg.properties.iter().map(line).collect();

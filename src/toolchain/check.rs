@@ -1,5 +1,5 @@
-//! One check: the runs of its plan, in order, and the outcome that they add up to. A verdict comes only from what a run
-//! showed; an end that shows nothing is an error or inconclusive, never a verdict.
+//! One check: which runs it makes, in order, and the outcome that they add up to. A verdict comes only from what a run
+//! showed; a run that shows nothing gives an error or "inconclusive".
 
 use std::borrow::Cow;
 
@@ -12,11 +12,10 @@ use super::bounds::{check_bounds, configured_bounds};
 use super::explorer::{Explorer, ParsedOutput, Run, SingleRunCheck};
 use super::lint::{lint_cfg, lint_spec};
 use super::plan::{self, RunPlan, SearchOrder, Symmetry, processors};
-use super::session::{Session, reached};
+use super::session::{Session, reached_verdict};
 use super::vacuity::check_vacuity;
 use super::{BoxFuture, CheckReport, CheckRequest, ToolContext, ToolError};
 
-/// Checks a module against its configuration.
 pub(crate) async fn check(
     explorer: &dyn Explorer,
     request: &CheckRequest,
@@ -26,7 +25,7 @@ pub(crate) async fn check(
         return Ok(rejected_report);
     }
     let mut warnings = Vec::new();
-    let request = &*with_sound_symmetry(request, &mut warnings);
+    let request = &*drop_unsound_symmetry(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
     let (check_in_one_run, mut safety) = match explorer.check_in_one_run(request, cx).await? {
@@ -37,17 +36,19 @@ pub(crate) async fn check(
         None => (None, session.run(&plan::safety(cfg)).await?),
     };
     let no_behaviour = cfg.gives_no_behaviour();
-    // Only a search that came to its end says how many initial states there are, and a constraint may cut all of them off.
+    // Only a finished search reports the number of initial states, and a constraint may cut all of them off.
     if !no_behaviour
         && cfg.constraints.is_empty()
         && safety.verdict == Verdict::Holds
         && safety.parsed.statistics.initial == Some(0)
     {
-        warnings
-            .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
+        warnings.push(
+            "no state satisfies the initial predicate: there is no behaviour, so whatever holds, holds vacuously"
+                .to_owned(),
+        );
     }
-    if is_violated(&safety.verdict) || kind_of(&safety.verdict) == Some(ViolationKind::Evaluation) {
-        session.settle_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
+    if is_violated(&safety.verdict) || violation_kind(&safety.verdict) == Some(ViolationKind::Evaluation) {
+        session.derive_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
     }
     let bounds = check_bounds(request);
     if !bounds.assumptions.is_empty() && !no_behaviour && safety.verdict == Verdict::Holds {
@@ -76,7 +77,7 @@ pub(crate) async fn check(
     Ok(CheckReport { outcome, output: session.output, second_outcome: None })
 }
 
-/// The verdict alone, in as few runs of one thread as it takes.
+/// Decides only the verdict, in as few runs as possible, with one thread each.
 pub(crate) async fn decide(
     explorer: &dyn Explorer,
     request: &CheckRequest,
@@ -86,13 +87,13 @@ pub(crate) async fn decide(
         return Ok(rejected_report);
     }
     let mut warnings = Vec::new();
-    let request = &*with_sound_symmetry(request, &mut warnings);
+    let request = &*drop_unsound_symmetry(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
     let one_run = cfg.properties.is_empty() || (cfg.symmetry.is_empty() && cfg.view.is_none());
     let plan = if one_run { plan::single_run(cfg) } else { plan::safety(cfg) };
     let mut safety = session.run(&RunPlan { coverage: false, order: SearchOrder::SingleThread, ..plan }).await?;
-    let temporal = match kind_of(&safety.verdict) {
+    let temporal = match violation_kind(&safety.verdict) {
         _ if cfg.properties.is_empty() => None,
         None if safety.verdict != Verdict::Holds => None,
         None if one_run => {
@@ -112,8 +113,12 @@ pub(crate) async fn decide(
     Ok(CheckReport { outcome, output: session.output, second_outcome: None })
 }
 
-/// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound one misses states.
-pub(super) fn with_sound_symmetry<'a>(request: &'a CheckRequest, warnings: &mut Vec<String>) -> Cow<'a, CheckRequest> {
+/// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound SYMMETRY misses
+/// states.
+pub(super) fn drop_unsound_symmetry<'a>(
+    request: &'a CheckRequest,
+    warnings: &mut Vec<String>,
+) -> Cow<'a, CheckRequest> {
     let CheckRequest { spec, cfg, .. } = request;
     let Some(why) = find_symmetry_fault(&spec.name, &spec.text, &spec.local_modules, cfg) else {
         return Cow::Borrowed(request);
@@ -128,7 +133,7 @@ pub(super) fn with_sound_symmetry<'a>(request: &'a CheckRequest, warnings: &mut 
     Cow::Owned(request)
 }
 
-/// What is not handed to any checker.
+/// The report on a request that no checker gets.
 fn refuse_before_run(explorer: &dyn Explorer, request: &CheckRequest, cx: &ToolContext<'_>) -> Option<CheckReport> {
     let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
     refused.extend(lint_cfg(&request.cfg, &request.spec));
@@ -170,27 +175,27 @@ fn rejected_report(
 }
 
 impl Session<'_> {
-    /// With several workers it varies from run to run what is found first, and by which trace: both are derived again with
-    /// one.
-    async fn settle_trace(
+    /// Derives the trace again with one worker: with several workers, which error is found first and by which trace
+    /// varies from run to run.
+    async fn derive_trace(
         &mut self,
         plan: &RunPlan,
         run: &mut Run,
         warnings: &mut Vec<String>,
     ) -> Result<(), ToolError> {
-        let kind = kind_of(&run.verdict);
+        let kind = violation_kind(&run.verdict);
         let shows_trace = run.parsed.trace.is_some() || kind == Some(ViolationKind::Evaluation);
         if run.workers > 1 && shows_trace {
             let again = self.run(&plan::for_trace(plan)).await?;
-            if is_violated(&again.verdict) || kind_of(&again.verdict) == Some(ViolationKind::Evaluation) {
+            if is_violated(&again.verdict) || violation_kind(&again.verdict) == Some(ViolationKind::Evaluation) {
                 run.verdict = again.verdict;
                 run.parsed.trace = again.parsed.trace;
             } else {
-                warnings.push("the error was not found again in the run that derives the trace: another trace may be shown next time".to_owned());
+                warnings.push("the run that derives the trace did not find the error again: the next check may show another trace".to_owned());
             }
         }
-        if run.parsed.trace.is_none() && kind_of(&run.verdict) == Some(ViolationKind::Assertion) {
-            // The failing step starts in the deepest level that was reached, or the one before.
+        if run.parsed.trace.is_none() && violation_kind(&run.verdict) == Some(ViolationKind::Assertion) {
+            // The failing step starts in the deepest level reached, or in the one before it.
             let depth = run.parsed.statistics.depth.unwrap_or(1) + 2;
             let again = self.run(&plan::for_assertion(plan, depth)).await?;
             match again.parsed.trace.filter(|_| again.verdict == run.verdict) {
@@ -201,7 +206,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// `known`: the run, where it was made already.
+    /// `known` is the run if it was made already.
     async fn check_temporal(&mut self, known: Option<Run>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let cfg = &self.request.cfg;
         for (what, given) in [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())] {
@@ -219,8 +224,8 @@ impl Session<'_> {
         if is_violated(&run.verdict) {
             match cfg.properties.as_slice() {
                 [only] => {
-                    self.settle_trace(&plan, &mut run, warnings).await?;
-                    name_property(&mut run.verdict, only);
+                    self.derive_trace(&plan, &mut run, warnings).await?;
+                    set_property_name(&mut run.verdict, only);
                 }
                 _ => self.find_violated_property(&mut run, warnings).await?,
             }
@@ -238,7 +243,8 @@ impl Session<'_> {
         Ok(run)
     }
 
-    /// Whether any behaviour satisfies what the specification assumes: `[]<>FALSE` holds of none.
+    /// Checks that some behaviour satisfies what the specification assumes: `[]<>FALSE` holds only if there is no
+    /// behaviour.
     async fn check_behaviour_exists(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
         let cfg = &self.request.cfg;
         let run = self.run(&plan::behaviour_existence(&self.request.spec, cfg)).await?;
@@ -262,7 +268,7 @@ impl Session<'_> {
         })
     }
 
-    /// TLC does not say which of several properties is violated: each is checked alone until one is.
+    /// TLC does not name the violated property, so each property is checked alone until one is violated.
     async fn find_violated_property(&mut self, run: &mut Run, warnings: &mut Vec<String>) -> Result<(), ToolError> {
         let cfg = &self.request.cfg;
         for property in &cfg.properties {
@@ -271,12 +277,11 @@ impl Session<'_> {
             if is_violated(&alone.verdict) {
                 run.verdict = alone.verdict;
                 run.parsed.trace = alone.parsed.trace;
-                name_property(&mut run.verdict, property);
+                set_property_name(&mut run.verdict, property);
                 return Ok(());
             }
         }
-        warnings
-            .push("which of the properties is violated could not be told: none of them was, checked alone".to_owned());
+        warnings.push("it is unknown which property is violated: none of them was when checked alone".to_owned());
         Ok(())
     }
 
@@ -286,8 +291,8 @@ impl Session<'_> {
             let undecided = |name: &String| WitnessOutcome::undecided(name, "the specification is invalid");
             return Ok(names.iter().map(undecided).collect());
         }
-        // Each run is one thread and mostly the start of a JVM, so they go side by side; the order stays that of the
-        // configuration.
+        // Each run takes one thread and mostly the start of a JVM, so they run in parallel; their order stays that of
+        // the configuration.
         let jobs = self.cx.limits.workers.map_or_else(processors, |workers| workers.max(1));
         let this = &*self;
         let runs: Vec<BoxFuture<'_, _>> = names.iter().map(|name| Box::pin(this.check_witness(name)) as _).collect();
@@ -318,7 +323,7 @@ impl Session<'_> {
         };
         let (run, output) = self.execute(&plan).await?;
         let out_of_time = run.verdict.is_out_of_time();
-        Ok((WitnessOutcome { name: name.to_owned(), reached: reached(run), out_of_time }, output))
+        Ok((WitnessOutcome { name: name.to_owned(), reached: reached_verdict(run), out_of_time }, output))
     }
 }
 
@@ -385,14 +390,14 @@ fn is_violated(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Violated { .. })
 }
 
-fn kind_of(verdict: &Verdict) -> Option<ViolationKind> {
+fn violation_kind(verdict: &Verdict) -> Option<ViolationKind> {
     match verdict {
         Verdict::Violated { violated } | Verdict::Invalid { violated, .. } => Some(violated.kind),
         Verdict::Holds | Verdict::Inconclusive { .. } => None,
     }
 }
 
-fn name_property(verdict: &mut Verdict, property: &str) {
+fn set_property_name(verdict: &mut Verdict, property: &str) {
     if let Verdict::Violated { violated } = verdict
         && matches!(violated.kind, ViolationKind::Property | ViolationKind::ActionProperty)
     {

@@ -1,6 +1,6 @@
-//! The toolchain that this program carries: it needs no Java. Translator and static checks are our own; the checker is
-//! `tla-mc`, run in a child of our own program (see `embedded_child`). What the checker refuses is inconclusive with its
-//! reason, never "holds": it accepts modules that SANY rejects, so nothing reaches it that `parse` did not accept.
+//! The embedded toolchain, which needs no Java. Translator and static checks are our own; the checker is `tla-mc`, run
+//! in a child of our own program (see `embedded_child`). If the checker refuses something, the outcome is inconclusive
+//! with the reason, never "holds". It accepts modules that SANY rejects, so it gets only modules that `parse` accepted.
 
 use std::path::PathBuf;
 
@@ -12,23 +12,22 @@ use super::{
     Toolchain, ToolchainInfo, Translation, check, probe, static_checks, static_checks_child,
 };
 
-/// Translator, static checks and checker without Java.
 #[derive(Debug, Clone)]
 pub struct EmbeddedToolchain {
-    /// This program, which is the checker when its environment says so.
+    /// This program; its child is the checker if the environment says so.
     pub(super) program: PathBuf,
-    /// Where folders for single checks are made.
+    /// Parent of the temporary folders of the checks.
     pub(super) scratch: PathBuf,
 }
 
 impl EmbeddedToolchain {
-    /// The toolchain of `program`, which calls [`become_checker`](super::become_checker) where its environment holds
-    /// [`CHECKER_MARKER`](super::CHECKER_MARKER). Nothing is started yet.
+    /// `program` must call [`become_checker`](super::become_checker) if its environment has
+    /// [`CHECKER_MARKER`](super::CHECKER_MARKER). This starts no process.
     pub fn new(program: PathBuf, paths: &ToolPaths<'_>) -> Self {
         Self { program, scratch: paths.scratch() }
     }
 
-    fn checker_process(&self) -> Result<EmbeddedChecker<'_>, ToolError> {
+    fn new_checker(&self) -> Result<EmbeddedChecker<'_>, ToolError> {
         EmbeddedChecker::new(&self.program, &self.scratch)
     }
 
@@ -39,9 +38,9 @@ impl EmbeddedToolchain {
         cx: &ToolContext<'_>,
     ) -> Result<Option<CheckReport>, ToolError> {
         match static_checks_child::find_unsupported(&self.program, request, cx).await {
-            Ok(outcome) => Ok(outcome.map(without_a_run)),
+            Ok(outcome) => Ok(outcome.map(report_without_run)),
             Err(error) if error.is_caused_by_input() => {
-                Ok(Some(without_a_run(static_checks::undecided(request, &error.to_string()))))
+                Ok(Some(report_without_run(static_checks::undecided(request, &error.to_string()))))
             }
             Err(error) => Err(error),
         }
@@ -77,7 +76,7 @@ impl Toolchain for EmbeddedToolchain {
         Box::pin(async move {
             match self.find_unsupported(request, cx).await? {
                 Some(report) => Ok(report),
-                None => check::check(&self.checker_process()?, request, cx).await,
+                None => check::check(&self.new_checker()?, request, cx).await,
             }
         })
     }
@@ -90,7 +89,7 @@ impl Toolchain for EmbeddedToolchain {
         Box::pin(async move {
             match self.find_unsupported(request, cx).await? {
                 Some(report) => Ok(report),
-                None => check::decide(&self.checker_process()?, request, cx).await,
+                None => check::decide(&self.new_checker()?, request, cx).await,
             }
         })
     }
@@ -101,12 +100,12 @@ impl Toolchain for EmbeddedToolchain {
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
-        Box::pin(async move { probe::probe(&self.checker_process()?, request, outcome, cx).await })
+        Box::pin(async move { probe::probe(&self.new_checker()?, request, outcome, cx).await })
     }
 
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
         Box::pin(async move {
-            let said = self.checker_process()?.query_version(cx).await?;
+            let said = self.new_checker()?.query_version(cx).await?;
             if said != VERSION {
                 let what = format!("it calls itself {said:?}, not {VERSION:?}");
                 return Err(ToolError::Broke { tool: "the embedded checker".to_owned(), what });
@@ -117,8 +116,8 @@ impl Toolchain for EmbeddedToolchain {
     }
 }
 
-/// The outcome of a check for which the checker did not run.
-fn without_a_run(outcome: CheckOutcome) -> CheckReport {
+/// The report on a check for which the checker did not run.
+fn report_without_run(outcome: CheckOutcome) -> CheckReport {
     let outcome = CheckOutcome { version: VERSION.to_owned(), ..outcome };
     CheckReport { outcome, output: String::new(), second_outcome: None }
 }

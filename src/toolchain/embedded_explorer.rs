@@ -1,4 +1,4 @@
-//! The embedded checker as an [`Explorer`]: the verdict of a run from its end and its output.
+//! The embedded checker as an [`Explorer`]: derives the verdict of a run from its status and output.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{
     BoxFuture, CheckRequest, Limits, SpecText, ToolContext, ToolError, embedded_output, environment_failure, step_names,
 };
 
-/// Runs a plan: first with one thread, and again with all of them if that does not end in time.
+/// Runs a plan with one thread first, and again with all threads if that takes too long.
 async fn run_plan(
     checker: &EmbeddedChecker<'_>,
     spec: &SpecText,
@@ -42,14 +42,14 @@ async fn run_plan(
     {
         return Err(ToolError::Environment { tool: CHECKER_NAME.to_owned(), what });
     }
-    let verdict = within_constraint(judged?, spec, plan);
+    let verdict = limit_to_constraint(judged?, spec, plan);
     let seconds = (before + checker_run.ended.wall).as_secs_f64();
     Ok((Run { verdict, parsed, seconds, workers }, checker_run.output))
 }
 
-/// TLC judges `[]P` and the initial part of a property also in the states that a CONSTRAINT cuts off; tla-mc does not. So
-/// "holds" is a verdict only on properties that speak of steps alone.
-fn within_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Verdict {
+/// TLC also evaluates `[]P` and the initial part of a property in the states that a CONSTRAINT cuts off; tla-mc does
+/// not. With a constraint, "holds" is therefore a verdict only for properties about steps.
+fn limit_to_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Verdict {
     match (verdict, Cfg::parse(&plan.cfg)) {
         (Verdict::Holds, Ok(cfg))
             if !cfg.constraints.is_empty()

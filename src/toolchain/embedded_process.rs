@@ -1,5 +1,5 @@
-//! Runs of the embedded checker: each in a child of our own program, in a fresh folder that holds only the modules and the
-//! configuration, with an environment that holds only what makes the child the checker. It reads no output.
+//! Runs of the embedded checker. Each is a child of our own program, in a fresh folder that has only the modules and
+//! the configuration, with an environment that has only what makes the child the checker. It does not parse the output.
 
 use std::fs;
 use std::io;
@@ -15,30 +15,30 @@ use super::plan::{RunPlan, free_name};
 use super::run::{KILLED, KILLED_MESSAGE};
 use super::{Limits, SpecText, ToolContext, ToolError};
 
-/// The environment variable that makes the program the checker. Its value is the memory that it may take, in bytes.
+/// The environment variable that makes the program the checker. Its value is the memory limit in bytes.
 pub const CHECKER_MARKER: &str = "TLAFORGE_EMBEDDED_CHECKER";
 
 /// The checker's name and version in its own words; the dependency is pinned to this version.
 pub(super) const VERSION: &str = "tla-mc 0.2.2";
 
-/// What could not be evaluated if it is the constraint of [`with_boundary_constraint`].
+/// Replaces the name of the generated constraint of [`with_boundary_constraint`] in messages.
 const BOUNDARY_DESCRIPTION: &str = "a constraint, or an invariant in a state that it cuts off";
 
-/// What it is called in messages.
+/// The checker's name in messages.
 pub(super) const CHECKER_NAME: &str = "the embedded checker";
 
-/// Memory for a checker where nothing says how much this machine has.
+/// Memory limit in bytes if the memory of this machine is unknown.
 const DEFAULT_MEMORY: u64 = 2 << 30;
-/// Below this its threads do not begin.
+/// With less memory the checker's threads do not start.
 const MIN_MEMORY: u64 = 256 << 20;
-/// What its allocator takes from the system at a time. It begins before the bound is set, and with 1 GiB: a smaller
-/// bound would leave nothing.
+/// What mimalloc reserves from the system at a time. Its default of 1 GiB is reserved before the memory limit applies,
+/// and would leave nothing of a smaller limit.
 const ARENA_KIB: u64 = 64 << 10;
-/// Stack of each of its threads; evaluation recurses.
+/// Stack of each thread in bytes; evaluation recurses.
 const THREAD_STACK: u64 = 16 << 20;
 
-/// So long a run goes on with one thread. Most end by then, and threads cost more than they save: 35 ms of CPU for a
-/// check of 12 states with one, 127 ms with two. What takes longer begins anew with all of them.
+/// Time that a run gets with one thread. Most runs end by then, and threads cost more than they save: a check of 12
+/// states takes 35 ms of CPU with one thread, 127 ms with two. A longer run starts again with all threads.
 pub(super) const SINGLE_THREAD_TIME: Duration = Duration::from_secs(3);
 
 /// The embedded checker with a folder for its runs.
@@ -55,7 +55,7 @@ impl<'a> EmbeddedChecker<'a> {
         Ok(Self { program, folder, runs: AtomicUsize::new(0) })
     }
 
-    /// What it says of its version.
+    /// Asks the checker for its version.
     pub(super) async fn query_version(&self, cx: &ToolContext<'_>) -> Result<String, ToolError> {
         let command = self.command(cx.limits).arg("-version").deadline(cx.limits.parse);
         let ended = command.run(cx.cancel, &mut |_| {}).await.map_err(process_error)?;
@@ -74,7 +74,7 @@ impl<'a> EmbeddedChecker<'a> {
             .cwd(self.folder.path())
     }
 
-    /// Runs a plan to its end, or until `enough` is given, which is the caller's own way to end it.
+    /// Runs a plan to its end, or until the caller signals `enough`.
     pub(super) async fn explore(
         &self,
         spec: &SpecText,
@@ -98,9 +98,9 @@ impl<'a> EmbeddedChecker<'a> {
         let memory = memory_limit(cx.limits);
         let args = [
             ("-workers", plan.order.workers(cx.limits).to_string()),
-            // It would write a checkpoint every half hour.
+            // By default the checker writes a checkpoint every half hour.
             ("-checkpoint", "0".to_owned()),
-            // Beyond these it goes on on disk, which is slower and no failure.
+            // Beyond these sizes the checker continues on disk, which is slower but no failure.
             ("-queue-mem", ((memory / 8) >> 20).max(1).to_string()),
             ("-fpmem", ((memory / 4) >> 20).max(1).to_string()),
             ("-config", format!("{main}.cfg")),
@@ -118,10 +118,10 @@ impl<'a> EmbeddedChecker<'a> {
             .output_cap(cx.limits.output);
         let ended = tokio::select! {
             ended = command.run(enough, on_line) => ended.map_err(process_error)?,
-            // What is dropped is killed.
+            // Dropping the future kills the child.
             () = cx.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
-        // Each run leaves its folder to the next one's space; all go with the whole.
+        // Free the disk space for the next run; dropping the scratch folder removes everything.
         let _ = fs::remove_dir_all(&folder);
         let mut stdout = String::from_utf8_lossy(&ended.stdout).into_owned();
         if let Some(constraint) = constraint {
@@ -136,18 +136,18 @@ impl<'a> EmbeddedChecker<'a> {
     }
 }
 
-/// A run that ended.
 pub(super) struct CheckerRun {
     pub(super) ended: Ended,
     pub(super) stdout: String,
     pub(super) stderr: String,
-    /// What it printed, under a heading.
+    /// The output under a heading.
     pub(super) output: String,
 }
 
-/// TLC evaluates invariants also in the states that a CONSTRAINT cuts off, before it leaves them; tla-mc does not. Its
-/// constraint therefore lets a state outside through if it violates an invariant: the search ends there with the
-/// violation, and otherwise never sees the state. Returns the plan with that constraint, and the name of the constraint.
+/// Returns the plan with a constraint that also lets violations through, and the constraint's name. TLC evaluates
+/// invariants also in the states that a CONSTRAINT cuts off, before it drops them; tla-mc does not. The new constraint
+/// therefore accepts a state outside if it violates an invariant: the search ends there with the violation, and
+/// otherwise drops the state as before.
 fn with_boundary_constraint(spec: &SpecText, plan: &RunPlan) -> Option<(RunPlan, String)> {
     let mut cfg = Cfg::parse(&plan.cfg).ok()?;
     if cfg.constraints.is_empty() || cfg.invariants.is_empty() {
@@ -165,7 +165,7 @@ fn with_boundary_constraint(spec: &SpecText, plan: &RunPlan) -> Option<(RunPlan,
         cfg.constraints.join(" /\\ "),
         cfg.invariants.join(" /\\ ")
     );
-    // A VIEW may give a state outside the fingerprint of one within, which has been seen.
+    // A VIEW may give a state outside the fingerprint of a state inside that was seen before.
     if let Some(view) = &mut cfg.view {
         text.push_str(&[own.as_str(), "_View == <<", view.as_str(), ", ", own.as_str(), ">>\n"].concat());
         *view = format!("{own}_View");
@@ -175,7 +175,7 @@ fn with_boundary_constraint(spec: &SpecText, plan: &RunPlan) -> Option<(RunPlan,
     Some((plan, constraint))
 }
 
-/// Writes the modules as the checker has to read them, and the configuration; returns the former by file.
+/// Writes the modules, rewritten for the checker, and the configuration. Returns the rewritten modules by file name.
 fn write_spec_folder(
     folder: &Path,
     spec: &SpecText,
@@ -187,23 +187,24 @@ fn write_spec_folder(
     fs::create_dir_all(&inside).map_err(failed)?;
     let own = plan.wrapper.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
     let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    // The wrapper is the root of the specification where there is one.
+    // The wrapper, if there is one, is the root of the specification.
     let modules: Vec<(&str, &str)> =
         own.into_iter().chain(std::iter::once((spec.name.as_str(), spec.text.as_str()))).chain(local_modules).collect();
-    // What cannot be written for it was refused before; of a wrapper that cannot, it finds nothing and refuses it.
+    // Modules that cannot be rewritten were refused before. For a wrapper that cannot be, nothing is written, and the
+    // checker refuses it.
     let texts = rewrite_for_checker(&modules, &plan.cfg).unwrap_or_default();
     let written: Vec<_> = modules.iter().map(|(name, _)| format!("{name}.tla")).zip(texts).collect();
     for (name, copy) in &written {
         fs::write(inside.join(name), &copy.text).map_err(failed)?;
     }
-    // It has no flag for this, but knows the keyword.
+    // The checker has no flag for this, but knows the keyword.
     let deadlock = if plan.deadlock { "TRUE" } else { "FALSE" };
     let cfg = format!("{}CHECK_DEADLOCK {deadlock}\n", plan.cfg);
     fs::write(inside.join(format!("{main}.cfg")), cfg).map_err(failed)?;
     Ok(written)
 }
 
-/// Messages with the lines of the modules as they were given: `Spec.tla: line 7 col 3: …`.
+/// Replaces line numbers of the rewritten modules by those of the originals: `Spec.tla: line 7 col 3: …`.
 fn restore_lines(stderr: &str, written: &[(String, CheckerText)]) -> String {
     let place = |line: &str| {
         let (name, copy) = written.iter().find(|(name, _)| line.contains(&format!("{name}: line ")))?;
@@ -216,14 +217,13 @@ fn restore_lines(stderr: &str, written: &[(String, CheckerText)]) -> String {
     lines.collect()
 }
 
-/// The memory that one run may take: what the user gives to a checker, else a quarter of what the machine has, as a JVM
-/// does it.
+/// Memory limit of one run in bytes: the user's limit, else a quarter of the machine's memory, as for a JVM.
 pub(super) fn memory_limit(limits: &Limits) -> u64 {
     let given = limits.heap_mib.map(|mib| mib << 20);
     given.unwrap_or_else(|| machine_memory().map_or(DEFAULT_MEMORY, |all| all / 4)).max(MIN_MEMORY)
 }
 
-/// The memory in MiB for each of several runs at a time: together they may take what a single run may.
+/// Memory limit in MiB for each of several parallel runs: together they get the limit of a single run.
 pub fn memory_per_run_mib(limits: &Limits, parallel_runs: usize) -> u64 {
     let runs = u64::try_from(parallel_runs.max(1)).unwrap_or(u64::MAX);
     (memory_limit(limits) / runs).max(MIN_MEMORY) >> 20

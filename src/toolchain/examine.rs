@@ -1,5 +1,5 @@
-//! A specification from its text to its verdict: translated in a copy, parsed, its configuration held against it, and
-//! checked. What is rejected on the way is an outcome as well, and says where.
+//! A specification from its text to its verdict: translated in a copy, parsed, compared with its configuration, and
+//! checked. A rejection on the way is an outcome too, with its position.
 
 use std::time::Instant;
 
@@ -11,44 +11,41 @@ use super::lint::too_long;
 use super::positions::{Positions, same_lines, translations};
 use super::{CheckReport, CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation};
 
-/// How far a specification came.
+/// The last stage that a specification reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LastStage {
-    /// Its configuration cannot be read.
+    /// The configuration cannot be parsed.
     Configuration,
-    /// The translator rejects its algorithm.
+    /// The translator rejects the algorithm.
     Translation,
-    /// The parser rejects it, or does not know.
+    /// The parser rejects the module or cannot decide.
     Parse,
-    /// Its configuration speaks of other names.
+    /// The configuration uses names that the module does not have.
     Names,
-    /// It was checked.
+    /// The specification was checked.
     Check,
 }
 
-/// A specification that was looked at.
 #[derive(Debug, Clone)]
 pub struct Examination {
-    /// What came of it.
     pub checked: CheckReport,
-    /// How far it came.
     pub last_stage: LastStage,
-    /// Whether it has an algorithm that was translated.
+    /// Whether the module has an algorithm that was translated.
     pub algorithm: bool,
-    /// The module with its translation, as far as it came.
+    /// The module with its translation, if it got that far.
     pub spec: SpecText,
 }
 
-/// What is checked of a module with an algorithm.
+/// Which translation of a PlusCal algorithm is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TranslationMode {
-    /// Its translation, made anew in a copy.
+    /// A new translation, made in a copy.
     Translate,
-    /// The file as it is, with the translation that it holds.
+    /// The translation that the file already has.
     KeepExisting,
 }
 
-/// Translates, parses and checks. Every place in the outcome is one of the text that was given.
+/// Translates, parses and checks. All positions in the outcome refer to the given text.
 pub async fn examine(
     tools: &dyn Toolchain,
     spec: SpecText,
@@ -96,7 +93,7 @@ async fn run_stages(
         checked.outcome.verdict = Verdict::undecided(error.to_string());
         checked
     };
-    // A limit of ours is no verdict on the module.
+    // Our own size limit is no verdict on the module.
     if let Some(what) = too_long(&spec) {
         return ended(undecided(&ToolError::NotAnalysed { what }), LastStage::Translation, false, spec);
     }
@@ -147,7 +144,7 @@ fn input_warnings(request: &CheckRequest) -> Vec<String> {
             format!("{name} is a definition of the module, which the configuration replaces by {by}")
         }));
     }
-    // With further modules beside it, only words could be looked at.
+    // `impure_operators` gets no local modules, and without them it could only compare words.
     let impure: Vec<&str> = if spec.local_modules.is_empty() {
         impure_operators(&spec.name, &spec.text, Some(cfg)).into_iter().collect()
     } else {
@@ -160,11 +157,11 @@ fn input_warnings(request: &CheckRequest) -> Vec<String> {
     all
 }
 
-/// What is said if the translation in a file is not that of its algorithm.
+/// The warning if the translation in a file differs from that of its algorithm.
 const OTHER_TRANSLATION: &str = "the translation in the file differs from what its algorithm translates to: the \
     algorithm was checked, not that translation (--keep-translation checks the file as it is)";
 
-/// Whether a file has a translation that its algorithm does not translate to, by the tool or by our own translator.
+/// Whether a file has a translation that neither the tool nor our own translator produces from its algorithm.
 fn has_another_translation(original: &str, copy: &str) -> bool {
     let block = |text: &str| {
         let begins = text.lines().position(|line| line.contains("BEGIN TRANSLATION"));
@@ -178,9 +175,9 @@ fn has_another_translation(original: &str, copy: &str) -> bool {
         && !translations(original).any(|translated| same_lines(original, &translated.text))
 }
 
-/// Names of the configuration that TLC passes over in silence though the module has none such. A value for a constant
-/// that is not there: the verdict would name a bound that bounds nothing (a model value that only names itself does no
-/// harm). A witness that is not there: nothing would be looked for.
+/// Names of the configuration that TLC silently ignores although the module does not declare them. A value for an
+/// unknown constant would appear as a bound without effect (a model value that only names itself is harmless); an
+/// unknown witness would never be searched for.
 fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     let Ok(module) = Module::parse(text) else { return Vec::new() };
     if !module.is_self_contained() {
@@ -205,7 +202,7 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     });
     let witnesses = cfg.witnesses.iter().filter(|name| !own(name));
     let witnesses = witnesses.map(|name| found(name, format!("the witness {name} is not defined in the module")));
-    // TLC names such a word as a property that is not defined, and says nothing of the one behind it.
+    // TLC reports such a keyword as an undefined property and ignores the one after it.
     let keywords = cfg.listed().into_iter().filter(|(role, name)| *role != "WITNESS" && !own(name));
     let keywords = keywords.filter_map(|(role, name)| {
         let hint = keyword_hint(name)?;

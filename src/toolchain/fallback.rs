@@ -1,4 +1,5 @@
-//! One toolchain, and another for what the first one refuses: the embedded one is quick and knows less, TLC knows all.
+//! A toolchain that passes to a second one what the first cannot decide: the embedded checker is faster and supports
+//! less, TLC supports everything.
 
 use crate::tla::{CheckOutcome, Checker, Verdict};
 
@@ -7,23 +8,22 @@ use super::{
     ToolchainInfo, Translation,
 };
 
-/// Asks the second toolchain where the first one cannot decide. What did not end in time is not asked again.
+/// A check that ran out of time is not repeated with the second toolchain.
 pub struct FallbackToolchain {
     first: Box<dyn Toolchain>,
     second: Box<dyn Toolchain>,
 }
 
 impl FallbackToolchain {
-    /// The two, in the order in which they are asked.
     pub fn new(first: Box<dyn Toolchain>, second: Box<dyn Toolchain>) -> Self {
         Self { first, second }
     }
 
-    async fn or_second<'a>(
+    async fn try_both<'a>(
         &'a self,
-        ask: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<CheckReport, ToolError>>,
+        call: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<CheckReport, ToolError>>,
     ) -> Result<CheckReport, ToolError> {
-        match ask(&*self.first).await {
+        match call(&*self.first).await {
             Ok(first) => {
                 let verdict = &first.outcome.verdict;
                 if verdict.is_out_of_time() || !matches!(verdict, Verdict::Inconclusive { .. }) {
@@ -33,7 +33,7 @@ impl FallbackToolchain {
             Err(error) if error.is_fatal() => return Err(error),
             Err(_) => {}
         }
-        ask(&*self.second).await
+        call(&*self.second).await
     }
 }
 
@@ -68,7 +68,7 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.or_second(move |tools| tools.check(request, cx)))
+        Box::pin(self.try_both(move |tools| tools.check(request, cx)))
     }
 
     fn decide<'a>(
@@ -76,7 +76,7 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
-        Box::pin(self.or_second(move |tools| tools.decide(request, cx)))
+        Box::pin(self.try_both(move |tools| tools.decide(request, cx)))
     }
 
     fn probe<'a>(

@@ -1,4 +1,4 @@
-//! The Java tools as they were found: where they are, and what the TLC at hand can do.
+//! The Java tools on this machine: where they are, and what this version of TLC supports.
 
 use std::path::{Path, PathBuf};
 
@@ -19,24 +19,24 @@ pub struct JavaToolchain {
     pub(crate) features: OnceCell<Features>,
 }
 
-/// What the TLC at hand can do.
+/// What this version of TLC supports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Features {
     pub(crate) version: String,
-    /// It knows `ALIAS` and `POSTCONDITION`.
+    /// Then it supports `ALIAS` and `POSTCONDITION`.
     pub(crate) is_newer_than_2_15: bool,
-    /// It knows `-noGenerateSpecTE`, without which it writes a module for each counterexample.
+    /// Whether it knows `-noGenerateSpecTE`. Without that flag such a TLC writes a module for each counterexample.
     pub(crate) can_suppress_trace_module: bool,
 }
 
 impl JavaToolchain {
-    /// Finds the tools. Nothing is started yet.
+    /// Finds the tools without starting them.
     pub fn discover(paths: &ToolPaths<'_>) -> Result<Self, ToolError> {
         Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new() })
     }
 
-    /// Of the jar that `doctor --fetch-tools` gets it is known what it answers, byte for byte; a start of Java is
-    /// saved. Any other TLC is asked.
+    /// The answer of the jar that `doctor --fetch-tools` gets is known, which saves a start of Java. Any other TLC is
+    /// asked.
     pub(crate) async fn features(&self, cx: &ToolContext<'_>) -> Result<&Features, ToolError> {
         self.features
             .get_or_try_init(|| async {
@@ -50,9 +50,9 @@ impl JavaToolchain {
             .await
     }
 
-    /// What TLC itself says.
+    /// Asks TLC for its version and usage.
     pub(crate) async fn query_features(&self, cx: &ToolContext<'_>) -> Result<Features, ToolError> {
-        // 2.15 knows no `-h`; it says its version and its usage all the same.
+        // 2.15 does not know `-h`, but prints its version and usage anyway.
         let done = self.run_briefly(Tool::Tlc, vec!["-h".to_owned()], cx).await?;
         Features::from_help(&(done.stdout() + &done.stderr())).ok_or_else(|| done.crash_error(Tool::Tlc))
     }
@@ -69,7 +69,7 @@ impl JavaToolchain {
     }
 }
 
-/// A module on which every tool works that works at all.
+/// A module that every working tool accepts.
 const TRIVIAL: &str = "---- MODULE Trivial ----
 (* --algorithm Trivial
 variables x = 0;
@@ -85,8 +85,8 @@ Next == x' = x
 ";
 
 impl JavaToolchain {
-    /// Decides what an end that says nothing is about: if the tool works on a trivial module, it is about the module that
-    /// it ended on, and otherwise about the tool.
+    /// Decides what caused an end without an explanation: if the tool works on a trivial module, the given module is at
+    /// fault, otherwise the tool.
     pub(crate) async fn attribute_failure(&self, error: ToolError, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
         let what = match &error {
             ToolError::Broke { what, .. } if what != KILLED_MESSAGE => what.clone(),
@@ -100,7 +100,6 @@ impl JavaToolchain {
         }
     }
 
-    /// Whether a tool works on a trivial module.
     async fn works_on_trivial_module(&self, tool: Tool, cx: &ToolContext<'_>) -> Result<bool, ToolError> {
         let args: &[&str] = match tool {
             Tool::Pcal => &["-nocfg", "Trivial.tla"],
@@ -110,7 +109,7 @@ impl JavaToolchain {
         let said = match tool {
             Tool::Pcal => "Translation completed",
             Tool::Sany => "Semantic processing of module Trivial",
-            // The mark of the message that no error was found.
+            // The message code of "No error has been found".
             Tool::Tlc => "@!@!@STARTMSG 2193:0 @!@!@",
         };
         let job = ToolJob {
@@ -128,7 +127,7 @@ impl JavaToolchain {
 }
 
 impl Features {
-    /// From what TLC says when it is asked for help.
+    /// From the output of `-h`.
     fn from_help(help: &str) -> Option<Self> {
         let version = help.lines().find_map(|line| line.find("TLC2 Version").map(|at| plain_version(&line[at..])))?;
         let is_newer_than_2_15 = version_number(&version).is_some_and(|v| v > (2, 15));
@@ -136,14 +135,14 @@ impl Features {
     }
 }
 
-/// How the answer of [`FETCHED_JAR_SHA256`] begins; its usage, which follows, has no `-noGenerateSpecTE`.
+/// How the answer of the jar [`FETCHED_JAR_SHA256`] begins; its usage has no `-noGenerateSpecTE`.
 const FETCHED_HELP: &str = "TLC2 Version 2.15 (rev: d5b5a7f)";
 
 fn is_fetched_jar(jar: &Path) -> bool {
     std::fs::read(jar).is_ok_and(|bytes| sha256(&bytes) == FETCHED_JAR_SHA256)
 }
 
-/// Version and revision without the date, which some builds have never filled in ("of Day Month 20??").
+/// Version and revision without the date, which some builds never filled in ("of Day Month 20??").
 pub(super) fn plain_version(line: &str) -> String {
     let line = line.trim();
     match (line.split_once(" of "), line.find(" (rev")) {
@@ -159,7 +158,7 @@ fn version_number(version: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
-/// The files of a specification.
+/// The files of a specification: name and text.
 pub(crate) fn module_files(spec: &SpecText) -> Vec<(String, &str)> {
     std::iter::once((&spec.name, &spec.text))
         .chain(spec.local_modules.iter().map(|(name, text)| (name, text)))

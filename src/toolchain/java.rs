@@ -1,5 +1,5 @@
-//! The Java tools as a [`Toolchain`]: the PlusCal translator, SANY and TLC. It runs them and puts their readings
-//! together; what their text means is in `sany_output` and `pcal_output`, and a check is in `check`.
+//! The Java tools as a [`Toolchain`]: the PlusCal translator, SANY and TLC. `sany_output` and `pcal_output` parse their
+//! output, and `check` makes the runs of a check.
 
 use crate::process::{Command, Status};
 use crate::tla::{CheckOutcome, Checker};
@@ -15,7 +15,7 @@ use super::{
 };
 
 impl JavaToolchain {
-    async fn translate_now(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+    async fn run_translator(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
         let refused = lint_spec(spec, &cx.limits.allowed_modules);
         if !refused.is_empty() {
             return Ok(Translation::Rejected(refused));
@@ -51,11 +51,11 @@ impl JavaToolchain {
                     Ok(Translation::Rejected(diagnostics))
                 }
             }
-            _ => Err(unfinished(&done, Tool::Pcal, cx)),
+            _ => Err(unfinished_error(&done, Tool::Pcal, cx)),
         }
     }
 
-    async fn parse_now(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+    async fn run_parser(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
         let refused = lint_spec(spec, &cx.limits.allowed_modules);
         if !refused.is_empty() {
             return Ok(ParseOutcome::Rejected(refused));
@@ -78,12 +78,12 @@ impl JavaToolchain {
         }
         match done.ended.status {
             Status::Exited(_) if !found.errors.is_empty() => Ok(ParseOutcome::Rejected(found.errors)),
-            _ => Err(unfinished(&done, Tool::Sany, cx)),
+            _ => Err(unfinished_error(&done, Tool::Sany, cx)),
         }
     }
 }
 
-fn unfinished(done: &ToolRun, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
+fn unfinished_error(done: &ToolRun, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
     match done.ended.status {
         Status::DeadlineExceeded => {
             ToolError::Deadline { tool: tool.name().to_owned(), seconds: cx.limits.parse.as_secs() }
@@ -103,7 +103,7 @@ impl Toolchain for JavaToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Translation, ToolError>> {
         Box::pin(async move {
-            match self.translate_now(spec, cx).await {
+            match self.run_translator(spec, cx).await {
                 Err(error) => Err(self.attribute_failure(error, Tool::Pcal, cx).await),
                 done => done,
             }
@@ -116,7 +116,7 @@ impl Toolchain for JavaToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
         Box::pin(async move {
-            match self.parse_now(spec, cx).await {
+            match self.run_parser(spec, cx).await {
                 Err(error) => Err(self.attribute_failure(error, Tool::Sany, cx).await),
                 done => done,
             }
@@ -152,7 +152,7 @@ impl Toolchain for JavaToolchain {
         Box::pin(async move {
             let version = match self.features.get() {
                 Some(features) => features.version.clone(),
-                // Asked also where the answer is known: this is how `doctor` learns that it starts.
+                // Started even if the version is known: this shows `doctor` that the tools start.
                 None => self.query_features(cx).await?.version,
             };
             let (runtime, location) = match &self.tools {

@@ -1,5 +1,5 @@
-//! What is refused before any tool sees it: modules that reach outside the model, and ways to make TLC end early with
-//! a success. It looks at tokens only, so code in comments and strings is not mistaken for code.
+//! What is refused before any tool runs: modules with side effects outside the model, and ways to make TLC end early
+//! with a success. It works on tokens, so comments and strings are not mistaken for code.
 
 use crate::tla::semantic::MODULES_WITH_SIDE_EFFECTS;
 use crate::tla::{Cfg, Diagnostic, ModuleError, Stage, find_modules};
@@ -7,17 +7,17 @@ use crate::tla::{Cfg, Diagnostic, ModuleError, Stage, find_modules};
 use super::SpecText;
 use super::scan::{Kind, Token, position, tokens};
 
-/// The longest module, with those beside it, in bytes: far beyond what a specification needs.
+/// Maximum length in bytes of a module with its local modules, far beyond what a specification needs.
 const MAX_MODULES_BYTES: usize = 4 << 20;
 
-/// Says that a module, with those beside it, is longer than the limit.
+/// The message if a module with its local modules exceeds the limit.
 pub(super) fn too_long(spec: &SpecText) -> Option<String> {
     let length = spec.text.len() + spec.local_modules.iter().map(|(_, text)| text.len()).sum::<usize>();
     let (longest, shown) = (MAX_MODULES_BYTES >> 20, length.div_ceil(1 << 20));
     (length > MAX_MODULES_BYTES).then(|| format!("the module is {shown} MiB long; at most {longest} MiB are handled"))
 }
 
-/// Checks a module and those beside it. An empty answer means that nothing is refused.
+/// Checks a module and its local modules. An empty result means that nothing is refused.
 pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
     if let Some(what) = too_long(spec) {
         return vec![refused(0, 0, what)];
@@ -26,7 +26,7 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
     let all =
         std::iter::once((&spec.name, &spec.text)).chain(spec.local_modules.iter().map(|(name, text)| (name, text)));
     if find_modules(&spec.text).is_empty() {
-        // The tools say nothing that helps of such a text, and one of them breaks on it.
+        // The tools give no helpful message for such a text, and one of them crashes on it.
         found.push(refused(1, 1, ModuleError::NoModule.to_string()));
     }
     let mut names: Vec<&str> = Vec::new();
@@ -39,7 +39,7 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
             found.push(refused(0, 0, format!("there are two modules named `{name}`")));
         }
         names.push(name);
-        if reaches_outside(name) && !is_allowed(name, allowed) {
+        if has_side_effects(name) && !is_allowed(name, allowed) {
             found.push(refused(0, 0, outside_message(name)));
         }
         let module = (index > 0).then_some(name.as_str());
@@ -51,26 +51,26 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
     found
 }
 
-/// Checks a configuration: a substitution could hand `TLCSet` or its `"exit"` to a module that looks harmless. The
-/// string alone does nothing where no module sets a register that it could name.
+/// Checks a configuration: a substitution could pass `TLCSet` or its `"exit"` to a module that looks harmless. The
+/// string alone is harmless unless a module sets a register whose name is not written out.
 pub fn lint_cfg(cfg: &Cfg, spec: &SpecText) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let open = texts(spec).any(|text| {
+    let open = module_texts(spec).any(|text| {
         let tokens = tokens(text);
         tokens
             .iter()
             .enumerate()
-            .any(|(index, t)| sets_a_register(t) && register(&tokens[index + 1..]) != Register::Other)
+            .any(|(index, t)| sets_register(t) && classify_register(&tokens[index + 1..]) != Register::Other)
     });
     for (name, value) in &cfg.constants {
         for token in tokens(value) {
-            // TLC breaks on it while it reads the configuration.
+            // TLC crashes on such a number while it reads the configuration.
             let is_number = token.kind == Kind::Word && token.text.bytes().all(|b| b.is_ascii_digit());
             if is_number && token.text.parse::<i32>().is_err() {
                 let message = format!("{} (for `{name}`) has more than 32 bits, which TLC does not have", token.text);
                 found.push(refused(0, 0, message));
             }
-            if sets_a_register(&token) || (open && is_command(&token)) {
+            if sets_register(&token) || (open && is_tlc_command(&token)) {
                 found.push(refused(
                     0,
                     0,
@@ -82,36 +82,36 @@ pub fn lint_cfg(cfg: &Cfg, spec: &SpecText) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether a name can be a module's or an operator's.
+/// Whether a name can be that of a module or operator.
 pub(crate) fn is_name(name: &str) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
 const EARLY_SUCCESS: &str = "`TLCSet` can make TLC stop and report success";
-/// Whether a name or an expression is a string that TLC obeys cannot be told from its text.
+/// A name or an expression may evaluate to a string that TLC obeys.
 const UNKNOWN_REGISTER: &str =
     "; its register must be written as a number or as a string other than \"exit\" and \"pause\"";
 
-fn texts(spec: &SpecText) -> impl Iterator<Item = &str> {
+fn module_texts(spec: &SpecText) -> impl Iterator<Item = &str> {
     std::iter::once(spec.text.as_str()).chain(spec.local_modules.iter().map(|(_, text)| text.as_str()))
 }
 
-/// The register that a `TLCSet` sets, as far as its text tells.
+/// The register that a call of `TLCSet` sets, as far as its text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Register {
-    /// One that makes TLC stop.
+    /// `"exit"` or `"pause"`: makes TLC stop.
     Command,
     /// A number, or another string.
     Other,
-    /// A name, an expression, or the operator is handed on: any of them.
+    /// Unknown: a name, an expression, or the operator passed as an argument.
     Any,
 }
 
-/// Of what follows the word.
-fn register(rest: &[Token<'_>]) -> Register {
+/// Classifies the tokens after the operator's name.
+fn classify_register(rest: &[Token<'_>]) -> Register {
     match rest {
         [open, first, comma, ..] if open.is_sign("(") && comma.is_sign(",") => match first.kind {
-            Kind::Text if is_command(first) => Register::Command,
+            Kind::Text if is_tlc_command(first) => Register::Command,
             Kind::Text => Register::Other,
             Kind::Word if first.text.bytes().all(|b| b.is_ascii_digit()) => Register::Other,
             Kind::Word | Kind::Sign => Register::Any,
@@ -131,19 +131,19 @@ fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
         let rest = &tokens[index + 1..];
         if token.is_word("EXTENDS") {
             for module in extended_modules(rest) {
-                if reaches_outside(module.text) && !is_allowed(module.text, allowed) {
+                if has_side_effects(module.text) && !is_allowed(module.text, allowed) {
                     refuse(module, outside_message(module.text));
                 }
             }
         } else if token.is_word("INSTANCE") {
             if let Some(module) = rest.first().filter(|m| m.kind == Kind::Word)
-                && reaches_outside(module.text)
+                && has_side_effects(module.text)
                 && !is_allowed(module.text, allowed)
             {
                 refuse(module, outside_message(module.text));
             }
-        } else if sets_a_register(token) {
-            match register(rest) {
+        } else if sets_register(token) {
+            match classify_register(rest) {
                 Register::Command => refuse(token, EARLY_SUCCESS.to_owned()),
                 Register::Other => {}
                 Register::Any => refuse(token, format!("{EARLY_SUCCESS}{UNKNOWN_REGISTER}")),
@@ -165,18 +165,18 @@ fn extended_modules<'a, 't>(rest: &'a [Token<'t>]) -> impl Iterator<Item = &'a T
         .filter(|t| t.kind == Kind::Word)
 }
 
-/// `TLCGetAndSet` of `TLCExt` hands its first argument on to `TLCSet`.
-fn sets_a_register(token: &Token<'_>) -> bool {
+/// `TLCGetAndSet` of `TLCExt` passes its first argument to `TLCSet`.
+fn sets_register(token: &Token<'_>) -> bool {
     token.is_word("TLCSet") || token.is_word("TLCGetAndSet")
 }
 
 /// The strings that `TLCSet` obeys.
-fn is_command(token: &Token<'_>) -> bool {
+fn is_tlc_command(token: &Token<'_>) -> bool {
     token.kind == Kind::Text && matches!(token.text, "exit" | "pause")
 }
 
 /// Modules with a leading underscore belong to the tools (`_TLCTrace` and `_JsonTrace` write files).
-fn reaches_outside(module: &str) -> bool {
+fn has_side_effects(module: &str) -> bool {
     module.starts_with('_') || MODULES_WITH_SIDE_EFFECTS.contains(&module)
 }
 
@@ -248,7 +248,7 @@ mod tests {
             "Next == TLCSet(IF x THEN \"exit\" ELSE 1, TRUE)",
             "Next == TLCSet(\"ex\" \\o \"it\", TRUE)",
             "Next == TLCGetAndSet(\"exit\", Or, TRUE, FALSE)",
-            // Nothing tells that it is no string, however likely that is.
+            // The text does not show that it is no string, however likely that is.
             "x == \\A i \\in 1..3 : TLCSet(i, 0)",
             "Set(a) == TLCSet(a, 1)",
             "x == F(TLCSet, 1)",
@@ -283,7 +283,7 @@ mod tests {
             assert_eq!(lint_cfg(&cfg("\"done\""), &spec(text, local_modules)), [], "{text} {local_modules}");
         }
         assert_eq!(lint_cfg(&cfg("<- TLCSet"), &spec("x == 1", "")).len(), 1);
-        // The string in one module, the operator in another.
+        // The string is in one module, the operator in another.
         assert_eq!(lint_spec(&spec("x == Set(\"exit\")", "Set(a) == TLCSet(a, 1)"), &[]).len(), 1);
         let message = &lint_spec(&spec("x == 1", "Set(a) == TLCSet(a, 1)"), &[])[0].message;
         assert!(message.contains("written as a number"), "{message}");

@@ -1,19 +1,19 @@
-//! What the PlusCal translator prints, read into diagnostics. Pure.
+//! Parses the output of the PlusCal translator into diagnostics. Pure.
 
 use crate::tla::{Diagnostic, Stage};
 
 use super::sany_output::numbers_after;
 
-/// The errors in the translator's text: one for each place that it names.
+/// One diagnostic for each position that the translator names.
 pub(crate) fn parse(text: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut said: Option<String> = None;
     for line in text.lines().map(str::trim).chain([""]) {
         if let Some(first) = line.strip_prefix("-- ") {
-            close(&mut said, &mut found);
+            finish_message(&mut said, &mut found);
             said = Some(first.to_owned());
         } else if line.is_empty() {
-            close(&mut said, &mut found);
+            finish_message(&mut said, &mut found);
         } else if let Some(said) = &mut said {
             said.push('\n');
             said.push_str(line);
@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Vec<Diagnostic> {
     found
 }
 
-fn close(said: &mut Option<String>, found: &mut Vec<Diagnostic>) {
+fn finish_message(said: &mut Option<String>, found: &mut Vec<Diagnostic>) {
     let Some(said) = said.take() else { return };
     let message = said.replace('\n', " ");
     let message = message.trim_end_matches('.').to_owned();

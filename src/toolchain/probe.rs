@@ -1,5 +1,5 @@
-//! A violation, checked again: is it there under weak fairness, is it there within larger bounds? A run that does not
-//! show it, and is not a complete run without it either, decides nothing.
+//! Checks a violation again: does it remain under weak fairness, and within larger bounds? A run that neither shows it
+//! nor finishes without it decides nothing.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::tla::{
     unprobed,
 };
 
-use super::check::with_sound_symmetry;
+use super::check::drop_unsound_symmetry;
 use super::explorer::{Explorer, Run};
 use super::plan::{self, RunPlan};
 use super::session::Session;
@@ -22,19 +22,19 @@ pub(crate) async fn probe(
     cx: &ToolContext<'_>,
 ) -> Result<Option<ProbeReport>, ToolError> {
     let (Verdict::Violated { violated }, Some(trace)) = (&outcome.verdict, &outcome.trace) else { return Ok(None) };
-    // No flaw rests on a violated TypeOK.
+    // A violated `TypeOK` is never reported as a flaw of the protocol.
     if violated.property().is_none_or(|name| name == "TypeOK") {
         return Ok(None);
     }
-    let request = &*with_sound_symmetry(request, &mut Vec::new());
+    let request = &*drop_unsound_symmetry(request, &mut Vec::new());
     let session = Session { explorer, request, cx, output: String::new() };
     let mut prober = Prober { session, violated, left: cx.limits.check };
-    let weak_fairness = if trace.lasso.is_some() { Some(prober.under_fairness().await?) } else { None };
+    let weak_fairness = if trace.lasso.is_some() { Some(prober.recheck_under_fairness().await?) } else { None };
     let mut larger = Vec::new();
     for (constant, value) in &request.cfg.constants {
         let Some(value) = value.parse::<i64>().ok().and_then(|n| n.checked_add(1)) else { continue };
         let value = value.to_string();
-        let again = prober.with_constant(constant, &value).await?;
+        let again = prober.recheck_with_constant(constant, &value).await?;
         larger.push(Larger { constant: constant.clone(), value, again });
     }
     let module = Module::parse(&request.spec.text).ok();
@@ -45,15 +45,15 @@ pub(crate) async fn probe(
 struct Prober<'a> {
     session: Session<'a>,
     violated: &'a Violation,
-    /// The time that is left to all runs together.
+    /// Time left for all runs together.
     left: Duration,
 }
 
 impl Prober<'_> {
-    async fn under_fairness(&mut self) -> Result<UnderFairness, ToolError> {
+    async fn recheck_under_fairness(&mut self) -> Result<UnderFairness, ToolError> {
         let undecided = |why: String| UnderFairness::of(Vec::new(), Vec::new(), Again::Undecided(why));
         let (Ok(module), Some(property)) = (Module::parse(&self.session.request.spec.text), &self.violated.name) else {
-            return Ok(undecided("which property is violated is not known".to_owned()));
+            return Ok(undecided("it is not known which property is violated".to_owned()));
         };
         let fairness = match WeakFairness::of(&module, &self.session.request.cfg) {
             Ok(fairness) => fairness,
@@ -65,11 +65,11 @@ impl Prober<'_> {
         Ok(UnderFairness::of(fairness.actions, fairness.whole, again))
     }
 
-    async fn with_constant(&mut self, constant: &str, value: &str) -> Result<Again, ToolError> {
+    async fn recheck_with_constant(&mut self, constant: &str, value: &str) -> Result<Again, ToolError> {
         let mut cfg = self.session.request.cfg.clone();
         cfg.constants.insert(constant.to_owned(), value.to_owned());
         let Some(plan) = plan::single_violation(&cfg, self.violated) else {
-            return Ok(Again::Undecided("no run looks for this violation alone".to_owned()));
+            return Ok(Again::Undecided("no run can search for this violation alone".to_owned()));
         };
         self.recheck(&RunPlan { label: format!("with {constant} = {value}"), ..plan }, &cfg).await
     }
@@ -87,7 +87,9 @@ impl Prober<'_> {
             Verdict::Violated { violated } if self.is_same_violation(&violated) => {
                 Again::Still { states: run.parsed.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
             }
-            Verdict::Violated { violated } => Again::Undecided(format!("it ended with another: {}", violated.words())),
+            Verdict::Violated { violated } => {
+                Again::Undecided(format!("it ended with another violation: {}", violated.words()))
+            }
             Verdict::Holds if constrained && run.parsed.liveness => {
                 Again::Undecided("a constraint can hide violations of temporal properties".to_owned())
             }
@@ -98,7 +100,7 @@ impl Prober<'_> {
 
     fn is_same_violation(&self, found: &Violation) -> bool {
         let temporal = |kind| matches!(kind, ViolationKind::Property | ViolationKind::ActionProperty);
-        // A run for a temporal property has no other, and TLC does not always name it.
+        // A run for a temporal property checks no other property, and TLC does not always name the violated one.
         (temporal(found.kind) && temporal(self.violated.kind))
             || (found.kind == self.violated.kind && found.name == self.violated.name)
     }

@@ -1,9 +1,10 @@
-//! One run of one tool: a fresh folder that holds only the modules and the configuration, private temporary and
-//! metadata folders, an environment that holds only what Java needs, and nothing left behind, also where we are
-//! killed. It reads no output.
+//! One run of one Java tool: a fresh folder that has only the modules and the configuration, private temporary and
+//! metadata folders, and an environment that has only what Java needs. Nothing is left behind, even if we are killed.
+//! It does not parse the output.
 //!
-//! The private `java.io.tmpdir` is not optional: TLC 2.15 unpacks the standard modules there under fixed names, and
-//! one of 24 runs side by side failed on it.
+//! The private `java.io.tmpdir` is required: TLC 2.15 unpacks the standard modules there under fixed names, and one of
+//! 24 parallel runs failed because of it. The fresh folder is required too: TLC loads and runs a `<Module>.class` that
+//! it finds next to a specification.
 
 use std::ffi::OsString;
 use std::fs;
@@ -33,15 +34,14 @@ impl Tool {
     }
 }
 
-/// How the JVM is tuned. Measured on a 10-state specification: the fast start saves 25 to 44 % of the CPU time; on a
-/// long run the same flags would cost.
+/// JVM flags. Measured on a 10-state specification, the fast start saves 25 to 44 % of the CPU time; a long run would
+/// be slower with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Jvm {
     FastStart,
     LongRun,
 }
 
-/// One run.
 pub(crate) struct ToolJob<'a> {
     pub(crate) tool: Tool,
     pub(crate) jvm: Jvm,
@@ -49,27 +49,27 @@ pub(crate) struct ToolJob<'a> {
     /// File names with their text.
     pub(crate) files: Vec<(String, &'a str)>,
     pub(crate) deadline: Duration,
-    /// A file to read back when the tool has ended.
+    /// A file to read after the tool has ended.
     pub(crate) read_back: Option<String>,
 }
 
-/// A run that ended.
 pub(crate) struct ToolRun {
     pub(crate) ended: Ended,
-    /// The command line, for the raw output.
+    /// The command line, for the output.
     pub(crate) command_line: String,
-    /// The text of the file that was to be read back.
+    /// The text of the file that was to be read.
     pub(crate) read_back_text: Option<String>,
-    /// Why its folder takes no more data, if it does not.
+    /// The error if the folder takes no more data.
     folder_full: Option<std::io::Error>,
 }
 
-/// How a child ends that the system's memory killer chose. Whoever sent the signal, nothing was decided.
+/// How a child ends that the out-of-memory killer stopped. Whoever sent the signal, nothing was decided.
 pub(super) const KILLED: Status = Status::Signalled(9);
-pub(super) const KILLED_MESSAGE: &str = "it was killed from outside (signal 9), perhaps for want of memory";
+pub(super) const KILLED_MESSAGE: &str =
+    "it was killed from outside (signal 9), perhaps because the machine ran out of memory";
 
-/// So much must fit into the folder of a run after its end; otherwise what the tool objects to may be a lack of space.
-/// SANY says of a full folder only that it does not find a module.
+/// This much must fit into the folder after a run; otherwise an error of the tool may be due to missing space. SANY
+/// reports a full folder only as a module that it does not find.
 const REQUIRED_SPACE: usize = 1 << 20;
 
 impl ToolRun {
@@ -81,18 +81,18 @@ impl ToolRun {
         String::from_utf8_lossy(&self.ended.stderr).into_owned()
     }
 
-    /// The last lines of all that it printed, for a message.
+    /// The last lines of the output, for a message.
     pub(crate) fn tail(&self) -> String {
         let text = self.stdout() + &self.stderr();
-        // The marks of TLC's frames and the lines of a stack trace tell a person nothing.
+        // Frame marks of TLC and lines of a stack trace do not help a person.
         let is_stack = |l: &str| l.trim_start().starts_with("at ") && l.ends_with(')');
         let shown = |l: &&str| !l.trim().is_empty() && !l.starts_with("@!@!@") && !is_stack(l);
         let lines: Vec<&str> = text.lines().filter(shown).collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
     }
 
-    /// The error if this machine kept the tool from working. To be asked before anything that the tool objects to is taken
-    /// for its opinion.
+    /// The error if this machine kept the tool from working. Call it before taking an objection of the tool for its
+    /// verdict.
     pub(crate) fn environment_error(&self, tool: Tool) -> Option<ToolError> {
         let tool = tool.name().to_owned();
         if let Some(full) = &self.folder_full {
@@ -115,7 +115,7 @@ impl ToolRun {
     }
 }
 
-/// Runs a job to its end. A cancelled one is [`ToolError::Cancelled`]; a deadline is left to the caller.
+/// Runs a job to its end. Returns [`ToolError::Cancelled`] if cancelled; the caller handles a deadline.
 pub(crate) async fn run(
     tools: &Tools,
     scratch: &Path,
@@ -146,7 +146,7 @@ pub(crate) async fn run(
     let folder_full = fs::write(&probe, vec![0; REQUIRED_SPACE]).err();
     let read_back_text = job.read_back.as_ref().and_then(|name| fs::read(folder.spec.join(name)).ok());
     let read_back_text = read_back_text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    // What the caller reads must not hang on the name of a folder that is gone.
+    // The output must not depend on the name of a temporary folder.
     let hide = |text: &str| {
         [&folder.spec, folder.root.path()]
             .iter()
@@ -183,7 +183,7 @@ fn command(tools: &Tools, folder: &Folder, job: &ToolJob<'_>, cx: &ToolContext<'
         Jvm::FastStart => vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()],
         Jvm::LongRun => vec!["-XX:+UseParallelGC".to_owned()],
     };
-    // No file under /tmp/hsperfdata_*, and specifications are UTF-8 whatever the locale.
+    // No files under /tmp/hsperfdata_*, and specifications are UTF-8 whatever the locale.
     flags.extend(["-XX:-UsePerfData", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"].map(str::to_owned));
     if let Some(mib) = cx.limits.heap_mib
         && job.tool == Tool::Tlc

@@ -1,20 +1,18 @@
-//! Tokens of TLA+ and PlusCal text, as far as it takes to tell code from comments and strings. It knows no grammar.
+//! Tokens of TLA+ and PlusCal text, enough to distinguish code from comments and strings. It knows no grammar.
 //!
-//! Comments nest and know nothing of strings or of `\*`, as in SANY. A comment that holds a PlusCal algorithm is code
-//! from the algorithm's first word on.
+//! Comments nest, and strings and `\*` have no meaning in them, as in SANY. A comment that contains a PlusCal algorithm
+//! is code from the algorithm's first word on.
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Letters, digits and underscores.
     Word,
-    /// A string, without its quotes.
+    /// A string without its quotes.
     Text,
     /// Any other character.
     Sign,
 }
 
-/// A token and its byte offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: Kind,
@@ -32,15 +30,15 @@ impl Token<'_> {
     }
 }
 
-/// Whether the module holds a PlusCal algorithm: in a block comment, `--algorithm` or `--fair algorithm` and its name.
-/// The word alone, in prose or in code, is none. Source: Lamport, "A PlusCal User's Manual", section 2.1.
+/// Whether the module has a PlusCal algorithm: `--algorithm` or `--fair algorithm` and a name, in a block comment. The
+/// word alone, in prose or in code, does not count. Source: Lamport, "A PlusCal User's Manual", section 2.1.
 pub(crate) fn has_pluscal_algorithm(text: &str) -> bool {
     let mut found = false;
     walk(text, module_start(text), &mut |piece| found |= matches!(piece, Piece::Algorithm));
     found
 }
 
-/// The tokens of the first module of `text`, its algorithm's included, in order.
+/// The tokens of the first module of `text`, including those of its algorithm.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     walk(text, module_start(text), &mut |piece| {
@@ -64,7 +62,7 @@ enum Piece<'a> {
     Algorithm,
 }
 
-/// What stands before the first `---- MODULE` is prose, to SANY too; without one, all is taken for code.
+/// Text before the first `---- MODULE` is prose, to SANY too. Without one, everything counts as code.
 fn module_start(text: &str) -> usize {
     let mut from = 0;
     while let Some(found) = text[from..].find("----") {
@@ -82,7 +80,7 @@ fn walk<'a>(text: &'a str, start: usize, see: &mut dyn FnMut(Piece<'a>)) {
     walk_within(text, start, text.len(), true, see);
 }
 
-/// `whole` where the range is a module; else it is the inside of an algorithm's comment.
+/// `whole` if the range is a module; otherwise it is the inside of an algorithm's comment.
 fn walk_within<'a>(text: &'a str, start: usize, end: usize, whole: bool, see: &mut dyn FnMut(Piece<'a>)) {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
@@ -133,7 +131,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The offset behind the comment that opens at `at`; an unclosed one reaches to `end`.
+/// The offset after the comment that opens at `offset`; an unclosed one ends at `end`.
 fn comment_end(text: &str, offset: usize, end: usize) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
@@ -157,7 +155,7 @@ fn comment_end(text: &str, offset: usize, end: usize) -> usize {
     end
 }
 
-/// The length of the string that `rest` begins with, its quotes included; a string ends with its line at the latest.
+/// The length of the string at the start of `rest`, with its quotes; a string ends with its line at the latest.
 fn string_end(rest: &str) -> usize {
     let mut escaped = false;
     for (offset, c) in rest.char_indices().skip(1) {
@@ -172,8 +170,8 @@ fn string_end(rest: &str) -> usize {
     rest.len()
 }
 
-/// Where in a comment's text an algorithm begins. Prose may mention `--algorithm`, so the keyword must begin a line
-/// (stars before it do not count) and be followed by a name, or be followed by a name and what begins most algorithms.
+/// Where an algorithm begins in a comment. Prose may mention `--algorithm`, so the keyword must begin a line (stars
+/// before it do not count) and have a name after it, or have a name and a typical first keyword after it.
 fn algorithm_start(comment: &str) -> Option<usize> {
     // Words such as `begin` follow a word in prose as well; these do not.
     const OPENINGS: [&str; 3] = ["variable", "variables", "define"];

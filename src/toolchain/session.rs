@@ -1,4 +1,4 @@
-//! The runs of one check, whichever checker makes them. It does not know which runs a check needs.
+//! The runs of one check, by whichever checker. It does not know which runs a check needs.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::explorer::{Explorer, FurtherRuns, Run};
 use super::plan::RunPlan;
 use super::{CheckRequest, Limits, ToolContext, ToolError};
 
-/// The runs of one check, and what they printed so far.
+/// A check in progress: its checker and request, and the output of the runs so far.
 pub(super) struct Session<'a> {
     pub(super) explorer: &'a dyn Explorer,
     pub(super) request: &'a CheckRequest,
@@ -29,13 +29,13 @@ impl Session<'_> {
         Ok(run)
     }
 
-    /// One run, and what it printed under a heading.
+    /// Runs a plan; returns the result, and the output under a heading.
     pub(super) async fn execute(&self, plan: &RunPlan) -> Result<(Run, String), ToolError> {
         self.explorer.run(&self.request.spec, plan, self.cx).await
     }
 
-    /// One run within the time that is `left` for a series of runs, which it takes its time from. The inner error is why
-    /// there is no run: the check itself has its verdict already, so a further run that fails leaves only itself undecided.
+    /// Runs a plan within `left`, the time for a series of runs, and subtracts what it took. The inner error says why
+    /// there is no result: the check has its verdict already, so a further run that fails leaves only itself undecided.
     pub(super) async fn run_in_time_left(
         &mut self,
         plan: &RunPlan,
@@ -57,8 +57,8 @@ impl Session<'_> {
     }
 }
 
-/// What a run whose only invariant is a predicate's negation says of the predicate.
-pub(super) fn reached(run: Run) -> Reached {
+/// What a run whose only invariant is `~P` says about `P`.
+pub(super) fn reached_verdict(run: Run) -> Reached {
     match run.verdict {
         Verdict::Holds => Reached::No,
         Verdict::Violated { violated } if violated.kind == ViolationKind::Invariant => {

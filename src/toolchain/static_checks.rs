@@ -1,5 +1,5 @@
-//! Translation, parsing and the checks that come before a run of the embedded checker, all by our own code. It starts no
-//! process and does not know whether it runs in this process or in a child of it: see `static_checks_child`.
+//! Translation, parsing and the checks before a run of the embedded checker, all in our own code. It starts no process
+//! and does not know whether it runs in this process or in a child (see `static_checks_child`).
 
 use crate::pluscal;
 use crate::tla::semantic::{analyze, check_comparisons, rewrite_for_checker};
@@ -9,7 +9,6 @@ use super::bounds::configured_bounds;
 use super::lint::lint_spec;
 use super::{CheckRequest, ParseOutcome, SpecText, Translation};
 
-/// Translates the PlusCal algorithm.
 pub(super) fn translate(spec: &SpecText, allowed_modules: &[String]) -> Translation {
     let refused = lint_spec(spec, allowed_modules);
     if !refused.is_empty() {
@@ -45,13 +44,13 @@ fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {
     undecided(request, &format!("the embedded checker refuses it: {why}"))
 }
 
-/// The checker takes what TLC rejects: names that are not there, two kinds of initial predicates. And what cannot be
-/// written so that it reads it as TLA+ does is refused here.
+/// The outcome if the checker must not run on this request. The checker accepts what TLC rejects (undefined names, two
+/// kinds of initial predicates), and what cannot be rewritten with the same meaning is refused here.
 pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
     let spec = &request.spec;
     if let Ok(module) = Module::parse(&spec.text) {
         let cfg = &request.cfg;
-        // A model value that only names itself does no harm.
+        // A model value that only names itself is harmless.
         let mut named = cfg.clone();
         named.constants.retain(|name, value| name != value || module.constants.iter().any(|known| known.name == *name));
         if cfg.gives_no_behaviour() && module.variable_names().is_empty() && extends_variables(spec, &module) {
@@ -72,7 +71,7 @@ pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
     Some(refused(request, &unwritten.message))
 }
 
-/// Whether a module that this one extends, directly or not, declares variables; or cannot be read.
+/// Whether a module that this one extends, directly or not, declares variables or cannot be parsed.
 fn extends_variables(spec: &SpecText, module: &Module) -> bool {
     let mut seen: Vec<&str> = Vec::new();
     let mut names: Vec<String> = module.extends.clone();
@@ -90,7 +89,8 @@ fn extends_variables(spec: &SpecText, module: &Module) -> bool {
     false
 }
 
-/// Invariants that speak of more than a state, by our own levels: what may be primed is at most of state level.
+/// Invariants that are not state predicates, by our own levels: only an expression of at most state level can be
+/// primed.
 fn find_non_state_invariants(request: &CheckRequest, module: &Module) -> Vec<Diagnostic> {
     let spec = &request.spec;
     let named = request.cfg.invariants.iter().filter(|name| module.definition(name).is_some());
@@ -114,7 +114,7 @@ fn find_non_state_invariants(request: &CheckRequest, module: &Module) -> Vec<Dia
         stage: Stage::Config,
         line: 0,
         column: 0,
-        message: format!("the invariant {name} is not a state predicate: it speaks of a next state or of a behaviour"),
+        message: format!("the invariant {name} is not a state predicate: it refers to a next state or to a behaviour"),
     };
     found.map(told).collect()
 }

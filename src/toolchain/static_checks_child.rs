@@ -1,5 +1,5 @@
-//! Our own translator, parser and type inference in a child of this program: bounded in time and memory like the checker,
-//! and ended by Ctrl-C. A short module is handled in this process, before a child would have started.
+//! Static checks in a child of this program, with limits of time and memory like the checker, and stopped by Ctrl-C. A
+//! short module is handled in this process, which is faster than starting a child.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -18,17 +18,16 @@ use super::{
     CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Translation, environment_failure, static_checks,
 };
 
-/// What stands before the memory in the marker's value if the child does static checks and is not the checker.
+/// Prefix of the marker's value if the child does static checks instead of being the checker.
 pub(super) const STATIC_CHECKS_PREFIX: &str = "static-checks:";
 
-/// Modules up to this length together are handled in this process: they take milliseconds.
+/// Modules up to this total length are handled in this process: they take milliseconds.
 const MAX_INLINE_BYTES: usize = 64 << 10;
-/// A translation can be as long as this, and JSON escapes it.
+/// Bytes: a translation can be very long, and JSON escapes it.
 const MAX_REPLY: u64 = 256 << 20;
-/// No child has less time than this: the limit of a check may be less than its start takes.
+/// Minimum time of a child: the limit of a check may be shorter than the child's start.
 const MIN_TIME: Duration = Duration::from_secs(1);
 
-/// What is to be done.
 #[derive(Serialize, Deserialize)]
 enum Task {
     Translate { spec: SpecText, allowed_modules: Vec<String> },
@@ -39,7 +38,6 @@ enum Task {
 /// The parser's outcome, or what it cannot decide.
 type Parsed = Result<ParseOutcome, String>;
 
-/// Translates the PlusCal algorithm.
 pub(super) async fn translate(program: &Path, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
     let allowed_modules = &cx.limits.allowed_modules;
     if is_short(spec) {
@@ -49,7 +47,7 @@ pub(super) async fn translate(program: &Path, spec: &SpecText, cx: &ToolContext<
     run_in_child(program, &task, cx).await
 }
 
-/// Parses and analyses a module that holds its translation.
+/// Parses and analyses a module that contains its translation.
 pub(super) async fn parse(program: &Path, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
     let allowed_modules = &cx.limits.allowed_modules;
     let parsed: Parsed = if is_short(spec) {
@@ -108,18 +106,18 @@ fn is_short(spec: &SpecText) -> bool {
     spec.text.len() + spec.local_modules.iter().map(|(_, text)| text.len()).sum::<usize>() <= MAX_INLINE_BYTES
 }
 
-/// The child: reads a task from standard input, and writes what came of it to standard output.
+/// The child's side: reads a task from standard input, and writes the result to standard output.
 pub(super) fn serve_task() -> ExitCode {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().read_to_end(&mut bytes);
-    let Some(reply) = read.ok().and_then(|_| perform(&bytes).ok()) else { return ExitCode::FAILURE };
+    let Some(reply) = read.ok().and_then(|_| perform_task(&bytes).ok()) else { return ExitCode::FAILURE };
     match std::io::stdout().lock().write_all(&reply) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-fn perform(task: &[u8]) -> serde_json::Result<Vec<u8>> {
+fn perform_task(task: &[u8]) -> serde_json::Result<Vec<u8>> {
     match serde_json::from_slice(task)? {
         Task::Translate { spec, allowed_modules } => {
             serde_json::to_vec(&static_checks::translate(&spec, &allowed_modules))

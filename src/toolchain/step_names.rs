@@ -1,5 +1,5 @@
-//! Names for the steps of a trace, by a run of their own: for a checker that shows only states. Nothing is guessed: a
-//! step gets a name only if exactly one action explains it.
+//! Names the steps of a trace by a run of their own, for a checker that shows only states. Nothing is guessed: a step
+//! gets a name only if exactly one action explains it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,13 +12,13 @@ use super::plan::{RunPlan, SearchOrder};
 use super::run::Jvm;
 use super::{CheckRequest, ToolContext, ToolError};
 
-/// Runs for one action at a time where all together cannot be evaluated.
+/// Maximum number of runs with a single action each, if all actions together cannot be evaluated.
 const MAX_SINGLE_RUNS: usize = 40;
-/// A module with more states is not written.
+/// Longest trace, in states, that is written into a module.
 const MAX_TRACE: usize = 2_000;
 
-/// Which actions the steps of a trace are that have no name yet, by a run that goes along the trace and evaluates every
-/// action on every step. A step gets a name where exactly one action explains it.
+/// Names the steps that have no name yet. A run follows the trace and evaluates every action on every step; a step gets
+/// a name if exactly one action explains it.
 pub(super) async fn name_steps(
     checker: &dyn Explorer,
     request: &CheckRequest,
@@ -54,7 +54,7 @@ pub(super) async fn name_steps(
 }
 
 impl Actions {
-    /// The name of the action for each step of the trace.
+    /// The name of the action of each step.
     async fn explain(
         &self,
         checker: &dyn Explorer,
@@ -68,7 +68,7 @@ impl Actions {
         let mut table = vec![vec![None; all.len()]; steps];
         let mut why = self.evaluate(checker, request, trace, &all, &mut table, cx, output).await?;
         if why.is_some() && all.len() <= MAX_SINGLE_RUNS {
-            // One of them cannot be evaluated on one of the steps: that need not keep the others from it.
+            // One action may fail to evaluate on one step; that must not hide the others.
             for index in &all {
                 let failed = self.evaluate(checker, request, trace, &[*index], &mut table, cx, output).await?;
                 why = why.or(failed);
@@ -81,7 +81,8 @@ impl Actions {
         Ok(Ok(table.iter().map(|row| self.single_explaining_action(row)).collect()))
     }
 
-    /// The one action that explains a step, where all were evaluated. An action in several places is one.
+    /// The one action that explains a step, if all were evaluated. Occurrences of one action in several places count
+    /// once.
     fn single_explaining_action(&self, row: &[Option<bool>]) -> Option<String> {
         let known: Vec<bool> = row.iter().copied().collect::<Option<_>>()?;
         let names: BTreeSet<&str> = self
@@ -98,7 +99,7 @@ impl Actions {
         }
     }
 
-    /// Evaluates these actions on every step; says why where the run did not come to its end.
+    /// Evaluates these actions on every step. Returns why, if the run did not finish.
     #[expect(clippy::too_many_arguments, reason = "one run with all that it reads and writes")]
     async fn evaluate(
         &self,
@@ -129,7 +130,7 @@ impl Actions {
         Ok((!run.parsed.no_error).then(|| unfinished_reason(&run.parsed)))
     }
 
-    /// The run along the trace: one state after the other, and on each step every action as a formula.
+    /// The plan of a run that follows the trace, and evaluates every action as a formula on each step.
     fn replay_plan(&self, request: &CheckRequest, trace: &Trace, actions: &[usize]) -> RunPlan {
         let Self { prefix, variables, .. } = self;
         let mut body = String::new();
@@ -184,7 +185,7 @@ impl Actions {
     }
 }
 
-/// The printed lines. TLC breaks a tuple that is longer than a line, with a blank after its bracket.
+/// The printed lines. TLC breaks a tuple that is longer than a line, and then puts a blank after its bracket.
 fn join_broken_tuples(printed: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut open = false;

@@ -1,4 +1,4 @@
-//! TLC as an [`Explorer`]: its command line, and what stands between its output and a verdict.
+//! TLC as an [`Explorer`]: its command line, and the steps from its output to a verdict.
 
 use crate::process::Status;
 use crate::tla::{Checker, Diagnostic, Stage, Trace, Verdict};
@@ -9,19 +9,23 @@ use super::plan::{RunPlan, SearchOrder};
 use super::run::{self, Tool, ToolJob};
 use super::{BoxFuture, CheckRequest, Progress, SpecText, ToolContext, ToolError, step_names, tlc_output};
 
-/// TLC, with what the one at hand can do.
 pub(crate) struct Tlc<'a> {
     tools: &'a JavaToolchain,
     features: &'a Features,
 }
 
 impl<'a> Tlc<'a> {
-    /// Asks TLC what it can do, the first time.
+    /// Asks TLC for its features, the first time.
     pub(crate) async fn new(tools: &'a JavaToolchain, cx: &ToolContext<'_>) -> Result<Self, ToolError> {
         Ok(Self { tools, features: tools.features(cx).await? })
     }
 
-    async fn execute(&self, spec: &SpecText, plan: &RunPlan, cx: &ToolContext<'_>) -> Result<(Run, String), ToolError> {
+    async fn run_plan(
+        &self,
+        spec: &SpecText,
+        plan: &RunPlan,
+        cx: &ToolContext<'_>,
+    ) -> Result<(Run, String), ToolError> {
         let main = plan.wrapper.as_ref().map_or(&spec.name, |(name, _)| name);
         let mut files = module_files(spec);
         if let Some((name, text)) = &plan.wrapper {
@@ -37,7 +41,7 @@ impl<'a> Tlc<'a> {
             read_back: None,
         };
         let mut on_line = |line: &str| {
-            if let Some((_, generated, distinct, queue)) = tlc_output::progress(line) {
+            if let Some((_, generated, distinct, queue)) = tlc_output::parse_progress(line) {
                 (cx.progress)(Progress { run: plan.label.clone(), generated, distinct, queue });
             }
         };
@@ -52,7 +56,7 @@ impl<'a> Tlc<'a> {
             parsed.finding = Some(Finding::Undecided("the JVM ran out of memory".to_owned()));
         }
         if names_symmetry(&plan.cfg) && tlc_output::stopped_at_symmetry(&stdout, &parsed) {
-            parsed.finding = Some(tlc_output::bad_symmetry());
+            parsed.finding = Some(tlc_output::symmetry_finding());
         }
         let broke = |words: Option<&str>| match words {
             Some(words) => ToolError::Broke { tool: Tool::Tlc.name().to_owned(), what: words.to_owned() },
@@ -76,7 +80,7 @@ impl<'a> Tlc<'a> {
     }
 
     fn arguments(&self, plan: &RunPlan, main: &str, cx: &ToolContext<'_>) -> Vec<String> {
-        // 2.15 knows no `auto`.
+        // 2.15 does not know `-workers auto`.
         let workers = plan.order.workers(cx.limits).to_string();
         let cfg = format!("{main}.cfg");
         let mut args: Vec<String> = ["-tool", "-workers", &workers, "-fp", "0"].map(str::to_owned).into();
@@ -87,7 +91,7 @@ impl<'a> Tlc<'a> {
             args.extend(["-dfid".to_owned(), depth.to_string()]);
         }
         if !plan.deadlock {
-            // The flag's name misleads: it turns the check off.
+            // The flag's name misleads: it turns the deadlock check off.
             args.push("-deadlock".to_owned());
         }
         if self.features.can_suppress_trace_module {
@@ -108,7 +112,7 @@ impl Explorer for Tlc<'_> {
         self.features.version.clone()
     }
 
-    /// Keywords that TLC 2.15 takes for something else, and then blames the wrong line.
+    /// Keywords that TLC 2.15 misreads, and then blames the wrong line for.
     fn unknown_keywords(&self, request: &CheckRequest) -> Vec<Diagnostic> {
         if self.features.is_newer_than_2_15 {
             return Vec::new();
@@ -131,10 +135,10 @@ impl Explorer for Tlc<'_> {
         plan: &'a RunPlan,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<(Run, String), ToolError>> {
-        Box::pin(self.execute(spec, plan, cx))
+        Box::pin(self.run_plan(spec, plan, cx))
     }
 
-    /// Where it deepens level by level, which a failed assertion needs, it names no actions.
+    /// With iterative deepening, which a failed assertion needs, TLC does not name actions.
     fn name_steps<'a>(
         &'a self,
         request: &'a CheckRequest,
@@ -145,7 +149,7 @@ impl Explorer for Tlc<'_> {
     }
 }
 
-/// TLC counts lines of the configuration that it was given, which is not the caller's: the line itself is quoted.
+/// TLC counts lines of the generated configuration, not of the caller's, so the line itself is quoted.
 fn quote_configuration_line(verdict: &mut Verdict, cfg: &str) {
     let Verdict::Invalid { diagnostics, .. } = verdict else { return };
     for diagnostic in diagnostics.iter_mut().filter(|d| d.stage == Stage::Config) {
@@ -153,14 +157,13 @@ fn quote_configuration_line(verdict: &mut Verdict, cfg: &str) {
             && let digits = rest.bytes().take_while(u8::is_ascii_digit).count()
             && let Ok(number) = rest[..digits].parse::<usize>()
         {
-            // At its end TLC counts one line more than there is.
+            // At the end of the file TLC reports one line more than there is.
             let line = cfg.lines().take(number.max(1)).last().unwrap_or("");
             diagnostic.message = format!("{before}the configuration near `{line}`{}", &rest[digits..]);
         }
     }
 }
 
-/// Whether a configuration names a symmetry set.
 fn names_symmetry(cfg: &str) -> bool {
     cfg.split_whitespace().any(|word| word == "SYMMETRY")
 }

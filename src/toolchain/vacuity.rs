@@ -1,16 +1,16 @@
-//! Asks the checker what a check that holds is worth: see [`crate::tla::Question`]. A question that is not decided counts against the
-//! check, and the reason is given.
+//! Checks that a passing check is not vacuous: see [`crate::tla::Question`]. An undecided question counts against the
+//! check, with the reason.
 
 use crate::tla::{Bounds, Module, Reached, Subject, deadlock_questions, premise_questions};
 
-use super::session::{Session, reached};
+use super::session::{Session, reached_verdict};
 use super::{ToolError, plan};
 
-/// Adds what the questions about this check show to its bounds. All runs together take no longer than one.
+/// Adds the answers to the bounds of the check. All runs together get the time of one run.
 pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds) -> Result<(), ToolError> {
     let Ok(module) = Module::parse(&session.request.spec.text) else { return Ok(()) };
     let steps = deadlock_questions(&module, &session.request.cfg).unwrap_or_else(|why| {
-        bounds.always_enabled.push(format!("it is not known which steps there are: {why}"));
+        bounds.always_enabled.push(format!("the steps of the specification are unknown: {why}"));
         Vec::new()
     });
     let mut left = session.cx.limits.check;
@@ -29,7 +29,7 @@ pub(super) async fn check_vacuity(session: &mut Session<'_>, bounds: &mut Bounds
                         &question.definitions,
                         predicate,
                     );
-                    session.run_in_time_left(&plan, &mut left).await?.map_or_else(Reached::Unknown, reached)
+                    session.run_in_time_left(&plan, &mut left).await?.map_or_else(Reached::Unknown, reached_verdict)
                 };
                 number += 1;
                 if !matches!(state, Reached::Yes { .. }) {
