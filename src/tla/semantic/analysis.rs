@@ -1,4 +1,4 @@
-//! The analysis of one module with everything that it extends and instantiates.
+//! The analysis of one module together with everything that it extends and instantiates.
 
 use std::collections::HashMap;
 
@@ -10,25 +10,22 @@ use super::resolver::resolve;
 use super::standard;
 use super::tree::{Expr, Form, Module, Name, Proof, StepBody, Unit};
 
-/// What the checks found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
-    /// Why the module is no TLA+; empty where nothing was found wrong.
+    /// Why the module is not TLA+.
     pub errors: Vec<Diagnostic>,
-    /// Where the module uses what these checks do not know. Unless there are errors as well, nothing is decided: the
-    /// module is neither accepted nor rejected.
+    /// Constructs that these checks do not support. Without errors, the module is then neither accepted nor rejected.
     pub not_analysed: Vec<Diagnostic>,
-    /// What is allowed and looks wrong.
+    /// Legal constructs that are probably mistakes.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Analysis {
-    /// Nothing is wrong and everything was looked at.
+    /// Whether there are no errors and everything was analysed.
     pub fn is_accepted(&self) -> bool {
         self.errors.is_empty() && self.not_analysed.is_empty()
     }
 
-    /// Something is wrong.
     pub fn is_rejected(&self) -> bool {
         !self.errors.is_empty()
     }
@@ -41,25 +38,25 @@ pub(super) struct Loaded {
     pub(super) standard: bool,
 }
 
-/// A module with everything that it extends and instantiates, and what their names mean.
+/// A module with everything that it extends and instantiates, and all names resolved.
 pub(super) struct Resolved {
     /// By file number.
     pub(super) modules: Vec<Loaded>,
     pub(super) graph: Graph,
-    /// The module itself.
+    /// The analysed module.
     pub(super) root: ModuleId,
 }
 
 struct Loader<'a> {
     local_modules: &'a [(String, String)],
-    /// In the order in which they can be resolved.
+    /// In an order in which they can be resolved: each module after those that it needs.
     modules: Vec<Loaded>,
     open: Vec<String>,
     errors: Vec<(Diagnostic, Severity)>,
 }
 
-/// Checks the module `name` with this text. `local_modules` are other modules by name, which it may extend or instantiate;
-/// standard modules need not be among them. Errors in those are told with their module's name.
+/// Checks the module `name` with this text. It may extend or instantiate `local_modules`, given by name and text, and
+/// the standard modules. Errors in other modules are reported with the module's name.
 pub fn analyze(name: &str, text: &str, local_modules: &[(String, String)]) -> Analysis {
     let mut loader = Loader { local_modules, modules: Vec::new(), open: Vec::new(), errors: Vec::new() };
     loader.load(name, text, false);
@@ -78,10 +75,9 @@ pub fn analyze(name: &str, text: &str, local_modules: &[(String, String)]) -> An
     analysis
 }
 
-/// Resolves every name of the module `name` with this text; `local_modules` as in [`analyze`].
+/// Resolves every name of the module `name`; arguments as in [`analyze`].
 ///
-/// # Errors
-/// The first reason why the module is rejected, or is not analysed.
+/// # Errors The first reason why the module is rejected or not analysed.
 pub(super) fn resolved(name: &str, text: &str, local_modules: &[(String, String)]) -> Result<Resolved, String> {
     let mut loader = Loader { local_modules, modules: Vec::new(), open: Vec::new(), errors: Vec::new() };
     loader.load(name, text, false);
@@ -95,7 +91,7 @@ pub(super) fn resolved(name: &str, text: &str, local_modules: &[(String, String)
     }
 }
 
-/// The names and levels of all modules; the module analysed last is the root.
+/// Resolves the names of all modules and checks their levels; the last module is the root.
 fn resolve_all(modules: Vec<Loaded>) -> Resolved {
     let mut graph = Graph::default();
     let mut known: HashMap<String, ModuleId> = HashMap::new();
@@ -132,7 +128,7 @@ fn diagnostic(module: &Loaded, root: &str, offset: usize, message: &str) -> Diag
     located(&module.text, (module.name != root).then_some(module.name.as_str()), offset, message)
 }
 
-/// The line and column of a byte, and whose text it is where that is not the one asked about.
+/// A diagnostic at this byte of the text; `module_name` if it is not that of the analysed module.
 fn located(text: &str, module_name: Option<&str>, offset: usize, message: &str) -> Diagnostic {
     let before = text.get(..offset).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -196,7 +192,7 @@ impl Loader<'_> {
         self.modules.push(Loaded { name: name.to_owned(), text: text.to_owned(), tree, standard });
     }
 
-    /// Whether a module that stands inside one of the extended modules has this name.
+    /// Whether one of the extended modules contains an inner module of this name.
     fn is_inner(&self, tree: &Module, name: &str) -> bool {
         let extended = |module: &Loaded| tree.extends.iter().any(|extended| extended.text == module.name);
         self.modules.iter().filter(|module| extended(module)).any(|module| {
@@ -206,7 +202,7 @@ impl Loader<'_> {
     }
 }
 
-/// The modules that a module names and does not contain, in the order of the text.
+/// The modules that a module needs and does not contain, in the order of the text.
 fn modules_needed(module: &Module, inner: &mut Vec<String>, needed: &mut Vec<Name>) {
     let open = inner.len();
     for extended in &module.extends {
@@ -265,7 +261,7 @@ fn modules_of_proof(proof: &Proof, inner: &mut Vec<String>, needed: &mut Vec<Nam
     }
 }
 
-/// Instances within LET. The reference looks for their modules in files alone, not among those around the LET.
+/// Instances inside LET. SANY searches their modules only in files, not among those around the LET.
 fn modules_of_expression(expression: &Expr, needed: &mut Vec<Name>) {
     if let Form::Let(units, _) = &expression.form {
         for unit in units {

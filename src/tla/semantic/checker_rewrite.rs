@@ -1,5 +1,5 @@
-//! Modules as `tla-mc` has to be given them so that it reads and computes what TLA+ says: parentheses where its operators
-//! bind otherwise, ASCII spellings, and arithmetic that stops where TLC stops. What cannot be written so is refused.
+//! Rewrites modules so that `tla-mc` reads and computes what TLA+ says: parentheses if its operators bind differently,
+//! ASCII spellings, and arithmetic that stops where TLC stops. What cannot be rewritten is refused.
 
 use std::fmt::Write as _;
 
@@ -13,20 +13,21 @@ use super::parser::{Fault, parse};
 use super::token::{Kind, Token, tokens};
 use super::tree::{Bound, Expr, Form, Instance, Module, SegmentKind, Statement, Unit, for_each_part};
 
-/// A number that TLC does not have.
+/// TLC has 32-bit integers.
 const TLC_INT_LIMIT: u64 = 1 << 31;
-/// Where no number is as large as this, sums of a few stay within 32 bits.
+/// If all literals are smaller than this, a sum of a few stays within 32 bits, so `+` and `-` need no guard.
 const LARGE_NUMBER: u64 = 1 << 20;
 
-/// What a module's own operators for arithmetic say where TLC has no value, and where it has no number.
+/// Prefix of the text that generated arithmetic stops with if TLC has no value.
 pub const UNDEFINED_PREFIX: &str = "tlaforge undefined: ";
-/// The numbers of TLC end here.
+/// Prefix of the text that generated arithmetic stops with beyond TLC's integers.
 pub const LIMIT_PREFIX: &str = "tlaforge limit: ";
-/// Begins the text that a violated assumption stops with; its place follows.
+/// Prefix of the text that a violated assumption stops with; its position follows.
 pub const ASSUMPTION_PREFIX: &str = "tlaforge assumption: ";
 
-/// These modules, given by name and text, as the checker has to read them, in the same order; the first is the root of
-/// the specification. `cfg` is the text of the configuration. An error says what cannot be written so that it means the same there; nothing is wrong with it.
+/// Rewrites modules, given by name and text, for the checker; the first one is the root of the specification, and the
+/// order is kept. `cfg` is the text of the configuration. An error names a construct that cannot be rewritten with the
+/// same meaning; the module itself is correct.
 pub fn rewrite_for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<CheckerText>, Diagnostic> {
     let mut read = Vec::new();
     for (name, text) in modules {
@@ -78,7 +79,7 @@ pub fn rewrite_for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<Ch
     if let Some(left_out) = specification(cfg).and_then(|name| ignored_conjuncts(&name, &own)) {
         return Err(Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message: left_out });
     }
-    // The checker would enforce the assumptions of instances as well, so the root states those that TLC enforces.
+    // The checker would also enforce the assumptions of instances, so the root states those that TLC enforces.
     let stated: String = extension_closure(root, &own)
         .into_iter()
         .filter_map(|module| read.iter().find(|(name, ..)| *name == module.name.text))
@@ -121,13 +122,13 @@ fn specification(cfg: &str) -> Option<String> {
     Cfg::parse(cfg).ok()?.specification
 }
 
-/// What our own operators in a module begin with.
+/// The prefix of generated operators in a module.
 fn own_prefix(prefix: &str, module: &str) -> String {
     format!("{prefix}_{module}_")
 }
 
-/// `ASSUME` for each assumption that a module makes, by the name under which it is a definition. A violated one stops
-/// with its place in TLC's words. TLC takes an `AXIOM` for granted.
+/// An `ASSUME` for each assumption of a module, by its name or generated name. A violated one stops with its position
+/// in TLC's words. TLC does not check an `AXIOM`.
 fn state_assumptions(name: &str, text: &str, tokens: &[Token], tree: &Module, prefix: &str) -> String {
     let assumptions = tree.units.iter().filter_map(|unit| match unit {
         Unit::Assumption(named, formula, offset) => Some((named, formula, *offset)),
@@ -156,7 +157,7 @@ fn assumption_name(prefix: &str, index: usize) -> String {
     format!("{prefix}Assumption{index}")
 }
 
-/// `line 4, col 8 to line 4, col 12`.
+/// A position in TLC's words: `line 4, col 8 to line 4, col 12`.
 fn place_of(expression: &Expr, text: &str, tokens: &[Token]) -> String {
     let line = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
     let start = expression.start();
@@ -176,7 +177,7 @@ pub(super) fn embedded_diagnostic(text: &str, module: &str, offset: usize, messa
     Diagnostic { stage: Stage::Embedded, line, column, message }
 }
 
-/// The value of a number in any notation; of one with a decimal point each half.
+/// The value of a number in any notation. A number with a decimal point is two tokens.
 fn number(spelling: &str) -> Option<u64> {
     let radix = match spelling.as_bytes() {
         [b'\\', b'b' | b'B', ..] => 2,
@@ -187,7 +188,7 @@ fn number(spelling: &str) -> Option<u64> {
     u64::from_str_radix(spelling.get(2..)?, radix).ok()
 }
 
-/// Whether a module gives this operator a meaning of its own.
+/// Whether a module redefines this operator.
 fn defines(module: &Module, name: &str) -> bool {
     module.units.iter().any(|unit| match unit {
         Unit::Operator(definition) => definition.name.text == name,
@@ -197,7 +198,7 @@ fn defines(module: &Module, name: &str) -> bool {
     })
 }
 
-/// What has no power beyond 32 bits, at most.
+/// The largest base whose power fits into 32 bits.
 fn largest_base(exponent: u32) -> u64 {
     (1..TLC_INT_LIMIT)
         .take_while(|base| base.checked_pow(exponent).is_some_and(|power| power < TLC_INT_LIMIT))
@@ -205,7 +206,7 @@ fn largest_base(exponent: u32) -> u64 {
         .unwrap_or(1)
 }
 
-/// Arithmetic that stops where TLC stops.
+/// Definitions of arithmetic that stops where TLC stops.
 fn operators(prefix: &str) -> String {
     let bases: Vec<String> = (2..=31).map(|exponent| largest_base(exponent).to_string()).collect();
     let bases = bases.join(", ");
@@ -241,18 +242,18 @@ struct Writer<'a> {
     tokens: &'a [Token],
     module: &'a Module,
     bodies: &'a [&'a Module],
-    /// What our own operators in this module begin with.
+    /// The prefix of generated operators in this module.
     prefix: &'a str,
     guarded: &'a [&'static str],
     used: bool,
-    /// How many assumptions were met.
+    /// Assumptions seen so far.
     assumptions: usize,
     changes: Changes,
     refused: Option<(usize, String)>,
 }
 
 impl<'a> Writer<'a> {
-    /// Tokens that the checker spells otherwise, or only one way.
+    /// Replaces tokens that the checker spells differently, or only in one way.
     fn spellings(&mut self) {
         for token in self.tokens {
             let own = self.text.get(token.start..token.end).unwrap_or("");
@@ -315,7 +316,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An expression that stands alone: between brackets, behind `==`, …
+    /// An expression that is not an operand: between brackets, after `==`, …
     fn expression(&mut self, expression: &Expr) {
         if is_operation(expression) {
             let all = differs(expression);
@@ -330,7 +331,8 @@ impl<'a> Writer<'a> {
                     self.refused.get_or_insert((expression.offset, what));
                 }
             }
-            // It leaves the label out, and then what is labelled stands among the operators around it.
+            // The checker drops the label, and the labelled expression would become an operand of the operators around
+            // it.
             Form::Label(_, _, body) if is_operation(body) => {
                 self.changes.before(body.start(), "(");
                 self.changes.behind(body.end, ")");
@@ -353,7 +355,7 @@ impl<'a> Writer<'a> {
         self.guarded.contains(&operator.name)
     }
 
-    /// Operators with their operands; `all` of which are to stand in parentheses.
+    /// An operator with its operands; `all` puts every operation below it into parentheses.
     fn operation(&mut self, expression: &Expr, all: bool) {
         let (operands, operator): (&[Expr], Option<&'static Operator>) = match &expression.form {
             Form::Apply(operator, operands) => (operands, Some(operator)),
@@ -401,7 +403,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether this may stop in TLC, or come to something else there.
+    /// Whether TLC may stop here, or compute something else than the checker.
     fn guarded_here(&self, operator: &Operator, operands: &[Expr]) -> bool {
         let literal = |operand: &Expr| match operand.form {
             Form::Literal => self.text.get(operand.offset..operand.end).and_then(number),
@@ -417,7 +419,7 @@ impl<'a> Writer<'a> {
             }
     }
 
-    /// `(A \X B) \X C` is a set of pairs; the checker makes triples of it.
+    /// `(A \X B) \X C` is a set of pairs, but the checker makes triples. The IF prevents it from joining the products.
     fn product_within(&mut self, first: &Expr) {
         let Form::Parenthesis(inner) = &first.form else { return };
         let mut inner = inner;
@@ -430,7 +432,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `D!2` is the second item of the list that D is. Of what is written otherwise the checker counts other parts.
+    /// Whether `D!2` selects an item of a list in `D`. The checker counts the parts of other expressions differently.
     fn selects_an_item(&self, names: &[&str]) -> bool {
         if names.ends_with(&[":"]) {
             return true;
@@ -438,7 +440,7 @@ impl<'a> Writer<'a> {
         let Some(first) = names.iter().position(|name| name.bytes().all(|b| b.is_ascii_digit())) else { return false };
         let Some(name) = first.checked_sub(1).and_then(|before| names.get(before)) else { return false };
         let counted = |body: &Form| item(body, &names[first..]).is_some();
-        // Without an instance before it, it is this module's own or one of those that it extends.
+        // Without an instance in front, the name is defined in this module or in one that it extends.
         if first == 1
             && let Some(own) = self.in_scope(self.module, name, self.bodies.len())
         {
@@ -457,7 +459,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The item that these numbers lead to, one in the other.
+/// The item that nested item numbers lead to.
 fn item<'a>(form: &'a Form, numbers: &[&str]) -> Option<&'a Form> {
     let [number, rest @ ..] = numbers else { return Some(form) };
     let items = match form {
@@ -470,7 +472,7 @@ fn item<'a>(form: &'a Form, numbers: &[&str]) -> Option<&'a Form> {
     item(&items.get(number.parse::<usize>().ok()?.checked_sub(1)?)?.form, rest)
 }
 
-/// Whether the checker takes this for part of the chain that it begins.
+/// Whether the checker joins this operand with the chain around it.
 fn joins(operand: &Expr, operator: &Operator) -> bool {
     match &operand.form {
         Form::Parenthesis(inner) => joins(inner, operator),

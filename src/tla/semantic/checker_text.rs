@@ -1,16 +1,15 @@
-//! The text of a module with changes that leave every other token in its column, for columns mean something in bulleted
-//! lists. Where there is no room in a line the rest of it goes to a line of its own.
+//! The text of a module with changes that keep every other token in its column, because columns matter in bulleted
+//! lists. If a line has no room, its rest goes to a new line.
 
 use super::token::{Kind, Token};
 
-/// What is to be written otherwise.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Before the token that begins here: outer ones first.
+    /// Insertions before the token that begins here, outer ones first.
     before: Vec<(usize, String)>,
-    /// Behind the token that ends here: inner ones first.
+    /// Insertions after the token that ends here, inner ones first.
     behind: Vec<(usize, String)>,
-    /// Instead of the token that begins here.
+    /// Replacements of the token that begins here.
     instead: Vec<(usize, String)>,
 }
 
@@ -38,12 +37,11 @@ impl Changes {
     }
 }
 
-/// A text and the line of the original that each of its lines is of.
+/// A rewritten text with the original line of each of its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckerText {
-    /// The whole file.
     pub text: String,
-    /// For each line, counted from 0, the line of the original, counted from 1.
+    /// For each line, counted from 0, the original line, counted from 1.
     pub lines: Vec<usize>,
 }
 
@@ -53,7 +51,7 @@ impl CheckerText {
         Self { text: text.to_owned(), lines }
     }
 
-    /// The text with these changes, and `more` before the end of the module.
+    /// The text with these changes, and with `more` before the end of the module.
     pub(super) fn written(text: &str, tokens: &[Token], mut changes: Changes, more: &str) -> Self {
         changes.sort();
         let mut page = Page { out: String::new(), column: 1, lines: vec![1], original: 1 };
@@ -62,7 +60,7 @@ impl CheckerText {
             (before.into_iter().peekable(), behind.into_iter().peekable(), instead.into_iter().peekable());
         let mut offset = 0;
         for (index, token) in tokens.iter().enumerate() {
-            // What stands before the module is no TLA+.
+            // Text before the module is not TLA+.
             page.gap(text.get(offset..token.start).unwrap_or(""), index > 0);
             let mut opening = String::new();
             while let Some((_, open)) = before.next_if(|(place, _)| *place <= token.start) {
@@ -88,7 +86,7 @@ impl CheckerText {
 
 struct Page {
     out: String,
-    /// The column behind what is written, as that parser counts: bytes, with tab stops every eight.
+    /// The next column, as the checker counts: bytes, with tab stops every eight.
     column: usize,
     lines: Vec<usize>,
     original: usize,
@@ -109,7 +107,7 @@ impl Page {
         self.out.push_str(text);
     }
 
-    /// White space and comments; of a comment only what takes no more room than it seems to.
+    /// Copies white space and comments. Non-ASCII characters of a comment become `?`, because the checker counts bytes.
     fn gap(&mut self, text: &str, inside: bool) {
         for char in text.chars() {
             if char == '\n' {
@@ -129,13 +127,14 @@ impl Page {
         self.write(&" ".repeat(column - 1));
     }
 
-    /// Goes to this column, where `next` will stand, with this text somewhere before it.
+    /// Moves to this column, where `next` follows, with `opening` somewhere before it.
     fn place(&mut self, column: usize, opening: &str, next: &str) {
         let line = self.out.rfind('\n').map_or(0, |newline| newline + 1);
         if opening.is_empty() && self.column == column {
             return;
         }
-        // Spaces that may go: those behind the last token or comment of this line, but one that keeps words apart.
+        // Spaces that can be removed: those after the last token or comment of this line, except one that separates
+        // words.
         let kept = self.out.trim_end_matches(' ');
         let blank = self.out.len() - kept.len();
         let word = |char: char| char.is_ascii_alphanumeric() || char == '_';
@@ -147,7 +146,7 @@ impl Page {
             self.column -= wanted;
             return self.write(opening);
         }
-        // It may stand no further left than the token does.
+        // The opening may not be further left than the token, or it would leave a bulleted list.
         if !opening.is_empty() {
             if self.out[line..].trim_matches(' ').is_empty() && self.column == column {
                 self.write(opening);

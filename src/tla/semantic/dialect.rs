@@ -1,6 +1,6 @@
-//! How `tla-mc` 0.2.2 reads operators, where that differs from the language: one binding power each instead of a range, and
-//! `\X` that joins a product in parentheses. What it has no entry for it refuses. Source: its `parser.rs`, which
-//! `tests/dialect.rs` asks for each pair of operators.
+//! How `tla-mc` 0.2.2 parses operators, where that differs from TLA+: each has one binding power instead of a range,
+//! and `\X` joins a product in parentheses. It refuses operators that it does not know. Source: its `parser.rs`, which
+//! `tests/dialect.rs` compares for each pair of operators.
 
 use super::operator::{Fixity, Operator};
 use super::tree::{Expr, Form};
@@ -28,7 +28,7 @@ fn infix(operator: &Operator) -> Option<(u8, bool)> {
     })
 }
 
-/// The least binding power of what a prefix operator takes.
+/// The minimum binding power of a prefix operator's operand.
 fn prefix(operator: &Operator) -> Option<u8> {
     Some(match operator.name {
         "~" | "[]" | "<>" | "ENABLED" => 4,
@@ -40,12 +40,12 @@ fn prefix(operator: &Operator) -> Option<u8> {
     })
 }
 
-/// Whether it has an entry for this infix or prefix operator.
+/// Whether the checker knows this infix or prefix operator.
 pub(super) fn reads(operator: &Operator) -> bool {
     if operator.is_prefix() { prefix(operator).is_some() } else { infix(operator).is_some() }
 }
 
-/// Prefix, infix or product: what parentheses may be missing around.
+/// Prefix, infix or product: an expression that may need parentheses.
 pub(super) fn is_operation(expression: &Expr) -> bool {
     match &expression.form {
         Form::Apply(operator, _) => !operator.is_postfix(),
@@ -54,7 +54,7 @@ pub(super) fn is_operation(expression: &Expr) -> bool {
     }
 }
 
-/// Whether that parser reads the operators of this expression, as it is written, as another tree, or not at all.
+/// Whether the checker would parse the operators of this expression into another tree, or fail to.
 pub(super) fn differs(expression: &Expr) -> bool {
     let mut items = Vec::new();
     let ours = shape(expression, &mut items);
@@ -66,11 +66,11 @@ pub(super) fn differs(expression: &Expr) -> bool {
 enum Item {
     Prefix(&'static Operator),
     Infix(&'static Operator),
-    /// Everything else, by where it stands.
+    /// Anything else, by its offset.
     Operand(usize),
 }
 
-/// What an expression is made of. A chain to the left is one node.
+/// The tree of an expression's operators. A chain to the left is one node.
 #[derive(Debug, PartialEq)]
 enum Shape {
     Operand(usize),
@@ -88,7 +88,7 @@ fn joined(operator: &'static Operator, left: Shape, right: Shape) -> Shape {
     }
 }
 
-/// Our own tree, and what it is written as.
+/// Our tree of the expression; `items` gets what is written.
 fn shape(expression: &Expr, items: &mut Vec<Item>) -> Shape {
     match &expression.form {
         Form::Apply(operator, operands) if operator.is_prefix() && operands.len() == 1 => {

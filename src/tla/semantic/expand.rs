@@ -11,21 +11,20 @@ use super::standard::exported_names;
 use super::term::{Term, apply, junction, square, truth};
 use super::tree::{Bound, Component, Expr, Form, Module, Quantifier, Segment, Subscripted, Unit};
 
-/// Beyond this many parts, what is left stays opaque.
+/// Maximum number of parts of a term; the rest stays opaque.
 const BUDGET: usize = 40_000;
-/// Beyond this many expressions and operators within each other.
+/// Maximum nesting of expressions and expanded operators.
 const DEPTH: usize = 300;
 
-/// The definitions and declarations of one module.
 pub(super) struct Definitions<'a> {
     text: &'a str,
     operators: HashMap<&'a str, Operator<'a>>,
     constants: BTreeSet<&'a str>,
     variables: BTreeSet<&'a str>,
-    /// Operators that the configuration puts in the place of others.
+    /// Operators that the configuration substitutes by others.
     replaced: HashMap<&'a str, &'a str>,
     standard: BTreeSet<String>,
-    /// How many parts exceeded the limits.
+    /// Number of parts that exceeded the limits so far.
     beyond: Cell<usize>,
 }
 
@@ -33,7 +32,7 @@ pub(super) struct Definitions<'a> {
 pub(super) struct Operator<'a> {
     parameters: Rc<[&'a str]>,
     body: &'a Expr,
-    /// What is known where it is defined, if that is a LET.
+    /// The names known at the definition, if it is in a LET.
     scope: Scope<'a>,
 }
 
@@ -44,7 +43,7 @@ pub(super) enum Meaning<'a> {
     Unknown,
 }
 
-/// Names known besides those of the module, the innermost first.
+/// Names besides those of the module, the innermost first.
 pub(super) type Scope<'a> = Option<Rc<ScopeEntry<'a>>>;
 
 pub(super) struct ScopeEntry<'a> {
@@ -53,7 +52,7 @@ pub(super) struct ScopeEntry<'a> {
     outer: Scope<'a>,
 }
 
-/// One expansion, with what is left of its budget.
+/// An expansion in progress, with its remaining budget.
 pub(super) struct Expansion<'d, 'a> {
     definitions: &'d Definitions<'a>,
     left: usize,
@@ -113,7 +112,7 @@ impl<'a> Definitions<'a> {
 fn operator<'a>(unit: &'a Unit, scope: &Scope<'a>) -> Option<(&'a str, Operator<'a>)> {
     let Unit::Operator(definition) = unit else { return None };
     let parameters = definition.parameters.iter();
-    // What is given for a parameter with operands of its own is an operator, which is not followed.
+    // The argument for a parameter with operands is an operator, which is not expanded.
     if parameters.clone().any(|parameter| parameter.arity > 0) {
         return None;
     }
@@ -131,7 +130,7 @@ impl<'a> Expansion<'_, 'a> {
         expressions.iter().map(|expression| self.term(expression, scope)).collect()
     }
 
-    /// A part whose meaning is not known: its place, and the values of all names that it may refer to.
+    /// A part with unknown meaning: its position, and the values of all names that it may use.
     fn opaque(&mut self, expression: &Expr, scope: &Scope<'a>) -> Rc<Term> {
         let mut values = Vec::new();
         let mut known = scope.as_ref();
@@ -145,14 +144,14 @@ impl<'a> Expansion<'_, 'a> {
         Rc::new(Term::Opaque(format!("{} {}", expression.offset, expression.end), values))
     }
 
-    /// What exceeds the limits is equal to nothing else.
+    /// A part that exceeds the limits; it equals nothing else.
     fn beyond(&self) -> Rc<Term> {
         let number = self.definitions.beyond.get() + 1;
         self.definitions.beyond.set(number);
         Rc::new(Term::Opaque(format!("beyond {number}"), Vec::new()))
     }
 
-    /// Each use of a value counts with all its parts, so that a term never grows beyond the budget.
+    /// Each use of a value counts with all its parts, so that a term never exceeds the budget.
     fn charge(&mut self, value: &Term) {
         self.left = value.charged(self.left);
     }
@@ -239,7 +238,7 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// Forms that are compared by their text. They are opaque, so nothing is concluded from the variables in them.
+    /// Forms that are compared by their text. They are opaque, so nothing is concluded from their variables.
     fn leaf(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
         match &expression.form {
             Form::Field(record) => {
@@ -266,7 +265,7 @@ impl<'a> Expansion<'_, 'a> {
         let mut sets = Vec::new();
         for bound in bounds {
             let set = self.term(&bound.set, scope);
-            // `x, y \in S` and `<<x, y>> \in S` are not told apart by their names.
+            // `x, y \in S` and `<<x, y>> \in S` have the same names, so the term must distinguish them.
             let count = Rc::new(Term::Literal(format!("{} {}", bound.names.len(), self.is_tuple(bound))));
             sets.push(Rc::new(Term::Apply("over".to_owned(), vec![set, count])));
             for name in &bound.names {
@@ -287,7 +286,7 @@ impl<'a> Expansion<'_, 'a> {
         let (sets, inner) = self.bounds(bounds, scope);
         let body = self.term(body, &inner);
         self.binders = before;
-        // The number of its first name tells it from a term of another depth that was put here.
+        // The number of the first bound name distinguishes the binder from an equal one at another depth.
         Rc::new(Term::Binder(format!("{kind} {before}"), sets, body))
     }
 
@@ -357,7 +356,6 @@ impl<'a> Expansion<'_, 'a> {
         self.operation(name, operands, expression, scope)
     }
 
-    /// A name or symbol applied to operands.
     fn operation(&mut self, name: &str, operands: Vec<Rc<Term>>, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
         let mut known = scope.as_ref();
         while let Some(one) = known {

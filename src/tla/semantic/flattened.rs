@@ -1,13 +1,13 @@
-//! `tla-mc` flattens a specification: definitions of all modules end up in one table by name, and it enforces the
-//! assumptions of every module. Of a specification it keeps one initial predicate and one next-state relation. This
-//! module finds what that would change.
+//! `tla-mc` flattens a specification: it puts the definitions of all modules into one table by name, enforces the
+//! assumptions of every module, and keeps one initial predicate and one next-state relation. This module finds
+//! specifications whose meaning that would change.
 
 use std::collections::BTreeMap;
 
 use super::tree::{Definition, Expr, Form, Instance, Module, Quantifier, Subscripted, Unit, for_each_part};
 
-/// The root module and the modules that it extends, directly or not, in the order in which TLC looks at their
-/// assumptions: an extended module before the one that extends it. Standard modules are not among them.
+/// The root module and all modules that it extends, directly or not, in the order in which TLC checks their
+/// assumptions: an extended module before the one that extends it. Standard modules are left out.
 pub(super) fn extension_closure<'a>(root: &str, modules: &[&'a Module]) -> Vec<&'a Module> {
     let mut found = Vec::new();
     extend(root, modules, &mut Vec::new(), &mut found);
@@ -26,31 +26,31 @@ fn extend<'a>(name: &str, modules: &[&'a Module], seen: &mut Vec<String>, found:
     found.push(module);
 }
 
-/// A name that has two meanings once the modules are flattened. TLA+ keeps such names apart if one of them is local to a
-/// module or to a `LET`.
+/// A name with two meanings after flattening. TLA+ distinguishes such names if one of them is local to a module or to a
+/// `LET`.
 pub(super) fn ambiguous_name(root: &str, modules: &[&Module]) -> Option<String> {
     let mut names = Names { modules, meanings: BTreeMap::new(), ambiguous: None };
     names.collect(root, &ModulePath { prefix: String::new(), substituted: String::new(), declares: true, depth: 0 });
     names.ambiguous
 }
 
-/// Instances inside instances are followed this far; the static checks let no cycle of them pass.
+/// Maximum nesting of instances; the static checks reject cycles of instances.
 const MAX_NESTING: usize = 16;
 
 /// How a module is reached from the root.
 struct ModulePath {
-    /// What the names of its definitions begin with: `I!`.
+    /// Prefix of the names of its definitions: `I!`.
     prefix: String,
-    /// The instances on the way that substitute something: they change what a definition means.
+    /// The instances on the path that substitute something, and so change the meaning of a definition.
     substituted: String,
-    /// Whether its constants are declared in the flattened module: an instance leaves that to the module around it.
+    /// Whether the flattened module declares its constants: an instance leaves that to the module around it.
     declares: bool,
     depth: usize,
 }
 
 struct Names<'a> {
     modules: &'a [&'a Module],
-    /// For each name of the flattened module, which definition it is.
+    /// For each name of the flattened module, the definition that it means.
     meanings: BTreeMap<String, String>,
     ambiguous: Option<String>,
 }
@@ -133,8 +133,8 @@ fn instances_within(expression: &Expr) -> Vec<(Option<&str>, &Instance)> {
     found
 }
 
-/// Why the checker would leave out a part of this specification: it takes the last conjunct that is no temporal formula
-/// for the whole initial predicate, and the last `[][A]_v` for the whole next-state relation.
+/// The reason if the checker would ignore a part of this specification. It takes the last non-temporal conjunct for the
+/// whole initial predicate, and the last `[][A]_v` for the whole next-state relation.
 pub(super) fn ignored_conjuncts(specification: &str, modules: &[&Module]) -> Option<String> {
     for definition in definitions(specification, modules) {
         let mut parts = Vec::new();
@@ -152,7 +152,7 @@ pub(super) fn ignored_conjuncts(specification: &str, modules: &[&Module]) -> Opt
     None
 }
 
-/// What a conjunct of a specification is.
+/// The kind of a conjunct of a specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Initial,
@@ -160,7 +160,7 @@ enum Part {
     Temporal,
 }
 
-/// Definitions of that name, without parameters. The name of an instance before it is left out.
+/// Definitions of that name without parameters, in any module.
 fn definitions<'a>(name: &str, modules: &[&'a Module]) -> Vec<&'a Definition> {
     let defined = |unit: &'a Unit| match unit {
         Unit::Operator(definition) if definition.name.text == name => Some(definition),

@@ -1,8 +1,9 @@
-//! Levels: constant, state, action, temporal, and what operators demand of the levels of their operands.
+//! Levels (constant, state, action, temporal), and the levels that operators demand of their operands.
 //!
 //! Source: "Specifying Systems", section 17.2 and the appendix on levels of operators with operators as operands. The
-//! level of an expression depends on what its free constants and parameters stand for; so each expression has, beside
-//! its level, the parameters that count for it, and the constraints that whatever replaces them must obey.
+//! level of an expression depends on what replaces its free constants and parameters. So each expression has, besides
+//! its level, the parameters that contribute to it, and constraints on whatever replaces them. SANY keeps the same data
+//! in its `LevelNode` and `OpDefNode`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -12,22 +13,22 @@ use super::graph::{
     ACTION, Application, CONSTANT, Graph, Level, Node, NodeId, Place, Severity, SymbolId, SymbolKind, TEMPORAL,
 };
 
-/// Operator parameter, position of the operand, parameter that occurs in it.
+/// Operator parameter, position of an operand, parameter that occurs in that operand.
 pub(super) type Use = (SymbolId, usize, SymbolId);
 
-/// What is known of an expression's level.
+/// The level of an expression, and how it depends on the expression's free symbols.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LevelInfo {
     pub(super) level: Level,
-    /// Symbols whose level counts.
+    /// Symbols whose level contributes to the level (SANY: `levelParams`).
     pub(super) counting: BTreeSet<SymbolId>,
-    /// Symbols that occur.
+    /// Symbols that occur (SANY: `allParams`).
     pub(super) all: BTreeSet<SymbolId>,
-    /// Symbols that an equal value may not replace.
+    /// Symbols that may not be replaced by an equal value (SANY: `nonLeibnizParams`).
     pub(super) rigid: BTreeSet<SymbolId>,
-    /// The highest level of what replaces a symbol.
+    /// The maximum level of what replaces a symbol (SANY: `levelConstraints`).
     pub(super) limits: BTreeMap<SymbolId, Level>,
-    /// The level that an operator parameter must allow for an operand.
+    /// The level that an operator parameter must allow for an operand (SANY: `argLevelConstraints`).
     pub(super) demands: BTreeMap<(SymbolId, usize), Level>,
     pub(super) uses: BTreeSet<Use>,
 }
@@ -43,7 +44,7 @@ impl LevelInfo {
         *known = level.max(*known);
     }
 
-    /// Takes over everything but the level and what counts for it.
+    /// Takes over everything except the level and the symbols that contribute to it.
     pub(super) fn inherit(&mut self, other: &Self, bound: &[SymbolId]) {
         self.all.extend(other.all.iter().filter(|symbol| !bound.contains(symbol)));
         self.rigid.extend(other.rigid.iter().filter(|symbol| !bound.contains(symbol)));
@@ -62,18 +63,18 @@ impl LevelInfo {
     }
 }
 
-/// What is known of an operator.
+/// The levels of an operator and of its operands.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Signature {
-    /// Without its parameters.
+    /// The level of the body, without the parameters.
     pub(super) info: LevelInfo,
-    /// For each operand; of a form with any number of operands the one of all.
+    /// The maximum level of each operand; with any number of operands, the one for all.
     highest: Vec<Level>,
     counts: Vec<bool>,
     rigid: Vec<bool>,
-    /// For each operand that is an operator, the least level that it must allow for each of its own operands.
+    /// For each operand that is an operator, the minimum level that it must allow for each of its own operands.
     demands: Vec<Vec<Level>>,
-    /// Operand, its operand, and the operand that occurs in that.
+    /// Operator parameter, position of its operand, and the parameter that occurs in that operand.
     occurs: BTreeSet<(usize, usize, usize)>,
     parameters: Vec<SymbolId>,
 }
@@ -99,7 +100,7 @@ impl Signature {
         self.occurs.contains(&(operator, position, operand))
     }
 
-    /// An equal value may replace every operand.
+    /// Whether every operand may be replaced by an equal one.
     pub(super) fn is_flexible(&self) -> bool {
         !self.rigid.iter().any(|rigid| *rigid)
     }
@@ -115,12 +116,12 @@ pub(super) struct Levels<'a> {
     bodies: HashMap<NodeId, Rc<LevelInfo>>,
     pub(super) modules: HashMap<super::graph::ModuleId, Rc<LevelInfo>>,
     pub(super) constant_modules: HashMap<super::graph::ModuleId, bool>,
-    /// Sections of recursive definitions that are known or being looked at, by module and number.
+    /// Sections of recursive definitions that are finished or in progress, by module and number.
     pub(super) sections: HashSet<(super::graph::ModuleId, usize)>,
     depth: usize,
 }
 
-/// Definitions that wait for each other; an expression alone is never so deep.
+/// Maximum nesting of definitions in progress; a single expression is never that deep.
 const MAX_WAITING: usize = 400;
 
 fn with_article(word: &str) -> String {
@@ -153,7 +154,7 @@ impl<'a> Levels<'a> {
         self.graph.report(Severity::Error, place, message);
     }
 
-    /// Whether a symbol is a definition: it has a signature.
+    /// Definitions have a signature.
     pub(super) fn is_definition(&self, symbol: SymbolId) -> bool {
         matches!(self.graph.symbol(symbol).kind, SymbolKind::BuiltIn(_) | SymbolKind::Operator | SymbolKind::Theorem)
     }
@@ -189,7 +190,7 @@ impl<'a> Levels<'a> {
         signature
     }
 
-    /// Before a recursive operator is known: any action may be an operand.
+    /// The signature of a recursive operator while its section is analysed: any action may be an operand.
     pub(super) fn provisional(&mut self, symbol: SymbolId) {
         let parameters = self.graph.symbol(symbol).parameters.clone();
         let signature = Signature {
@@ -247,7 +248,7 @@ impl<'a> Levels<'a> {
         signature
     }
 
-    /// The info of a definition's body, which instances may share.
+    /// The levels of a definition's body, which instances may share.
     pub(super) fn body(&mut self, node: NodeId) -> Rc<LevelInfo> {
         if let Some(known) = self.bodies.get(&node) {
             return Rc::clone(known);
@@ -456,7 +457,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// What operators given as operands demand of the other operands.
+    /// The constraints that operators given as operands put on the other operands.
     fn operators_as_operands(
         &mut self,
         application: &Application,
@@ -498,7 +499,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Uses in the definition of which only the operator, or only what occurs in its operand, is a parameter.
+    /// Uses inside the definition in which only the operator, or only a symbol in its operand, is a parameter.
     fn uses_of_definition(
         &mut self,
         application: &Application,
@@ -531,7 +532,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Formulas that stuttering could make true or false.
+    /// Rejects formulas that are sensitive to stuttering.
     fn check_temporal(
         &mut self,
         application: &Application,

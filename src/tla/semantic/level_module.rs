@@ -8,7 +8,6 @@ use super::graph::{
 };
 use super::level::{LevelInfo, Levels, level_name};
 
-/// Checks the levels of everything in these modules.
 pub(super) fn check(graph: &mut Graph, modules: &[ModuleId]) {
     let mut levels = Levels::new(graph);
     for module in modules {
@@ -28,7 +27,7 @@ impl Levels<'_> {
         }
     }
 
-    /// The symbols that count where this one did.
+    /// The symbols that contribute in place of this one.
     fn counting(&mut self, substitution: &Substitution, symbol: SymbolId) -> Vec<SymbolId> {
         match value(substitution, symbol) {
             Some(node) => self.body(node).counting.iter().copied().collect(),
@@ -36,7 +35,7 @@ impl Levels<'_> {
         }
     }
 
-    /// A definition's body of another module, as the instance sees it.
+    /// The body of a definition of another module, as the instance sees it.
     pub(super) fn substituted(&mut self, body: NodeId, by: SubstitutionId) -> LevelInfo {
         let substitution = self.graph.substitutions[by as usize].clone();
         let inner = self.body(body);
@@ -127,7 +126,7 @@ impl Levels<'_> {
         constant
     }
 
-    /// Whether what an instance substitutes has the levels that its module demands.
+    /// Checks the levels of what an instance substitutes against the demands of its module.
     pub(super) fn instance(&mut self, instance: usize) {
         let instance = self.graph.instances[instance].clone();
         let substitution = self.graph.substitutions[instance.by as usize].clone();
@@ -194,7 +193,7 @@ impl Levels<'_> {
         self.error(place, message);
     }
 
-    /// Checks everything in a module, and returns what its constants and variables are bound to.
+    /// Checks everything in a module, and returns the constraints on its constants and variables.
     pub(super) fn module(&mut self, module: ModuleId) -> Rc<LevelInfo> {
         if let Some(known) = self.modules.get(&module) {
             return Rc::clone(known);
@@ -266,7 +265,7 @@ impl Levels<'_> {
         info
     }
 
-    /// Looks at the section of recursive definitions that a symbol belongs to, if nobody has.
+    /// Analyses the section of recursive definitions that a symbol belongs to, unless that was done already.
     pub(super) fn opens_section(&mut self, symbol: SymbolId) -> bool {
         let (home, section) = (self.graph.symbol(symbol).home, self.graph.symbol(symbol).section);
         let Some(number) = section else { return false };
@@ -278,7 +277,7 @@ impl Levels<'_> {
         true
     }
 
-    /// Recursive definitions know each other's levels only after one round of supposing.
+    /// Analyses a section in two rounds, because recursive definitions depend on each other's levels.
     fn section(&mut self, section: &[SymbolId]) {
         for id in section {
             if self.graph.symbol(*id).recursive.is_some() {

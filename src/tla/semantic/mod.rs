@@ -1,7 +1,8 @@
-//! Static checks: whether a module is TLA+ at all, so that what SANY rejects is rejected without it.
+//! Static checks: whether a module is TLA+, so that what SANY rejects is rejected without it. Further analyses of
+//! resolved modules build on it.
 //!
-//! A grammar of its own, for the one that the rest of the crate uses for editing accepts more than the language has;
-//! then names, operands, levels. It knows no tool and reads no file: the caller gives the modules that stand beside.
+//! It has a grammar of its own, because the one that the rest of the crate uses for editing accepts more than the
+//! language has. It knows no tool and reads no file: the caller passes the local modules.
 
 mod analysis;
 mod builtin;

@@ -1,4 +1,4 @@
-//! A specification with its configuration applied: definitions are unfolded on demand, on the resolved modules, so that
+//! A specification with its configuration applied. Definitions are unfolded on demand on the resolved modules, so
 //! spelling, aliases, instances and comments make no difference.
 
 use std::cell::Cell;
@@ -15,12 +15,12 @@ use super::builtin::{BUILT_INS, BuiltInForm};
 use super::graph::{Application, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
 use super::tree::{Expr, Form, Module, Statement, Theorem, Unit, for_each_part};
 
-/// A specification is given up after this many unfolded expressions.
+/// Maximum number of unfolded expressions; beyond it the analysis gives up.
 const MAX_STEPS: u32 = 500_000;
-/// A specification is given up below this many nested definitions.
+/// Maximum nesting of definitions; beyond it the analysis gives up.
 const MAX_NESTING: u32 = 300;
 
-/// What parameters, and constants and variables of instances, stand for.
+/// The values of parameters, and of constants and variables of instances.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope(Option<Rc<Values>>);
 
@@ -30,7 +30,7 @@ struct Values {
     outer: Scope,
 }
 
-/// An expression and the scope in which it is read.
+/// An expression and the scope of its names.
 #[derive(Debug, Clone)]
 pub(super) struct Expansion {
     pub(super) node: NodeId,
@@ -59,16 +59,15 @@ pub(super) struct Model {
     pub(super) graph: Graph,
     root: ModuleId,
     modules: Vec<Loaded>,
-    /// What the configuration puts in the place of a name; `None` for a value.
+    /// The operators that the configuration substitutes for names; `None` for a value.
     replaced: HashMap<SymbolId, Option<SymbolId>>,
-    /// Constants that the configuration gives a number.
+    /// Constants to which the configuration assigns a number.
     numbers: HashMap<SymbolId, i64>,
     steps: Cell<u32>,
 }
 
 impl Model {
-    /// # Errors
-    /// Why the modules could not be read.
+    /// # Errors Why the modules could not be resolved.
     pub(super) fn new(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Result<Self, String> {
         let Resolved { graph, root, modules } = resolved(name, text, local_modules)?;
         let mut model =
@@ -99,14 +98,14 @@ impl Model {
         self.graph.module(self.root).scope.symbols.get(name).copied()
     }
 
-    /// The variables of the root module and of those that it extends, with their names in order.
+    /// The variables of the root module and of the modules that it extends, by name.
     pub(super) fn variables(&self) -> BTreeMap<&str, SymbolId> {
         let symbols = &self.graph.module(self.root).scope.symbols;
         let is_variable = |id: &SymbolId| self.graph.symbol(*id).kind == SymbolKind::Variable;
         symbols.iter().filter(|(_, id)| is_variable(id)).map(|(name, id)| (&**name, *id)).collect()
     }
 
-    /// Collects the variables of a variable or of a tuple of such, in their order; `false` for anything else.
+    /// Collects the variables of a variable or of a tuple of variables, in order; returns `false` for anything else.
     pub(super) fn variables_of(
         &self,
         expansion: &Expansion,
@@ -143,7 +142,7 @@ impl Model {
         Ok(Expansion { node, scope: Scope::default() })
     }
 
-    /// Counts a step of the walk.
+    /// Counts a step of the analysis; an error if the limits are exceeded.
     pub(super) fn step(&self, depth: u32) -> Result<(), String> {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > MAX_STEPS || depth > MAX_NESTING {
@@ -152,18 +151,18 @@ impl Model {
         Ok(())
     }
 
-    /// What the configuration puts in the place of an operator: another, or `None` for a value.
+    /// What the configuration substitutes for an operator: another operator, or `None` for a value.
     #[allow(clippy::option_option, reason = "replaced by nothing, by a value, or by an operator")]
     pub(super) fn replacement(&self, symbol: SymbolId) -> Option<Option<SymbolId>> {
         self.replaced.get(&symbol).copied()
     }
 
-    /// The standard module in whose text a place is.
+    /// The standard module that contains a position.
     pub(super) fn standard_module(&self, place: Place) -> Option<&str> {
         self.modules.get(place.file as usize).filter(|module| module.standard).map(|module| module.name.as_str())
     }
 
-    /// The standard module that defines an operator, and its name there.
+    /// The standard module that defines an operator, and the operator's name there.
     pub(super) fn standard(&self, symbol: SymbolId) -> Option<(&str, &str)> {
         let mut body = self.graph.symbol(symbol).body?;
         while let Node::Substituted { body: inner, .. } = self.graph.node(body) {
@@ -199,7 +198,7 @@ impl Model {
         Ok(number(first)?.zip(number(last)?))
     }
 
-    /// The operators that an expression applies itself, and the expressions directly within it.
+    /// The operators that an expression applies directly, and its direct subexpressions.
     pub(super) fn uses(&self, node: NodeId) -> (Vec<SymbolId>, Vec<NodeId>) {
         match self.graph.node(node) {
             Node::Literal => (Vec::new(), Vec::new()),
@@ -217,8 +216,8 @@ impl Model {
         }
     }
 
-    /// One definition, parameter, instance or LET unfolded; `None` for what is applied there is built in, declared, bound
-    /// by a quantifier, or recursive.
+    /// Unfolds one definition, parameter, instance or LET; `None` if the operator there is built in, declared, bound by
+    /// a quantifier, or recursive.
     pub(super) fn unfold_once(&self, expansion: &Expansion) -> Option<Expansion> {
         match self.graph.node(expansion.node) {
             Node::Let { body, .. } => Some(Expansion { node: *body, scope: expansion.scope.clone() }),
@@ -246,7 +245,7 @@ impl Model {
             operator = (*by)?;
         }
         let symbol = self.graph.symbol(operator);
-        // The texts of the standard modules compute nothing.
+        // Our texts of the standard modules have the right levels but compute nothing.
         let defined =
             matches!(symbol.kind, SymbolKind::Operator | SymbolKind::Theorem) && self.standard(operator).is_none();
         if !defined || symbol.recursive.is_some() || symbol.function.is_some() {
@@ -260,7 +259,7 @@ impl Model {
         Some(Expansion { node: symbol.body?, scope: expansion.scope.with(own.collect()) })
     }
 
-    /// Unfolds until a built-in operator, a literal, a constant or a variable is found.
+    /// Unfolds until a built-in operator, a literal, a constant or a variable is reached.
     pub(super) fn unfold(&self, expansion: &Expansion) -> Result<Expansion, String> {
         let (mut found, mut depth) = (expansion.clone(), 0);
         while let Some(next) = self.unfold_once(&found) {
@@ -271,7 +270,6 @@ impl Model {
         Ok(found)
     }
 
-    /// The level of an expression: constant, state, action or temporal.
     pub(super) fn level(&self, expansion: &Expansion) -> Result<Level, String> {
         self.level_below(expansion, &mut Vec::new(), 0)
     }
@@ -308,7 +306,7 @@ impl Model {
                     }
                     SymbolKind::Variable => level = STATE,
                     SymbolKind::New(declared) => level = declared,
-                    // Recursive: its body once.
+                    // The body of a recursive operator is entered once.
                     _ => {
                         let again =
                             open.contains(&application.operator) || self.replaced.contains_key(&application.operator);
@@ -329,7 +327,7 @@ impl Model {
         Ok(level)
     }
 
-    /// The parts of a formula that a boolean operator joins.
+    /// The parts of a formula that a boolean or temporal operator joins.
     pub(super) fn parts(&self, expansion: &Expansion) -> Option<(Connective, Vec<Expansion>)> {
         let Node::Apply(application) = self.graph.node(expansion.node) else { return None };
         let SymbolKind::BuiltIn(row) = self.graph.symbol(application.operator).kind else { return None };
@@ -374,7 +372,7 @@ impl Model {
         };
         let is_row = operator
             .is_none_or(|name| BUILT_INS[..=BuiltInForm::ProofStep as usize].iter().any(|row| *row.name == **name));
-        // Where infix operators meet, several expressions begin at one place.
+        // Several expressions can begin at the same place: the operands of infix operators.
         let is_wanted = |expression: &Expr| match &expression.form {
             Form::Apply(applied, _) => operator.is_some_and(|name| match &**name {
                 "a conjunction" => applied.name == "/\\",
@@ -400,7 +398,7 @@ pub(super) enum Connective {
     All,
     /// `\E`
     Some,
-    /// Another that is not temporal: `~`, `=>`, `<=>`, IF, CASE.
+    /// Another operator that is not temporal: `~`, `=>`, `<=>`, IF, CASE.
     Other,
     /// `[]`
     Always,
@@ -410,7 +408,7 @@ pub(super) enum Connective {
     Fairness,
 }
 
-/// Looks for the largest expression at a place.
+/// Searches the largest expression at an offset.
 struct Search<'a> {
     offset: usize,
     is_wanted: &'a dyn Fn(&Expr) -> bool,
@@ -461,7 +459,7 @@ impl Search<'_> {
                 self.unit(unit);
             }
         }
-        // A list can be long, and each of its items may be looked for.
+        // A list can be long, and each of its items may be searched, so the search for the item is binary.
         if let Form::List(items, _) | Form::Apply(_, items) = &expression.form {
             let offset = self.offset;
             let items = &items[items.partition_point(|item| is_before(item, offset))..];
@@ -472,7 +470,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether an expression ends before a place.
+/// Whether an expression ends before an offset.
 fn is_before(expression: &Expr, offset: usize) -> bool {
     expression.end.max(expression.offset + 1) <= offset
 }

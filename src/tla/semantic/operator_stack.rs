@@ -1,18 +1,18 @@
-//! Operands and operators of one expression, put together by precedence.
+//! Builds the tree of one expression from operands and operators by precedence.
 //!
-//! An operator waits until what stands behind it shows that it binds tighter. Two operators whose ranges overlap, and
-//! that are not one left-associative operator, are a conflict: the reader must say with parentheses what is meant.
+//! An operator stays on the stack until the next one shows which of them binds tighter. Two operators whose ranges
+//! overlap, and that are not one left-associative operator, are a conflict: the author must write parentheses.
 
 use super::operator::{APPLICATION, END, Fixity, Operator, as_prefix};
 use super::parser::{Parsed, syntax_error, too_deep};
 use super::tree::{Expr, Form, MAX_DEPTH};
 
-/// Beyond this a chain of `/\\` or `\\/` is one node with many operands.
+/// Beyond this depth a chain of `/\` or `\/` is one node with many operands.
 const MAX_NESTED_CHAIN: u16 = 64;
 
 enum Item {
     Operand(Expr),
-    /// The operator, where it stands, where it ends, and for an application its arguments.
+    /// The operator, its offset, its end, and for an application its arguments.
     Operator(&'static Operator, usize, usize, Vec<Expr>),
 }
 
@@ -39,7 +39,7 @@ impl OperatorStack {
         self.settle()
     }
 
-    /// `[a, b]` behind an operand.
+    /// `[a, b]` after an operand.
     pub(super) fn application(&mut self, arguments: Vec<Expr>, offset: usize, end: usize) -> Parsed<()> {
         self.items.push(Item::Operator(&APPLICATION, offset, end, arguments));
         self.settle()
@@ -61,7 +61,7 @@ impl OperatorStack {
         }
     }
 
-    /// The last operand, if nothing stands behind it: what `::` may follow.
+    /// Removes the last operand, if nothing follows it: `::` may follow a label.
     pub(super) fn take_operand(&mut self) -> Option<Expr> {
         match self.items.pop() {
             Some(Item::Operand(operand)) => Some(operand),
@@ -73,7 +73,7 @@ impl OperatorStack {
         }
     }
 
-    /// The operator that waits on top.
+    /// The operator on top of the stack.
     pub(super) fn waiting(&self) -> Option<&'static Operator> {
         match self.items.last() {
             Some(Item::Operator(operator, ..)) => Some(operator),
@@ -81,7 +81,7 @@ impl OperatorStack {
         }
     }
 
-    /// The whole expression.
+    /// The finished expression.
     pub(super) fn finish(mut self, offset: usize) -> Parsed<Expr> {
         self.items.push(Item::Operator(&END, offset, offset, Vec::new()));
         self.settle()?;
@@ -99,7 +99,7 @@ impl OperatorStack {
         }
     }
 
-    /// Reduces what the operator on top allows.
+    /// Reduces as far as the operator on top allows.
     fn settle(&mut self) -> Parsed<()> {
         loop {
             let top = self.items.len() - 1;
@@ -167,7 +167,7 @@ impl OperatorStack {
         }
     }
 
-    /// Applies the operator at this index to the operands around it.
+    /// Applies the operator at this index to the operands next to it.
     fn reduce(&mut self, index: usize) -> Parsed<()> {
         let starts = index == 0 || matches!(self.items.get(index - 1), Some(Item::Operator(..)));
         let Item::Operator(operator, offset, end, arguments) = self.items.remove(index) else { return Ok(()) };
@@ -189,7 +189,7 @@ impl OperatorStack {
     }
 }
 
-/// One product of `a \X b \X c`; the function and its arguments; one or two operands of any other operator.
+/// The tree of an operator and its operands. A chain of `\X` is one product.
 fn apply_operator(
     operator: &'static Operator,
     starts: bool,
@@ -219,7 +219,7 @@ fn apply_operator(
     if operator.fixity == Fixity::Product {
         return Expr::new(Form::Product(operands), from);
     }
-    // A long chain of alternatives (labels of an algorithm, say) nests no deeper than a short one.
+    // A long chain of alternatives (the labels of an algorithm, say) must not exceed the nesting limit.
     if matches!(operator.name, "/\\" | "\\/")
         && let [Expr { form: Form::Apply(before, chain), depth, .. }, _] = &mut operands[..]
         && *before == operator
@@ -229,13 +229,13 @@ fn apply_operator(
         let last = operands.pop();
         let depth = depth.max(last.as_ref().map_or(0, |last| last.depth.saturating_add(1)));
         chain.extend(last);
-        // The depth of the chain so far is known: computed anew for each operand, a long chain would take quadratic time.
+        // The chain's depth so far is known. Computing it again for each operand would take quadratic time.
         return Expr { form: Form::Apply(operator, chain), offset: from, end: from, depth };
     }
     Expr::new(Form::Apply(operator, operands), from)
 }
 
-/// An operator directly behind a prefix or infix operator.
+/// Checks an operator directly after a prefix or infix operator.
 fn check_after_operator(below: &Operator, below_at: usize, right: &'static Operator, offset: usize) -> Parsed<()> {
     if right.is_prefix() {
         return Ok(());

@@ -1,12 +1,12 @@
-//! The grammar of what stands in braces, brackets and angles, and of fairness.
+//! The grammar of braces, brackets and angle brackets, and of fairness.
 
 use super::parser::{Parsed, Parser, syntax_error};
 use super::token::{Kind, may_name_a_field};
 use super::tree::{Bound, Component, Expr, Form, Name, Segment, SegmentKind, Subscripted, Update};
 
 impl Parser<'_> {
-    /// Whether bound variables follow the bracket: `x, y \in` or `<<…>> \in`. The reference parser decides it by these
-    /// tokens alone, so that `f[x \in S]` is no application.
+    /// Whether bound variables follow the bracket: `x, y \in` or `<<…>> \in`. SANY decides it by these tokens alone, so
+    /// `f[x \in S]` is not an application.
     fn binds(&self) -> bool {
         let mut index = self.position + 1;
         if !self.token(index).is("<<") {
@@ -81,7 +81,8 @@ impl Parser<'_> {
         Ok(Expr::new(Form::Set(elements), offset))
     }
 
-    /// `[x \in S |-> e]`, `[a |-> 1]`, `[a : S]`, `[S -> T]`, `[f EXCEPT ![a] = b]`, `[A]_v`, and the arguments of `f[a]`
+    /// `[x \in S |-> e]`, `[a |-> 1]`, `[a : S]`, `[S -> T]`, `[f EXCEPT ![a] = b]`, `[A]_v`, and the arguments of
+    /// `f[a]`
     pub(super) fn square(&mut self) -> Parsed<Expr> {
         let binds = self.binds();
         let offset = self.take().start;
@@ -136,7 +137,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The first field may be a reserved word, the others not.
+    /// SANY allows a reserved word for the first field but not for the others.
     fn fields(&mut self, mark: &str) -> Parsed<Vec<(Name, Expr)>> {
         let mut fields = Vec::new();
         loop {
@@ -203,8 +204,8 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands behind `]_`, `>>_`, `WF_`: something in brackets or a name. The arguments of the last name are given
-    /// apart, for in `WF_v(A)` they are the action.
+    /// The subscript after `]_`, `>>_`, `WF_`: a bracketed expression or a name. The arguments of the last name are
+    /// returned separately, because in `WF_v(A)` they are the action.
     fn subscript(&mut self) -> Parsed<(Expr, Option<Vec<Expr>>)> {
         let token = self.peek();
         match token.kind {
@@ -261,7 +262,7 @@ impl Parser<'_> {
     }
 }
 
-/// `x \in S` as the element of a set.
+/// `x \in S` as an element of a set.
 fn membership(names: Vec<Name>, set: Expr, offset: usize) -> Expr {
     let elements = names.into_iter().map(|name| {
         let (offset, end) = (name.offset, name.offset + name.text.len());

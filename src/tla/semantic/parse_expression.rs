@@ -1,7 +1,7 @@
 //! The grammar of expressions.
 //!
-//! A bulleted list holds what stands to the right of its bullets. The reference parser checks that of each operand and
-//! operator before it goes on, and of everything in an item once the item is complete; so does this.
+//! A bulleted list contains what is to the right of its bullets. Like SANY, this checks each operand and operator
+//! before it continues, and all tokens of an item once the item is complete.
 
 use super::operator::Operator;
 use super::operator_stack::OperatorStack;
@@ -15,7 +15,7 @@ impl Parser<'_> {
         if whole.depth > MAX_DEPTH { too_deep(whole.offset) } else { Ok(whole) }
     }
 
-    /// To the right of the innermost list's bullets.
+    /// Whether a token is to the right of the innermost list's bullets.
     pub(super) fn inside(&self, token: &Token) -> bool {
         self.lists.last().is_none_or(|(_, column)| *column < token.column)
     }
@@ -102,7 +102,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What takes everything behind it: quantifiers, IF, CASE, LET, CHOOSE.
+    /// Expressions that extend as far as possible: quantifiers, IF, CASE, LET, CHOOSE.
     fn open_ended(&mut self) -> Parsed<Option<Expr>> {
         let token = self.peek();
         let expression = match token.kind {
@@ -141,7 +141,7 @@ impl Parser<'_> {
         Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), offset))
     }
 
-    /// `a, b, c` and then this.
+    /// Whether `a, b, c` and then `mark` follow.
     pub(super) fn names_up_to(&self, mark: &str) -> bool {
         let mut index = self.position;
         while self.token(index).kind == Kind::Identifier {
@@ -288,7 +288,7 @@ impl Parser<'_> {
         Ok(Expr::new(Form::List(items, operator), first.start))
     }
 
-    /// Everything in an item stands to the right of its bullet; lists within it have checked themselves.
+    /// Checks that everything in an item is to the right of its bullet; inner lists have checked themselves.
     fn check_indentation(&self, bullet: usize, inner: usize, column: usize) -> Parsed<()> {
         let mut index = bullet + 1;
         let mut lists = self.closed.get(inner..).unwrap_or(&[]).iter();
@@ -333,7 +333,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A name, what it is applied to, and what is selected of it: `I(x)!Op(y)`, `Op!1`.
+    /// A name with its arguments and selectors: `I(x)!Op(y)`, `Op!1`.
     fn path(&mut self, first: Token) -> Parsed<Expr> {
         self.take();
         let mut segments = vec![self.segment(first)?];

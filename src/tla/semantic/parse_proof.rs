@@ -1,5 +1,5 @@
-//! The grammar of proofs. They are read so that what stands behind them is found, and names in them are looked up; what
-//! they prove is no matter of this module.
+//! The grammar of proofs. Proofs are parsed to find their end and to resolve the names in them; whether they prove
+//! anything is not checked.
 
 use super::parser::{DeclarationContext, Parsed, Parser, syntax_error, too_deep};
 use super::token::Kind;
@@ -7,7 +7,7 @@ use super::tree::{
     Assumed, Expr, Facts, Form, Name, NewKind, Proof, Purpose, Segment, SegmentKind, Sequent, Step, StepBody, Unit,
 };
 
-/// Proofs nested deeper are refused.
+/// Maximum nesting of proofs.
 const MAX_PROOF_NESTING: usize = 100;
 
 impl Parser<'_> {
@@ -82,7 +82,7 @@ impl Parser<'_> {
         Ok(Assumed::New { declared, level, set })
     }
 
-    /// The level that a step's token names: a number, or none for `*` and `+`.
+    /// The level in a step's token: a number, or `None` for `*` and `+`.
     fn step_level(&self, by: usize) -> Option<u32> {
         let token = self.token_ahead(by);
         let text = self.spelling(&token);
@@ -148,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the token that begins a step and checks its level. The name is that under which the step is known.
+    /// Takes the token that begins a step, checks its level, and returns the name under which the step is known.
     fn step_name(&mut self) -> Parsed<Option<Name>> {
         let outer = match self.proofs.as_slice() {
             [.., outer, _] => *outer,
@@ -177,7 +177,7 @@ impl Parser<'_> {
         Ok(self.canonical_step(&text).map(|text| Name { text, offset: token.start }))
     }
 
-    /// `<1>a` for `<*>a`, `<01>a`, `<1>a.`; none for a step without a name.
+    /// `<1>a` for `<*>a`, `<01>a`, `<1>a.`; `None` for a step without a name.
     fn canonical_step(&self, text: &str) -> Option<String> {
         let close = text.find('>')?;
         let name = text[close + 1..].trim_end_matches('.').trim_start_matches(['*', '-']);
@@ -321,13 +321,13 @@ impl Parser<'_> {
         }
     }
 
-    /// A step's name where an expression uses it.
+    /// The name of a step that an expression refers to.
     pub(super) fn step_reference(&self, text: &str) -> String {
         self.canonical_step(text).unwrap_or_else(|| text.to_owned())
     }
 }
 
-/// Whether a statement is only the name of a step or a theorem.
+/// The name, if an expression is only the name of a step or a theorem.
 pub(super) fn as_plain_name(expression: &Expr) -> Option<&Segment> {
     match &expression.form {
         Form::Path(segments) => match segments.as_slice() {

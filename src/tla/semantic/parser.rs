@@ -1,6 +1,6 @@
 //! The grammar of modules: a cursor over tokens, and the units that a module is made of.
 //!
-//! It accepts what the reference parser accepts, and stops at the first error.
+//! It accepts what SANY accepts, and stops at the first error.
 
 use super::token::{Kind, Token, may_name_a_field, tokens};
 use super::tree::{
@@ -8,10 +8,10 @@ use super::tree::{
     Theorem, Unit, Visibility,
 };
 
-/// So many tokens ahead something that is no token at all explains why a definition is not recognised.
+/// If a definition is not recognised, an invalid token among the next ones is the better explanation.
 const BAD_TOKEN_LOOKAHEAD: usize = 12;
 
-/// Why reading stopped.
+/// Why parsing stopped.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
     pub(super) offset: usize,
@@ -19,7 +19,7 @@ pub(super) struct Fault {
     pub(super) kind: FaultKind,
 }
 
-/// Whether the module is wrong or only too much for us.
+/// Whether the module is wrong, or only beyond our limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FaultKind {
     Wrong,
@@ -34,14 +34,14 @@ pub(super) struct Parser<'a> {
     pub(super) position: usize,
     /// Operator and column of each open bulleted list.
     pub(super) lists: Vec<(&'static str, usize)>,
-    /// Token ranges of the lists that ended, for the check of what a bullet holds.
+    /// Token ranges of the closed lists, for the indentation check of the items around them.
     pub(super) closed: Vec<(usize, usize)>,
     depth: u16,
-    /// The level of each open proof, once a step has told it.
+    /// The level of each open proof, once a step has shown it.
     pub(super) proofs: Vec<Option<u32>>,
 }
 
-/// The module of a text.
+/// Parses the first module of a text.
 pub(super) fn parse(text: &str) -> Parsed<Module> {
     let mut parser = Parser {
         text,
@@ -100,7 +100,7 @@ impl Parser<'_> {
         token
     }
 
-    /// Where the last token that was taken ends.
+    /// Where the last taken token ends.
     pub(super) fn last_end(&self) -> usize {
         self.position.checked_sub(1).map_or(0, |last| self.token(last).end)
     }
@@ -111,7 +111,7 @@ impl Parser<'_> {
         found
     }
 
-    /// The token that stands here is none of what may.
+    /// The error if the next token is not an expected one.
     pub(super) fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
         let token = self.peek();
         let found = match token.kind {
@@ -134,7 +134,7 @@ impl Parser<'_> {
         Ok(Name { text: self.spelling(&token).to_owned(), offset: token.start })
     }
 
-    /// A name that may also be a reserved word: of a module, or of a field behind `.`.
+    /// A name that may also be a reserved word: of a module, or of a field after `.`.
     pub(super) fn free_name(&mut self, purpose: &str) -> Parsed<Name> {
         let token = self.peek();
         if may_name_a_field(&token) {
@@ -152,7 +152,7 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// One level deeper. What is nested beyond all use is not read.
+    /// Parses one level deeper. Nesting beyond any practical use is not analysed, because the parser recurses.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH / 2 {
             return too_deep(self.peek().start);
@@ -261,7 +261,7 @@ impl Parser<'_> {
         Ok(all)
     }
 
-    /// A declared symbol with as many `_` as it has operands.
+    /// A declared symbol with one `_` for each operand.
     pub(super) fn declaration(&mut self, holes: DeclarationContext) -> Parsed<Declared> {
         let token = self.peek();
         if token.kind == Kind::Identifier {
@@ -326,7 +326,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The token that closes the bracket at this token.
+    /// The token that closes the bracket at `open`.
     fn closing(&self, open: usize) -> Option<usize> {
         const MAX_DISTANCE: usize = 10_000;
         let mut depth = 0_usize;
@@ -358,7 +358,7 @@ impl Parser<'_> {
             } else {
                 "a definition, a declaration or `====`"
             };
-            // What is no token at all is the better thing to tell.
+            // An invalid token nearby is the better explanation.
             if let Some(bad) = (0..BAD_TOKEN_LOOKAHEAD).find(|by| matches!(self.token_ahead(*by).kind, Kind::Bad(_))) {
                 self.position += bad;
             }
@@ -457,7 +457,7 @@ impl Parser<'_> {
         let name = match token.operator() {
             Some(operator) => {
                 if self.spelling(&token) != operator.name {
-                    // The reference knows the symbol of another module by this spelling alone.
+                    // SANY finds the symbol of another module only under this spelling.
                     return self
                         .unexpected(&format!("`{}`, as this operator is written in a substitution", operator.name));
                 }
@@ -471,7 +471,7 @@ impl Parser<'_> {
     }
 }
 
-/// Where a declaration stands.
+/// Where a declaration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeclarationContext {
     /// In a list of declarations, where `(` may begin something else.

@@ -1,4 +1,4 @@
-//! Looks up the names of an expression and makes its node.
+//! Resolves the names of an expression and makes its node.
 
 use super::builtin::BuiltInForm;
 use super::graph::{Application, Label, Node, NodeId, Place, Scope, SymbolId, SymbolKind};
@@ -36,14 +36,14 @@ impl Resolver<'_> {
         expressions.iter().map(|expression| self.expression(expression)).collect()
     }
 
-    /// The sets first, for no bound variable is known in them, then the variables.
+    /// Resolves the sets first, because the bound variables are not known in them, then declares the variables.
     pub(super) fn bounds(&mut self, bounds: &[Bound]) -> (Vec<NodeId>, Vec<SymbolId>) {
         let ranges = bounds.iter().map(|bound| self.expression(&bound.set)).collect();
         let names = bounds.iter().flat_map(|bound| &bound.names);
         (ranges, names.map(|name| self.parameter(name, 0)).collect())
     }
 
-    /// Reads a body with these bound variables open for labels.
+    /// Resolves a body; labels in it get these bound variables as parameters.
     fn body(&mut self, bound: &[SymbolId], body: &Expr) -> NodeId {
         let count = bound.len();
         if let Some(frame) = self.frames.last_mut() {
@@ -141,7 +141,7 @@ impl Resolver<'_> {
         self.plain(row, operands, offset)
     }
 
-    /// Only names of the outside are known in the set.
+    /// The bound variable is not known in the set.
     fn filter(&mut self, bound: &Bound, body: &Expr, offset: usize) -> NodeId {
         self.bounded(BuiltInForm::Filter, std::slice::from_ref(bound), body, offset)
     }
@@ -163,7 +163,7 @@ impl Resolver<'_> {
             return self.literal(offset);
         };
         let nodes = self.all(operands);
-        // See `OperatorStack`: a long chain.
+        // A long chain is one node with many operands: see `OperatorStack`.
         if operands.len() > 2 && matches!(operator.name, "/\\" | "\\/") {
             let row = if operator.name == "/\\" { BuiltInForm::Conjunction } else { BuiltInForm::Disjunction };
             return self.plain(row, nodes, offset);
@@ -207,7 +207,7 @@ impl Resolver<'_> {
             self.updates.push(operands.clone());
             let value = self.expression(&update.value);
             self.updates.pop();
-            // The path is a sequence of state or action level, the value any.
+            // The path is a sequence of at most action level; the value may have any level.
             let path = self.plain(BuiltInForm::Tuple, path, offset);
             operands.push(self.plain(BuiltInForm::Update, vec![path, value], update.value.offset));
         }
@@ -269,7 +269,7 @@ impl Resolver<'_> {
         self.graph.add_node(Node::Let { definitions, instances, body }, place)
     }
 
-    /// A label names a part of a definition; its parameters are the variables bound on the way to it.
+    /// A label names a part of a definition; its parameters are the variables bound around it.
     fn label(&mut self, name: &Name, parameters: &[Name], body: &Expr) -> NodeId {
         if self.frames.is_empty() {
             self.error(name.offset, "a label must stand in a definition or a proof step".into());
@@ -318,7 +318,7 @@ impl Resolver<'_> {
         self.error(offset, format!("`{name}` is neither defined nor declared{advice}"));
     }
 
-    /// A name and its arguments as a value.
+    /// A name with its arguments as a value.
     fn value(&mut self, segments: &[Segment], offset: usize) -> NodeId {
         if let [segment] = segments
             && segment.name.text == "@"
@@ -391,7 +391,7 @@ impl Resolver<'_> {
         self.error(offset, format!("`{name}` takes {} and gets {given}", arguments(wanted)));
     }
 
-    /// The next symbol that the segments name, joined by `!`; the arguments passed on the way.
+    /// The next symbol that the segments name, joined by `!`. Collects the arguments on the way in `pending`.
     fn find<'e>(
         &mut self,
         segments: &'e [Segment],
@@ -409,7 +409,7 @@ impl Resolver<'_> {
                     return Some((index, symbol));
                 }
             } else {
-                // A selector ends the name; what follows is looked up by itself.
+                // A selector ends the name; what follows is looked up separately.
                 prefix.clear();
             }
             pending.extend(segment.arguments.iter().flatten());
@@ -419,7 +419,7 @@ impl Resolver<'_> {
         None
     }
 
-    /// An argument where the operator wants a value, or an operator with operands of its own.
+    /// An argument: a value, or an operator if the parameter has operands.
     fn operand(&mut self, operator: SymbolId, position: usize, argument: &Expr) -> NodeId {
         let symbol = self.graph.symbol(operator);
         let wanted = match symbol.kind {
@@ -443,7 +443,7 @@ impl Resolver<'_> {
         node
     }
 
-    /// An operator with so many operands, for what `purpose` names.
+    /// An operator with `wanted` operands; `purpose` names its use in messages.
     pub(super) fn operator_argument(&mut self, argument: &Expr, wanted: usize, purpose: &str) -> NodeId {
         let offset = argument.offset;
         let place = self.place(offset);

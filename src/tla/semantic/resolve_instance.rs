@@ -1,4 +1,4 @@
-//! Instances of modules: substitutions, and the definitions that they bring.
+//! Instances of modules: substitutions, and the definitions that they add.
 
 use super::graph::{
     Application, InstanceUse, ModuleId, Node, NodeId, Scope, Severity, Substitution, SubstitutionId, Symbol, SymbolId,
@@ -8,7 +8,7 @@ use super::resolver::Resolver;
 use super::tree::{Instance, Name, NamedInstance, Visibility};
 
 impl Resolver<'_> {
-    /// What every constant and variable of the module stands for: as written, else the symbol of the same name.
+    /// The value of every constant and variable of the module: the one written, else the symbol of the same name.
     fn substitution(&mut self, instance: &Instance) -> Option<(ModuleId, SubstitutionId)> {
         let Some(module) = self.lookup_module(&instance.module.text) else {
             self.error(instance.module.offset, format!("module {} is not found", instance.module.text));
@@ -88,7 +88,7 @@ impl Resolver<'_> {
     }
 
     fn has_declarations(&self, module: ModuleId) -> bool {
-        // The module that is being read has no scope of its own yet.
+        // The module that is being resolved has no scope yet.
         if module == self.home {
             return true;
         }
@@ -127,7 +127,7 @@ impl Resolver<'_> {
         self.graph.module_mut(self.home).instances.push(instance);
     }
 
-    /// Declares a symbol of another module; an error is told at the instance.
+    /// Declares a symbol of another module; errors are reported at the instance.
     fn declare_from(&mut self, id: SymbolId, instance: &Instance) {
         let place = self.place(instance.offset);
         let before = self.graph.findings.len();

@@ -1,4 +1,4 @@
-//! Parts of definitions selected by position, `Inv!2`, `Op(x)!1!(y)`, or by a label: `Inv!P2`. Parts of LET definitions
+//! Parts of definitions selected by position (`Inv!2`, `Op(x)!1!(y)`) or by label (`Inv!P2`). Parts of LET definitions
 //! and of ASSUME are not analysed.
 
 use std::rc::Rc;
@@ -17,11 +17,11 @@ enum Missing {
 /// What has been selected so far.
 struct Part {
     node: NodeId,
-    /// Variables bound on the way, and what is given for them.
+    /// Variables bound around the part, and their values.
     parameters: Vec<SymbolId>,
     arguments: Vec<NodeId>,
     under: Vec<SubstitutionId>,
-    /// Labels that may be named next; none where a position has been selected.
+    /// Labels that may follow; none after a position.
     labels: Option<Rc<[Label]>>,
 }
 
@@ -124,10 +124,10 @@ impl Resolver<'_> {
         Ok(part)
     }
 
-    /// `!label(x)`, possible before any position.
+    /// `!label(x)`, possible only before a position.
     fn labelled_part(&mut self, part: &mut Part, segment: &Segment) -> Result<(), Missing> {
         let Some(labels) = part.labels.take() else {
-            // Only a definition of LET can be named behind a position.
+            // After a position, a name can only be a definition of LET.
             let within_let = matches!(self.graph.node(part.node), Node::Let { .. });
             return Err(if within_let { Missing::NotAnalysed } else { Missing::None });
         };
@@ -207,7 +207,7 @@ fn nth(operands: &[Option<NodeId>], position: usize) -> Result<NodeId, Missing> 
     operands.get(position.wrapping_sub(1)).copied().flatten().ok_or(Missing::None)
 }
 
-/// Which of so many operands a selector means, from 1.
+/// The position, from 1, that a selector means among `count` operands.
 fn position(segment: &Segment, count: usize) -> Result<usize, Missing> {
     let chosen = match segment.name.text.as_str() {
         "<<" => 1,

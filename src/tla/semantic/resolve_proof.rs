@@ -1,4 +1,4 @@
-//! Looks up the names of theorems and their proofs. What a proof proves is not looked at.
+//! Resolves the names in theorems and their proofs. It does not check what a proof proves.
 
 use super::builtin::BuiltInForm;
 use super::graph::{ACTION, CONSTANT, Label, Level, Node, NodeId, STATE, Scope, SymbolId, SymbolKind, TEMPORAL};
@@ -34,7 +34,7 @@ impl Resolver<'_> {
         self.scopes.pop();
     }
 
-    /// Only what has a name can have parts with labels.
+    /// Only a named step or theorem can have labelled parts.
     fn open_frame(&mut self, named: bool) {
         if named {
             self.frames.push(Frame::default());
@@ -104,7 +104,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// One step. The right side of its formula is what `@` may stand for in the next one.
+    /// Resolves one step. Returns the right side of its formula, which `@` means in the next step.
     fn step(&mut self, step: &Step, before: Option<NodeId>) -> Option<NodeId> {
         self.open_frame(step.name.is_some());
         let mut right = None;
@@ -187,7 +187,7 @@ impl Resolver<'_> {
         self.form(BuiltInForm::ProofStep, operands, bound, Vec::new(), place)
     }
 
-    /// A formula; `@ = e` continues the one before.
+    /// A formula; `@ = e` continues the previous one.
     fn asserted(
         &mut self,
         statement: &Statement,
@@ -224,7 +224,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What BY, USE and HIDE list must exist.
+    /// Checks that everything that BY, USE and HIDE list exists.
     pub(super) fn facts(&mut self, facts: &Facts) {
         for module in &facts.modules {
             let own = *self.graph.module(self.home).name == *module.text;
@@ -274,7 +274,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A theorem, or a step with something to prove, by its name alone; an instance stands for its theorems.
+    /// A theorem or a step with a statement, by its name alone; the name of an instance means its theorems.
     fn is_fact(&self, expression: &Expr) -> bool {
         let known = as_plain_name(expression).and_then(|segment| self.lookup(&segment.name.text));
         known.is_some_and(|id| matches!(self.graph.symbol(id).kind, SymbolKind::Theorem | SymbolKind::Instance))

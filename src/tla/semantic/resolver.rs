@@ -1,4 +1,4 @@
-//! Looks up every name of a module: what it declares, what it inherits, what its definitions mean.
+//! Resolves every name of a module: what it declares, what it inherits, what its definitions mean.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use super::graph::{
 };
 use super::tree::{Declared, Definition, Expr, FunctionDefinition, Module, Name, Unit, Visibility};
 
-/// Labels and bound variables of a definition that is being read.
+/// Labels and bound variables of the definition in progress.
 #[derive(Default)]
 pub(super) struct Frame {
     pub(super) labels: Vec<Label>,
@@ -20,15 +20,15 @@ pub(super) struct Resolver<'a> {
     pub(super) graph: &'a mut Graph,
     pub(super) file: u32,
     pub(super) home: ModuleId,
-    /// The innermost is the last; the first holds the built-in operators.
+    /// The innermost scope is the last; the first one has the built-in operators.
     pub(super) scopes: Vec<Scope>,
-    /// Modules in texts of their own.
+    /// Modules with texts of their own, by name.
     pub(super) loaded: &'a HashMap<String, ModuleId>,
-    /// What `@` stands for, innermost last.
+    /// The meanings of `@`, innermost last.
     pub(super) updates: Vec<Vec<NodeId>>,
     pub(super) frames: Vec<Frame>,
     let_depth: usize,
-    /// Operators declared RECURSIVE and not yet defined, by depth of LET.
+    /// Number of operators declared RECURSIVE and not yet defined, by depth of LET.
     unresolved: Vec<usize>,
 }
 
@@ -108,7 +108,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Makes a symbol known in the innermost scope, unless its name has another meaning already.
+    /// Adds a symbol to the innermost scope, unless its name is taken.
     pub(super) fn declare(&mut self, id: SymbolId) {
         let symbol = self.graph.symbol(id).clone();
         let Some(known) = self.lookup(&symbol.name) else {
@@ -239,7 +239,7 @@ impl Resolver<'_> {
             }
             Unit::Assumption(name, formula, offset) => {
                 self.outside_recursion(*offset, "an assumption");
-                // Only what has a name can have parts with labels.
+                // Only a named assumption can have labelled parts.
                 let node = if let Some(name) = name {
                     let (node, labels) = self.labelled_expression(formula);
                     self.theorem_symbol(name, SymbolKind::Theorem, Some(node), labels);
@@ -301,7 +301,7 @@ impl Resolver<'_> {
         self.declare(id);
     }
 
-    /// What stands at the top of a module, in LET or in DEFINE: the symbols that it defines, and instances made.
+    /// A definition in a module, in LET or in DEFINE: the symbols that it defines, and the instances that it makes.
     pub(super) fn definition(&mut self, unit: &Unit) -> (Vec<SymbolId>, Vec<usize>) {
         match unit {
             Unit::Operator(definition) => (self.operator_definition(definition).into_iter().collect(), Vec::new()),
@@ -342,7 +342,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A definition made while a recursive one is open belongs to its section.
+    /// A definition made while a recursive one is incomplete belongs to its section.
     pub(super) fn in_section(&mut self, id: SymbolId) {
         if self.open_sections() {
             let sections = &mut self.graph.module_mut(self.home).sections;
@@ -374,7 +374,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// These definitions are part of the module.
+    /// Adds definitions to the parts of the module.
     pub(super) fn contains(&mut self, definitions: Vec<SymbolId>) {
         self.graph.module_mut(self.home).parts.extend(definitions.into_iter().map(Part::Definition));
     }
@@ -387,14 +387,14 @@ impl Resolver<'_> {
         self.unresolved[self.let_depth] = 0;
     }
 
-    /// Its definitions are complete; their scope stays open for the body.
+    /// Ends the definitions of a LET; their scope stays open for the body.
     pub(super) fn close_let(&mut self) {
         self.check_recursive();
         self.let_depth -= 1;
         self.unresolved.truncate(self.let_depth + 1);
     }
 
-    /// The operator declared RECURSIVE that a definition completes, if there is one; an error where the name is taken.
+    /// The operator declared RECURSIVE that a definition completes, if any; an error if the name is taken.
     fn completes(&mut self, name: &Name) -> Result<Option<SymbolId>, ()> {
         let Some(known) = self.lookup(&name.text) else { return Ok(None) };
         let before = self.graph.symbol(known).clone();

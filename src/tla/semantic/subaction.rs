@@ -1,12 +1,12 @@
-//! Whether each step of an action is a step of the next-state relation, as far as the definitions show: the relation is a
-//! disjunction, and one of its choices is that very action. Fairness of such an action excludes no finite behaviour.
-//! Lamport, "Specifying Systems", section 8.9.2.
+//! Whether each step of an action is a step of the next-state relation, as far as the definitions show: the relation is
+//! a disjunction that has the action as a disjunct. Fairness of such an action excludes no finite behaviour. Lamport,
+//! "Specifying Systems", section 8.9.2.
 
 use super::builtin::BuiltInForm;
 use super::graph::{Application, CONSTANT, Node, SymbolId, SymbolKind};
 use super::model::{Connective, Expansion, Model};
 
-/// Variables that quantifiers bind on the way to an expression, with their sets.
+/// Variables that quantifiers bind around an expression, with their sets.
 type Bound = Vec<(SymbolId, Expansion)>;
 
 /// The next-state relation of a specification.
@@ -16,8 +16,8 @@ pub(super) struct NextState<'a> {
 }
 
 impl NextState<'_> {
-    /// Whether a formula is a conjunction of `WF` and `SF` of choices of the next-state relation, under quantifiers over
-    /// constant sets.
+    /// Whether a formula is a conjunction of `WF` and `SF` of disjuncts of the next-state relation, under quantifiers
+    /// over constant sets.
     pub(super) fn is_fairness(&self, formula: &Expansion) -> Result<bool, String> {
         self.is_fairness_below(formula, &Bound::new())
     }
@@ -51,7 +51,7 @@ impl NextState<'_> {
         Ok(true)
     }
 
-    /// The variables that a quantifier binds; `None` where it is not clear which is of which set.
+    /// The variables that a quantifier binds; `None` if it is unclear which set each one ranges over.
     fn bound_by(&self, expansion: &Expansion) -> Option<Bound> {
         let Node::Apply(application) = self.model.graph.node(expansion.node) else { return None };
         let ranges = self.model.ranges(expansion);
@@ -61,7 +61,7 @@ impl NextState<'_> {
         if known { pairs.collect() } else { None }
     }
 
-    /// Whether an action is a choice of the next-state relation, or implies one.
+    /// Whether an action is a disjunct of the next-state relation, or implies one.
     fn is_choice(&self, action: &Expansion, bound: &Bound) -> Result<bool, String> {
         let mut expansion = action.clone();
         let mut depth = 0;
@@ -93,7 +93,7 @@ impl NextState<'_> {
         }
     }
 
-    /// Whether the relation, or one of its choices, is that action.
+    /// Whether the relation, or one of its disjuncts, is that action.
     fn offers(
         &self,
         relation: &Expansion,
@@ -137,12 +137,12 @@ impl NextState<'_> {
     }
 }
 
-/// Compares a choice of the relation with an action.
+/// Compares a disjunct of the relation with an action.
 struct Matching<'a> {
     model: &'a Model,
-    /// Variables of the relation: each may stand for any element of its set.
+    /// Variables of the relation: each may be any element of its set.
     own: &'a Bound,
-    /// Variables of the action: each stands for every element of its set.
+    /// Variables of the action: each is every element of its set.
     bound: &'a Bound,
 }
 
@@ -151,7 +151,7 @@ fn set_of(bound: &Bound, symbol: SymbolId) -> Option<&Expansion> {
 }
 
 impl Matching<'_> {
-    /// `chosen` is what each variable of the relation stands for.
+    /// `chosen` has the value of each variable of the relation.
     fn same(
         &self,
         relation: &Expansion,
@@ -206,7 +206,7 @@ impl Matching<'_> {
         Ok(true)
     }
 
-    /// What a parameter stands for.
+    /// The value of a parameter.
     fn value(&self, expansion: &Expansion) -> Expansion {
         let mut expansion = expansion.clone();
         while let Node::Apply(application) = self.model.graph.node(expansion.node)
@@ -223,7 +223,8 @@ impl Matching<'_> {
         Some((application.operator, set_of(bound, application.operator)?.clone()))
     }
 
-    /// Whether a set contains another: they are the same, it is a union with it, or what is left of it.
+    /// Whether a set contains `part`: they are equal, the set is a union that contains it, or `part` is a restriction
+    /// of the set.
     fn contains(&self, set: &Expansion, part: &Expansion, depth: u32) -> Result<bool, String> {
         self.model.step(depth)?;
         let nothing = Bound::new();
@@ -259,7 +260,7 @@ impl Matching<'_> {
         Ok(true)
     }
 
-    /// Whether a set, written out, has that element.
+    /// Whether a set that is written out has that element.
     fn has_element(&self, set: &Expansion, element: &Expansion, depth: u32) -> Result<bool, String> {
         self.model.step(depth)?;
         let set = self.model.unfold(set)?;

@@ -1,6 +1,6 @@
-//! Whether SYMMETRY is sound: permuting the members of its sets must change no behaviour and no property. Sets of model
-//! values are interchangeable unless something picks one of them or names one. The check is by syntax: it can refuse
-//! sound uses, and never accepts an unsound one. Lamport, "Specifying Systems", section 14.3.4.
+//! Whether SYMMETRY is sound: permuting the members of its sets must change no behaviour and no property. The members
+//! of a set of model values are interchangeable unless an expression picks or names one. The check is syntactic: it can
+//! refuse a sound use, and never accepts an unsound one. Lamport, "Specifying Systems", section 14.3.4.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use super::model::{Expansion, Model};
 
 /// Standard modules whose operators treat all values alike.
 const FAIR_MODULES: [&str; 6] = ["Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags"];
-/// Operators of TLC that do.
+/// Operators of module TLC that treat all values alike.
 const FAIR_OPERATORS: [&str; 7] = ["Print", "PrintT", "Assert", ":>", "@@", "Permutations", "TLCEval"];
 
-/// Why the SYMMETRY of a configuration is not shown to be sound; `None` if it is, or if there is none.
+/// Why the SYMMETRY of a configuration is not shown to be sound; `None` if it is sound or there is none.
 pub fn find_symmetry_fault(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Option<String> {
     if cfg.symmetry.is_empty() {
         return None;
@@ -32,7 +32,7 @@ pub fn find_symmetry_fault(name: &str, text: &str, local_modules: &[(String, Str
 struct Soundness<'a> {
     model: &'a Model,
     cfg: &'a Cfg,
-    /// The constants whose members are permuted, or the definitions that the configuration puts in their place.
+    /// The constants whose members are permuted, or the definitions that the configuration substitutes for them.
     sets: BTreeSet<SymbolId>,
     /// The members that such a definition names, which are constants themselves.
     members: BTreeSet<SymbolId>,
@@ -58,7 +58,7 @@ impl Soundness<'_> {
         Ok(())
     }
 
-    /// Takes `Permutations(C)` and unions of such apart.
+    /// Collects the sets of `Permutations(C)` and of unions of such.
     fn permuted(&mut self, expansion: &Expansion, depth: u32) -> Result<(), String> {
         self.model.step(depth)?;
         let graph = &self.model.graph;
@@ -111,14 +111,14 @@ impl Soundness<'_> {
         }
     }
 
-    /// What the configuration gives a constant as its value.
+    /// The value that the configuration assigns to a constant.
     fn value(&self, constant: SymbolId) -> Option<&str> {
         let name = &*self.model.graph.symbol(constant).name;
         let value = self.cfg.constants.get(name).filter(|_| self.model.replacement(constant) == Some(None));
         value.map(String::as_str)
     }
 
-    /// The members of the sets are model values, and nothing else in the configuration names them.
+    /// Checks that the members of the sets are model values, and that nothing else in the configuration names them.
     fn values_of_members(&self) -> Result<(), String> {
         for set in self.sets.iter().chain(&self.members) {
             let name = &*self.model.graph.symbol(*set).name;
@@ -150,7 +150,7 @@ impl Soundness<'_> {
         Ok(())
     }
 
-    /// Everything that a definition uses.
+    /// Checks everything that a definition uses.
     fn reach(&mut self, symbol: SymbolId) -> Result<(), String> {
         if !self.seen.insert(symbol) {
             return Ok(());
@@ -189,8 +189,8 @@ impl Soundness<'_> {
         parts.into_iter().try_for_each(|part| self.walk(part))
     }
 
-    /// Whether it is `CHOOSE x \in S : \A y \in S : x >= y`, or `<=`, perhaps with more conjuncts, over numbers: there is
-    /// one such element, or none.
+    /// Whether it is `CHOOSE x \in S : \A y \in S : x >= y`, or `<=`, perhaps with more conjuncts, over numbers: at
+    /// most one element satisfies it.
     fn is_extreme(&self, choice: &Application) -> bool {
         let graph = &self.model.graph;
         let ([x], [from], [Some(body)]) = (&*choice.bound, &*choice.ranges, &*choice.operands) else { return false };
@@ -238,8 +238,8 @@ impl Soundness<'_> {
         }
     }
 
-    /// Whether the value of an expression may depend on the permuted sets: it uses one of them, a variable, a parameter, or
-    /// a constant of another module.
+    /// Whether the value of an expression may depend on the permuted sets: it uses one of them, a variable, a
+    /// parameter, or a constant of another module.
     fn depends(&self, node: NodeId, bound: &mut Vec<SymbolId>, seen: &mut BTreeSet<SymbolId>) -> bool {
         let graph = &self.model.graph;
         let known = bound.len();

@@ -1,5 +1,5 @@
-//! Expressions in a normal form with all definitions expanded, so that two of them can be compared by meaning rather than
-//! by text. What cannot be expanded stays as an opaque part; two terms that are equal always have the same meaning.
+//! Expressions in a normal form with all definitions expanded, so that they can be compared by meaning rather than by
+//! text. What cannot be expanded stays an opaque part. Equal terms always have the same meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,12 +12,12 @@ pub(super) enum Term {
     Literal(String),
     Constant(String),
     Variable(String),
-    /// By the number of binders around its own.
+    /// By the number of names bound around it.
     Bound(usize),
-    /// Bound by `CHOOSE`, a quantifier, a set or a function: kind, sets, body.
+    /// A quantifier, set or function that binds names: kind, sets, body.
     Binder(String, Vec<Rc<Term>>, Rc<Term>),
     Apply(String, Vec<Rc<Term>>),
-    /// Something of another module, a recursive operator, or a part too large: its meaning is not known.
+    /// Something with unknown meaning: of another module, recursive, or too large.
     Opaque(String, Vec<Rc<Term>>),
 }
 
@@ -35,14 +35,14 @@ impl Term {
         }
     }
 
-    /// What is left of this many parts after those of the term; 0 if it has more.
+    /// What is left of this budget of parts after the term; 0 if the term is larger.
     pub(super) fn charged(&self, left: usize) -> usize {
         self.parts()
             .into_iter()
             .fold(left.saturating_sub(1), |left, part| if left == 0 { 0 } else { part.charged(left) })
     }
 
-    /// Calls for this term and everything within it.
+    /// Calls `call` for this term and everything within it.
     pub(super) fn visit(&self, call: &mut dyn FnMut(&Term)) {
         call(self);
         for part in self.parts() {
@@ -50,7 +50,7 @@ impl Term {
         }
     }
 
-    /// The variables in it, or `None` if it holds something opaque.
+    /// The variables in the term, or `None` if it has an opaque part.
     pub(super) fn variables(&self) -> Option<BTreeSet<&str>> {
         match self {
             Term::Opaque(..) => None,
@@ -82,7 +82,7 @@ pub(super) fn not(term: &Rc<Term>) -> Rc<Term> {
     }
 }
 
-/// A conjunction or disjunction: flat, sorted, each operand once.
+/// A conjunction or disjunction: flat, sorted, without duplicates.
 pub(super) fn junction(operator: &str, operands: impl IntoIterator<Item = Rc<Term>>) -> Rc<Term> {
     let neutral = operator == AND;
     let mut flat = BTreeSet::new();
@@ -133,7 +133,7 @@ fn is_sum(term: &Term) -> bool {
     term.as_apply("+").or_else(|| term.as_apply("-")).is_some_and(|operands| operands.len() == 2)
 }
 
-/// `a - b` for sums of which nothing but a number is left.
+/// `a - b` for sums, if the difference is a number.
 fn difference(one: &Term, other: &Term) -> Option<i64> {
     let (mut parts, mut number) = (BTreeMap::new(), 0);
     add(one, 1, &mut parts, &mut number)?;
@@ -151,7 +151,7 @@ fn add<'t>(term: &'t Term, sign: i64, parts: &mut BTreeMap<&'t Term, i64>, numbe
             *number = number.checked_add(sign.checked_mul(text.parse().ok()?)?)?;
             Some(())
         }
-        // Two of these need not have the same value.
+        // Two equal opaque parts need not have the same value.
         Term::Opaque(..) => None,
         _ => {
             *parts.entry(term).or_default() += sign;
@@ -160,7 +160,7 @@ fn add<'t>(term: &'t Term, sign: i64, parts: &mut BTreeMap<&'t Term, i64>, numbe
     }
 }
 
-/// Two decimal numbers, or two strings without escapes: different ones differ in value.
+/// Two decimal numbers, or two strings without escapes: different texts are different values.
 fn same_kind(a: &str, b: &str) -> bool {
     let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     let string = |text: &str| text.starts_with('"') && !text.contains('\\');
@@ -190,7 +190,7 @@ pub(super) fn square(action: &Rc<Term>, subscript: &Rc<Term>) -> Rc<Term> {
     junction(OR, [action.clone(), equal(&primed(subscript), subscript)])
 }
 
-/// Applies a built-in operator or one of a standard module.
+/// Applies a built-in operator, or one of a standard module, with simplifications.
 pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
     let plain = |operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
     match (name, operands.as_slice()) {
@@ -206,7 +206,7 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("/=", [one, other]) => not(&equal(one, other)),
         ("\\in", [_, set]) if **set == Term::Apply("Any".to_owned(), Vec::new()) => truth(true),
         ("\\notin", [element, set]) => not(&apply("\\in", vec![element.clone(), set.clone()])),
-        // `a < b` alone: the other comparisons of numbers follow from it.
+        // The other comparisons of numbers are expressed by `<`.
         (">", [one, other]) => apply("<", vec![other.clone(), one.clone()]),
         ("\\geq", [one, other]) => not(&apply("<", vec![one.clone(), other.clone()])),
         ("\\leq", [one, other]) => not(&apply("<", vec![other.clone(), one.clone()])),
@@ -241,7 +241,7 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
     }
 }
 
-/// The element of a tuple at a written index.
+/// The element of a tuple at a literal index.
 fn element(parts: &[Rc<Term>], index: &Term) -> Option<Rc<Term>> {
     let Term::Literal(text) = index else { return None };
     parts.get(text.parse::<usize>().ok()?.checked_sub(1)?).cloned()

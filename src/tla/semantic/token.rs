@@ -1,9 +1,8 @@
-//! The tokens of a module as its grammar needs them: reserved words, operators by meaning, the column that aligns a
-//! bulleted list, and the end of the outermost module, behind which anything may stand.
+//! The tokens of a module as its grammar needs them: reserved words, operators by meaning, and the column that aligns a
+//! bulleted list. They end with the outermost module; any text may follow it.
 
 use super::operator::{OPERATORS, Operator};
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Identifier,
@@ -11,7 +10,7 @@ pub(super) enum Kind {
     Text,
     /// A reserved word, by its first spelling (`CONSTANTS` is `CONSTANT`).
     Word(&'static str),
-    /// `/\` or `\/`, which may begin a list; its operator is found by [`Token::operator`].
+    /// `/\` or `\/`, which may begin a list; [`Token::operator`] gives its operator.
     Bullet(&'static Operator),
     Operator(&'static Operator),
     /// Brackets, `==`, `,` and the like.
@@ -26,19 +25,18 @@ pub(super) enum Kind {
     Line,
     /// `====`
     End,
-    /// Nothing that the language has; the message says what.
+    /// Not a token of the language, with the reason.
     Bad(&'static str),
-    /// Behind the last one.
+    /// After the last token.
     Nothing,
 }
 
-/// One token.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The column that counts for alignment: characters, with tab stops every eight.
+    /// The column for alignment: characters, with tab stops every eight.
     pub(super) column: usize,
 }
 
@@ -56,7 +54,7 @@ impl Token {
     }
 }
 
-/// Reserved words by their spellings, the first of which names the word.
+/// Reserved words with their spellings; the first one names the word.
 const WORDS: &[&[&str]] = &[
     &["ACTION", "ACTIONS"],
     &["ASSUME"],
@@ -102,7 +100,7 @@ const WORDS: &[&[&str]] = &[
     &["WITNESS"],
 ];
 
-/// Marks by their spellings, the first of which names the mark.
+/// Marks with their spellings; the first one names the mark.
 const MARKS: &[&[&str]] = &[
     &["\\E", "\\exists", "\u{2203}"],
     &["\\A", "\\forall", "\u{2200}"],
@@ -132,7 +130,7 @@ const MARKS: &[&[&str]] = &[
     &["|->", "\u{21a6}"],
 ];
 
-/// Words that may name a field of a record (`r.IN`, `[CASE |-> 1]`), though they are reserved.
+/// Whether a reserved word may name a field of a record (`r.IN`, `[CASE |-> 1]`).
 pub(super) fn may_name_a_field(token: &Token) -> bool {
     match token.kind {
         Kind::Word(_) | Kind::Mark("[]ASSUME" | "[]PROVE" | "_" | "WF_" | "SF_") => true,
@@ -141,7 +139,7 @@ pub(super) fn may_name_a_field(token: &Token) -> bool {
     }
 }
 
-/// The tokens from the first `---- MODULE` to the end of that module; empty where there is none.
+/// The tokens from the first `---- MODULE` to the end of that module; empty if there is none.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let Some((begin, end)) = first_module(text) else { return Vec::new() };
     let mut lexer = Lexer::new(text);
@@ -153,7 +151,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     lexer.found
 }
 
-/// `----`, spaces, `MODULE`: its bytes.
+/// The byte range of the first `----`, spaces, `MODULE`.
 fn first_module(text: &str) -> Option<(usize, usize)> {
     let mut from = 0;
     while let Some(found) = text[from..].find("----") {
@@ -167,20 +165,19 @@ fn first_module(text: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// Spaces and `MODULE` from here: where that ends.
+/// The end of spaces and `MODULE` at this offset.
 fn module_word(text: &str, from: usize) -> Option<usize> {
     let spaces = text[from..].bytes().take_while(|byte| *byte == b' ').count();
     text[from + spaces..].starts_with("MODULE").then_some(from + spaces + "MODULE".len())
 }
 
-/// One spelling and what it means.
 type Spelling = (&'static str, Kind);
 
 struct Lexer<'a> {
     text: &'a str,
     offset: usize,
     column: usize,
-    /// Modules that are open.
+    /// Number of open modules.
     open: usize,
     found: Vec<Token>,
     /// Spellings by first byte, longest first.
@@ -255,7 +252,7 @@ impl<'a> Lexer<'a> {
         self.skip_to(end);
     }
 
-    /// White space and comments. A comment that does not end takes the rest, and its start is returned.
+    /// Skips white space and comments. Returns the start of a comment that does not end.
     fn skip_blank(&mut self) -> Option<usize> {
         loop {
             let rest = &self.text[self.offset..];
@@ -333,7 +330,7 @@ impl<'a> Lexer<'a> {
         unfinished
     }
 
-    /// `\b101`, `\o17`, `\hff`; where a longer symbol stands (`\bullet` has no binary digit, `\o` none at all), none.
+    /// `\b101`, `\o17`, `\hff`; `None` for a symbol such as `\bullet` or `\o`, which has no digit after the letter.
     fn based_number(&self) -> Option<(Kind, usize)> {
         let rest = &self.text[self.offset..];
         let radix = match rest.as_bytes().get(1)? {
@@ -391,7 +388,7 @@ impl<'a> Lexer<'a> {
         let name = self.text[from..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         let dots = |from: usize| self.text[from..].bytes().take_while(|byte| *byte == b'.').count();
         if name > 0 {
-            // The name of an implicit step has no underscore unless dots follow.
+            // The name of an implicit step has no underscore unless dots follow, as in SANY.
             let ended = dots(from + name);
             if ended > 0 {
                 return Some((Kind::StepStart, from + name + ended));
@@ -405,7 +402,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The length of the nested comment that a text begins with.
+/// The length of the nested comment at the start of a text.
 fn block_comment(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut offset, mut depth) = (0, 0_usize);

@@ -1,5 +1,5 @@
-//! Whether a next-state relation has a step that no state disables, as far as its form shows: then no state is without a
-//! successor, and the absence of a deadlock says nothing about the protocol.
+//! Whether the form of a next-state relation shows a step that every state enables. Then no state lacks a successor,
+//! and the absence of deadlock says nothing about the protocol.
 
 use crate::tla::Cfg;
 
@@ -7,7 +7,7 @@ use super::builtin::BuiltInForm;
 use super::graph::{Node, STATE, SymbolId, SymbolKind};
 use super::model::{Connective, Expansion, Model};
 
-/// The text of a disjunct that is possible in every state, reachable or not.
+/// The text of a disjunct that is enabled in every state, reachable or not.
 pub(super) fn total_step(model: &Model, cfg: &Cfg, next: &Expansion) -> Result<Option<String>, String> {
     Total { model, cfg }.disjunct(next, 0)
 }
@@ -37,7 +37,7 @@ impl Total<'_> {
         }
     }
 
-    /// The variables whose next value an action constrains, if some next state satisfies it in every state.
+    /// The variables whose next value an action constrains, if every state has a next state that satisfies the action.
     fn constrained(&self, expansion: &Expansion, depth: u32) -> Result<Option<Vec<SymbolId>>, String> {
         self.model.step(depth)?;
         let expansion = self.model.unfold(expansion)?;
@@ -54,7 +54,7 @@ impl Total<'_> {
             Some((Connective::And, operands)) => {
                 for operand in &operands {
                     let Some(more) = self.constrained(operand, depth + 1)? else { return Ok(None) };
-                    // Two conjuncts may ask for different values.
+                    // Two conjuncts may require different values.
                     if more.iter().any(|variable| variables.contains(variable)) {
                         return Ok(None);
                     }
@@ -126,7 +126,7 @@ impl Total<'_> {
         matches!(symbol.kind, SymbolKind::BuiltIn(_)).then(|| (symbol.name.to_string(), operands))
     }
 
-    /// Whether a set is written out, here or in the configuration, with an element.
+    /// Whether a set is written out, here or in the configuration, and not empty.
     fn has_elements(&self, set: &Expansion) -> Result<bool, String> {
         let set = self.model.unfold(set)?;
         if let Some((first, last)) = self.model.interval(&set)? {

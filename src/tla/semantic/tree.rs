@@ -1,10 +1,9 @@
-//! What the grammar makes of a module: units, definitions, expressions, proofs. Positions are byte offsets.
+//! The syntax tree of a module: units, definitions, expressions, proofs. Offsets are in bytes.
 
 use crate::tla::work;
 
 use super::operator::Operator;
 
-/// A name and where it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pub(super) text: String,
@@ -106,7 +105,7 @@ pub(super) enum Assumed {
     Formula(Expr),
 }
 
-/// What a `NEW` symbol is.
+/// The level of a `NEW` symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NewKind {
     Constant,
@@ -116,7 +115,6 @@ pub(super) enum NewKind {
     Temporal,
 }
 
-/// Whether listed facts are to be used or to be forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Purpose {
     #[default]
@@ -124,7 +122,7 @@ pub(super) enum Purpose {
     Hide,
 }
 
-/// What `BY`, `USE` and `HIDE` list.
+/// The facts that `BY`, `USE` and `HIDE` list.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) purpose: Purpose,
@@ -144,7 +142,7 @@ pub(super) enum Proof {
 
 #[derive(Debug)]
 pub(super) struct Step {
-    /// `<1>a`, where it has a name.
+    /// `<1>a`, if the step has a name.
     pub(super) name: Option<Name>,
     pub(super) body: StepBody,
     pub(super) proof: Option<Proof>,
@@ -174,7 +172,7 @@ pub(super) struct Bound {
     pub(super) set: Expr,
 }
 
-/// Beyond this depth no recursive reading of an expression goes on. Far above what a person writes.
+/// Maximum nesting of expressions, far above what a person writes: the analyses recurse over them.
 pub(super) const MAX_DEPTH: u16 = 256;
 
 #[derive(Debug)]
@@ -183,7 +181,7 @@ pub(super) struct Expr {
     pub(super) offset: usize,
     /// Where the last token ends.
     pub(super) end: usize,
-    /// How many expressions are nested here, itself counted.
+    /// Nesting depth, including this expression.
     pub(super) depth: u16,
 }
 
@@ -202,7 +200,6 @@ pub(super) enum SegmentKind {
     Selector,
 }
 
-/// How many values are quantified over, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantifier {
     All,
@@ -239,7 +236,7 @@ pub(super) struct Update {
 pub(super) enum Form {
     Literal,
     Path(Vec<Segment>),
-    /// Prefix, infix or postfix.
+    /// A prefix, infix or postfix operator.
     Apply(&'static Operator, Vec<Expr>),
     Product(Vec<Expr>),
     List(Vec<Expr>, &'static Operator),
@@ -264,10 +261,10 @@ pub(super) enum Form {
     Case(Vec<(Expr, Expr)>, Option<Box<Expr>>),
     Let(Vec<Unit>, Box<Expr>),
     Label(Name, Vec<Name>, Box<Expr>),
-    /// `+` where an operator is an argument.
+    /// `+` as an argument.
     Operator(&'static Operator),
     Lambda(Vec<Name>, Box<Expr>),
-    /// `[a, b]` where no function stands before it.
+    /// `[a, b]` without a function before it.
     Arguments(Vec<Expr>),
 }
 
@@ -281,7 +278,7 @@ impl Expr {
         Self { end, ..self }
     }
 
-    /// Where the first token begins: `at` is where an error is told.
+    /// Where the first token begins; `offset` is where an error is reported.
     pub(super) fn start(&self) -> usize {
         match &self.form {
             Form::Apply(operator, operands) if !operator.is_prefix() => {
@@ -352,7 +349,7 @@ fn depth_of_unit(unit: &Unit) -> u16 {
     }
 }
 
-/// Calls for each expression directly within this one.
+/// Calls `call` for each direct subexpression.
 pub(super) fn for_each_part<'a>(expression: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
     match &expression.form {
         Form::Literal | Form::Operator(_) => {}

@@ -1,6 +1,6 @@
-//! Properties that no behaviour of the specification can violate, whatever its actions do: tautologies once every
-//! definition is expanded, parts of the specification's own formula, predicates over variables that no action changes.
-//! Sound, not complete: an answer is given only if it is certain.
+//! Properties that no behaviour of the specification can violate, whatever its actions do: tautologies once all
+//! definitions are expanded, parts of the specification's own formula, and predicates over variables that no action
+//! changes. Sound but not complete: the answer is "yes" only if it is certain.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,12 +11,12 @@ use super::expand::Definitions;
 use super::parser::parse;
 use super::term::{AND, NOT, OR, PRIME, Term, junction, not, truth};
 
-/// Parts of formulas looked at before the question is given up.
+/// Maximum number of visited parts of formulas.
 const BUDGET: usize = 400_000;
 
-/// Cases within each other that are tried.
+/// Maximum nesting of case distinctions.
 const CASES: usize = 300;
-/// The stack of the thread that decides: terms are walked as deep as they are nested.
+/// Stack in bytes of the thread that decides: it recurses as deep as terms are nested.
 const STACK: usize = 32 << 20;
 
 /// Why the specification cannot violate this property of the configuration, if that is certain.
@@ -64,7 +64,7 @@ fn specification(definitions: &Definitions<'_>, cfg: &Cfg) -> Vec<Rc<Term>> {
     parts.flat_map(|part| conjuncts(&simplified(&part, &mut { BUDGET }))).collect()
 }
 
-/// Whether a conjunct of a temporal property is one of the specification, or allows more steps than its next-state
+/// Whether a conjunct of a temporal property is one of the specification's, or allows every step of its next-state
 /// relation.
 fn is_assumed(part: &Rc<Term>, assumed: &[Rc<Term>]) -> bool {
     if assumed.contains(part) {
@@ -102,7 +102,7 @@ fn unchanged_variable(term: &Term) -> Option<&str> {
     }
 }
 
-/// Variables whose next value is always their present one; `None` if the next-state relation cannot be read.
+/// Variables that no step changes; `None` if the next-state relation cannot be expanded.
 fn unchanged_variables<'d>(
     definitions: &'d Definitions<'_>,
     assumed: &[Rc<Term>],
@@ -138,7 +138,7 @@ fn changed_in(term: &Term, changed: &mut BTreeSet<String>) {
     term.parts().into_iter().for_each(|part| changed_in(part, changed));
 }
 
-/// The formula with every part decided that is the same whatever the state is.
+/// Simplifies a formula: replaces each tautological part by TRUE.
 fn simplified(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
     *left = left.saturating_sub(1);
     if *left == 0 {
@@ -197,7 +197,7 @@ fn unrolled(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
     }
 }
 
-/// Whether a formula holds however its atoms are: cases of one atom after the other.
+/// Whether a formula is true for all values of its atoms, by a case distinction on one atom after the other.
 fn is_tautology(term: &Rc<Term>, left: &mut usize, cases: usize) -> bool {
     if cases > CASES {
         return false;

@@ -1,14 +1,14 @@
-//! Types of TLA+ values, as far as they tell which values TLC can compare: terms that are made equal by unification, with
-//! levels for what may be generalised (Rémy, "Extension of ML type system with a sorted equation theory on types", 1992).
+//! Types of TLA+ values, as far as they show which values TLC can compare. They are unified, with levels for
+//! generalisation (Rémy, "Extension of ML type system with a sorted equation theory on types", 1992).
 
 use std::collections::{BTreeMap, HashMap};
 
-/// A type, by its place in [`Types`].
+/// An index into [`Types`].
 pub(super) type Type = usize;
 
 #[derive(Debug, Clone)]
 pub(super) enum Term {
-    /// Not known (yet): equal to whatever it is met with.
+    /// Not known yet.
     Free,
     Link(Type),
     Int,
@@ -17,9 +17,9 @@ pub(super) enum Term {
     Set(Type),
     /// Domain and range; a sequence has the domain `Int`.
     Function(Type, Type),
-    /// A tuple of which each element has a type of its own.
+    /// A tuple whose elements have types of their own.
     Tuple(Vec<Type>),
-    /// The fields that are known. TLC compares records of different fields.
+    /// The known fields. TLC can compare records with different fields.
     Record(BTreeMap<String, Type>),
     Operator(Vec<Type>, Type),
 }
@@ -40,16 +40,16 @@ impl Term {
     }
 }
 
-/// Two types that cannot be one, in words.
+/// Two types that cannot be unified, described in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Clash(pub(super) &'static str, pub(super) &'static str);
 
-/// The level of what stands for a type of its own at each use.
+/// The level of generalised types: each use gets a copy.
 const GENERIC: u32 = u32::MAX;
 
 #[derive(Debug)]
 struct Node {
-    /// How deep in definitions it was made, or the least deep from which it can be reached.
+    /// The nesting of definitions in which the type was made, or the smallest from which it is reachable.
     level: u32,
     term: Term,
 }
@@ -83,7 +83,7 @@ impl Types {
         self.level -= 1;
     }
 
-    /// What it is, as far as it is known.
+    /// The type's term, as far as it is known.
     pub(super) fn term(&mut self, ty: Type) -> Term {
         let ty = self.root(ty);
         self.nodes[ty].term.clone()
@@ -107,7 +107,7 @@ impl Types {
         }
     }
 
-    /// Nothing that it is made of may be generalised above `level`.
+    /// Lowers the level of a type and everything in it, so that it is not generalised above `level`.
     fn lower(&mut self, ty: Type, level: u32) {
         let mut left = vec![ty];
         while let Some(next) = left.pop() {
@@ -119,7 +119,7 @@ impl Types {
         }
     }
 
-    /// Lets what was made within a definition, and is not bound outside of it, stand for a type of its own at each use.
+    /// Generalises the parts of a type that were made inside a definition and are not used outside.
     pub(super) fn generalize(&mut self, ty: Type) {
         let mut left = vec![ty];
         while let Some(next) = left.pop() {
@@ -132,7 +132,7 @@ impl Types {
         }
     }
 
-    /// The type for one use.
+    /// A copy of a generalised type for one use.
     pub(super) fn instance(&mut self, ty: Type) -> Type {
         self.copy(ty, &mut HashMap::new())
     }
@@ -164,7 +164,6 @@ impl Types {
         new
     }
 
-    /// Makes two types one.
     pub(super) fn unify(&mut self, a: Type, b: Type) -> Result<(), Clash> {
         let (a, b) = (self.root(a), self.root(b));
         if a == b {
@@ -220,7 +219,7 @@ impl Types {
                 self.link(b, a);
                 return self.as_function(elements.into_iter(), Term::Int, domain, range);
             }
-            // The empty function equals no record, and TLC says so.
+            // The empty function equals no record, and TLC can compare them.
             (Term::Tuple(none), Term::Record(_)) if none.is_empty() => self.link(a, b),
             (Term::Record(_), Term::Tuple(none)) if none.is_empty() => self.link(b, a),
             (Term::Operator(operands, value), Term::Operator(others, its)) if operands.len() == others.len() => {

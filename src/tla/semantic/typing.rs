@@ -1,5 +1,5 @@
-//! Whether a specification compares values that TLC cannot compare. `tla-mc` says that they differ; TLC, that it does not
-//! know. What types cannot tell is let pass.
+//! Whether a specification compares values that TLC cannot compare. `tla-mc` says that they differ; TLC reports an
+//! error. Comparisons that types do not decide are accepted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,21 +10,20 @@ use super::parser::{Fault, parse};
 use super::tree::{Bound, Declared, Expr, Form, Instance, Module, Unit};
 use super::types::{Clash, Term, Type, Types};
 
-/// Instances within instances: no further.
+/// Maximum nesting of instances.
 const MAX_INSTANCE_NESTING: usize = 8;
 
 /// Two values that TLC cannot compare.
 struct Mismatch {
-    /// In which of the modules.
+    /// Index of the module.
     module: usize,
-    /// Where, in bytes.
+    /// In bytes.
     offset: usize,
-    /// Both, in words.
     clash: Clash,
 }
 
-/// Whether TLC can compare what these modules compare, as far as types tell. They are given by name and text, the root
-/// first; `cfg` is the text of the configuration. The error is the first place where it cannot.
+/// Whether TLC can compare what these modules compare, as far as types show. The modules are given by name and text,
+/// the root first; `cfg` is the text of the configuration. The error is the first place where TLC cannot.
 pub fn check_comparisons(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diagnostic> {
     let mut read = Vec::new();
     for (name, text) in modules {
@@ -44,7 +43,7 @@ pub fn check_comparisons(modules: &[(&str, &str)], cfg: &str) -> Result<(), Diag
     Err(embedded_diagnostic(text, name, offset, &message))
 }
 
-/// What stands for the constants and variables of an instance.
+/// The types of the constants and variables of an instance.
 type Substitution = HashMap<String, Type>;
 
 pub(super) struct Typing<'a> {
@@ -52,10 +51,10 @@ pub(super) struct Typing<'a> {
     constants: &'a BTreeMap<String, String>,
     pub(super) types: Types,
     pub(super) names: HashMap<String, Type>,
-    /// What names meant before, innermost last.
+    /// Earlier meanings of names, innermost last.
     pub(super) undo: Vec<(String, Option<Type>)>,
     extended: BTreeSet<usize>,
-    /// Declared `RECURSIVE`, and not yet defined.
+    /// Declared `RECURSIVE` and not yet defined.
     recursive: HashMap<String, Type>,
     reading: usize,
     instance_depth: usize,
@@ -63,7 +62,7 @@ pub(super) struct Typing<'a> {
 }
 
 impl<'a> Typing<'a> {
-    /// Reads the modules, the root first.
+    /// Infers the types of the modules, the root first.
     pub(super) fn new(modules: &'a [(&'a str, &'a str, &'a Module)], constants: &'a BTreeMap<String, String>) -> Self {
         let mut typing = Self {
             modules,
@@ -111,7 +110,7 @@ impl<'a> Typing<'a> {
         self.unify(found, wanted, expression.start());
     }
 
-    /// The type of what is in a set.
+    /// The type of a set's elements.
     pub(super) fn element_type(&mut self, set: &'a Expr) -> Type {
         let (found, element) = (self.expression(set), self.types.free());
         let wanted = self.types.set(element);
@@ -123,7 +122,7 @@ impl<'a> Typing<'a> {
         expressions.iter().map(|expression| self.expression(expression)).collect()
     }
 
-    /// The one type of all of these.
+    /// The common type of all these expressions.
     pub(super) fn common_type(&mut self, expressions: impl IntoIterator<Item = &'a Expr>) -> Type {
         let one = self.types.free();
         for expression in expressions {
@@ -182,7 +181,7 @@ impl<'a> Typing<'a> {
                     for (parameter, operand) in definition.parameters.iter().zip(&operands) {
                         self.bind(&parameter.name.text, *operand);
                     }
-                    // What the configuration puts another definition in the place of is not evaluated.
+                    // A definition that the configuration substitutes is not evaluated.
                     let replaced = self.constants.get(name).is_some_and(|value| value.starts_with("<- "));
                     let value = if replaced { self.types.free() } else { self.expression(&definition.body) };
                     self.restore_names(depth);
@@ -213,7 +212,7 @@ impl<'a> Typing<'a> {
                         self.bind(&name, own);
                     }
                 }
-                // The checker has no instances with parameters.
+                // The checker does not support instances with parameters.
                 Unit::NamedInstance(named) if named.parameters.is_empty() => {
                     for (name, own) in self.instance(&named.instance) {
                         self.bind(&format!("{}!{name}", named.name.text), own);
@@ -237,7 +236,7 @@ impl<'a> Typing<'a> {
     fn constant_type(&mut self, declared: &Declared) -> Type {
         let value = self.constants.get(&declared.name.text).filter(|value| !value.starts_with("<- "));
         let Some(value) = value else { return self.declared_type(declared.arity) };
-        // A model value is compared with any value, so it has a type of its own at each use.
+        // A model value can be compared with any value, so each use gets a type of its own.
         self.types.enter();
         let own = self.value_type(value);
         self.types.leave();
@@ -245,7 +244,7 @@ impl<'a> Typing<'a> {
         own
     }
 
-    /// The type of a value in a configuration. Its own mixtures are for TLC to tell.
+    /// The type of a value in a configuration. TLC reports sets of mixed types itself.
     fn value_type(&mut self, value: &str) -> Type {
         let value = value.trim();
         let Some(inner) = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
@@ -273,7 +272,7 @@ impl<'a> Typing<'a> {
         self.types.set(element)
     }
 
-    /// What the configuration substitutes for constants is of their type.
+    /// A definition that the configuration substitutes for a constant must have the constant's type.
     fn check_substitutions(&mut self) {
         for (name, value) in self.constants {
             let Some(definition) = value.strip_prefix("<- ").and_then(|name| self.names.get(name.trim())) else {
@@ -287,7 +286,7 @@ impl<'a> Typing<'a> {
         }
     }
 
-    /// The definitions of an instance.
+    /// The definitions of an instance with their types.
     fn instance(&mut self, instance: &'a Instance) -> Vec<(String, Type)> {
         let Some(module) =
             self.module_index(&instance.module.text).filter(|_| self.instance_depth < MAX_INSTANCE_NESTING)
@@ -322,7 +321,7 @@ impl<'a> Typing<'a> {
         self.modules[self.reading].1.get(from..to).unwrap_or("")
     }
 
-    /// Binds what is bound, and gives the type of each name, or of the tuple of them.
+    /// Binds names, and returns the type of each name, or of the tuple of them.
     fn bind_names(&mut self, bound: &'a Bound) -> Vec<Type> {
         let element = self.element_type(&bound.set);
         let first = bound.names.first().map_or(0, |name| name.offset);
@@ -412,7 +411,7 @@ impl<'a> Typing<'a> {
                 self.field(record, name, expression.offset)
             }
             Form::Action(_, two) => {
-                // `[A]_v` and `WF_v(A)`: the one is a formula, the other any value.
+                // In `[A]_v` and `WF_v(A)`, `v` may have any type.
                 self.expression(&two.0);
                 self.expression(&two.1);
                 self.types.make(Term::Bool)
@@ -431,7 +430,7 @@ impl<'a> Typing<'a> {
         }
     }
 
-    /// What binds names.
+    /// Expressions that bind names.
     fn binder(&mut self, expression: &'a Expr) -> Type {
         match &expression.form {
             Form::Filter(bound, condition) => {

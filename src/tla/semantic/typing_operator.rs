@@ -1,4 +1,4 @@
-//! What operators make of the types of their operands: those of the language, of the standard modules, and a module's own.
+//! The types of operator applications: built-in operators, standard modules, and a module's own definitions.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl<'a> Typing<'a> {
         value
     }
 
-    /// The operators of the standard modules; of those that are not listed nothing is known.
+    /// The operators of the standard modules; the value of one that is not listed may have any type.
     fn standard(&mut self, name: &str, arguments: &[Type], offset: usize) -> Type {
         let set_of = |types: &mut Types, term: Term| {
             let element = types.make(term);
@@ -93,7 +93,7 @@ impl<'a> Typing<'a> {
         }
     }
 
-    /// A sequence and what its items are. Strings are sequences too, of what TLA+ has no value for.
+    /// The types of a sequence and of its items. A string is a sequence too, whose items are no TLA+ values.
     fn sequence_types(&mut self, sequence: Type, offset: usize) -> (Type, Type) {
         let items = self.types.free();
         if matches!(self.types.term(sequence), Term::Str) {

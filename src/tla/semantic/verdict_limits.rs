@@ -1,4 +1,5 @@
-//! What the properties of a configuration do not decide, and what its specification assumes, read off the resolved modules.
+//! What a verdict on a configuration does not cover: parts of properties that are checked only in initial states, and
+//! what the specification assumes. It works on the resolved modules.
 
 use crate::tla::Cfg;
 
@@ -7,25 +8,23 @@ use super::model::{Connective, Expansion, Model};
 use super::subaction::NextState;
 use super::total::total_step;
 
-/// What a verdict on a configuration does not cover.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerdictLimits {
-    /// Listed as PROPERTY without any temporal operator: checked in the initial states only.
+    /// Listed as PROPERTY without a temporal operator: checked only in the initial states.
     pub initial_only: Vec<String>,
-    /// Properties with a part outside every temporal operator, and the text of that part: it is checked in the initial
-    /// states only.
+    /// Properties that have a part outside every temporal operator, and the text of that part, which is checked only in
+    /// the initial states.
     pub initial_parts: Vec<(String, String)>,
-    /// Conjuncts of the specification beside the initial predicate, `[][Next]_vars`, and fairness of what Next does:
-    /// behaviours that do not satisfy them are not looked at.
+    /// Conjuncts of the specification other than the initial predicate, `[][Next]_vars` and fairness of disjuncts of
+    /// Next. Behaviours that violate them are not checked.
     pub assumptions: Vec<String>,
-    /// A choice of the next-state relation that no state disables: no state can be a deadlock.
+    /// A disjunct of the next-state relation that every state enables: no state can be a deadlock.
     pub total_step: Option<String>,
 }
 
-/// Reads the claims of a configuration on the module `name`.
+/// Finds the limits of a verdict on this configuration of the module `name`.
 ///
-/// # Errors
-/// Why the modules could not be read.
+/// # Errors Why the modules could not be resolved.
 pub fn find_verdict_limits(
     name: &str,
     text: &str,
@@ -73,7 +72,7 @@ pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String
     cfg.properties.is_empty() || all_are_steps().unwrap_or(false)
 }
 
-/// The next-state relation of a specification, and what it assumes, as texts.
+/// The next-state relation of a specification, and the texts of its assumptions.
 fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expansion>, Vec<String>), String> {
     let mut conjuncts = Vec::new();
     conjuncts_of(model, specification, &mut conjuncts)?;
@@ -123,7 +122,7 @@ fn boxed(model: &Model, operands: &[Expansion]) -> Result<Option<(Expansion, Exp
     })
 }
 
-/// What the checkers assume if a subscript does not hold every variable: both read `[][A]_v` as if it did.
+/// What is assumed if a subscript does not contain every variable: both checkers treat `[][A]_v` as if it did.
 fn left_out(model: &Model, subscript: &Expansion) -> Result<Option<String>, String> {
     let mut held = Vec::new();
     let is_tuple = model.variables_of(subscript, &mut held, 0)?;
@@ -154,7 +153,7 @@ fn conjuncts_of(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansio
     }
 }
 
-/// The parts of a temporal formula that speak of a state or a step and stand outside every temporal operator.
+/// The parts of a temporal formula that are about a state or a step and are outside every temporal operator.
 fn initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) -> Result<(), String> {
     match model.level(formula)? {
         CONSTANT => return Ok(()),
@@ -308,7 +307,7 @@ mod tests {
             ("\\E i \\in Procs \\cap Few : a(i)", "\\A i \\in Procs : WF_vars(a(i))"),
             ("\\E i \\in Few : a(i)", "\\A i \\in 1..3 : WF_vars(a(i))"),
             ("\\E i \\in 1..2 : a(i)", "WF_vars(a(3))"),
-            // What our own text of a standard module says is only the level.
+            // Our texts of the standard modules have only levels, so these sets cannot be compared.
             ("\\E i \\in {1, 5} : a(i)", "\\A i \\in 1..5 : WF_vars(a(i))"),
             ("\\E i \\in {} : a(i)", "\\A i \\in Nat : WF_vars(a(i))"),
             ("\\E i \\in 1..2 : a(i)", "\\A i \\in {1, 3} : WF_vars(a(i))"),
