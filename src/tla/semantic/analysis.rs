@@ -77,7 +77,8 @@ pub fn analyze(name: &str, text: &str, local_modules: &[(String, String)]) -> An
 
 /// Resolves every name of the module `name`; arguments as in [`analyze`].
 ///
-/// # Errors The first reason why the module is rejected or not analysed.
+/// # Errors
+/// The first reason why the module is rejected or not analysed.
 pub(super) fn resolved(name: &str, text: &str, local_modules: &[(String, String)]) -> Result<Resolved, String> {
     let mut loader = Loader { local_modules, modules: Vec::new(), open: Vec::new(), errors: Vec::new() };
     loader.load(name, text, false);

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::tla::{Cfg, Diagnostic, Stage};
 
 use super::checker_text::{Changes, CheckerText};
-use super::dialect::{differs, is_operation, reads};
+use super::dialect::{is_known, is_operation, parses_differently};
 use super::flattened::{ambiguous_name, extension_closure, ignored_conjuncts};
 use super::operator::Operator;
 use super::parser::{Fault, parse};
@@ -38,7 +38,7 @@ pub fn rewrite_for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<Ch
     let mut numbers: Vec<u64> = Vec::new();
     for (name, text, tokens, _) in &read {
         for token in tokens.iter().filter(|token| token.kind == Kind::Number) {
-            let value = number(text.get(token.start..token.end).unwrap_or(""));
+            let value = number_value(text.get(token.start..token.end).unwrap_or(""));
             if value.is_none_or(|value| value >= TLC_INT_LIMIT) {
                 return Err(embedded_diagnostic(
                     text,
@@ -76,7 +76,7 @@ pub fn rewrite_for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<Ch
         let message = format!("{ambiguous} has two meanings in the modules, and the checker would take one for both");
         return Err(Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message });
     }
-    if let Some(left_out) = specification(cfg).and_then(|name| ignored_conjuncts(&name, &own)) {
+    if let Some(left_out) = specification_name(cfg).and_then(|name| ignored_conjuncts(&name, &own)) {
         return Err(Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message: left_out });
     }
     // The checker would also enforce the assumptions of instances, so the root states those that TLC enforces.
@@ -100,25 +100,25 @@ pub fn rewrite_for_checker(modules: &[(&str, &str)], cfg: &str) -> Result<Vec<Ch
             changes: Changes::default(),
             refused: None,
         };
-        writer.spellings();
-        writer.units(&tree.units);
+        writer.rewrite_spellings();
+        writer.rewrite_units(&tree.units);
         if let Some((offset, what)) = writer.refused {
             return Err(embedded_diagnostic(text, name, offset, &what));
         }
-        let mut more = if writer.used { operators(&prefix) } else { String::new() };
+        let mut more = if writer.used { arithmetic_definitions(&prefix) } else { String::new() };
         if *name == root {
             more += &stated;
         }
         written.push(if writer.changes.is_empty() && more.is_empty() && text.is_ascii() {
             CheckerText::unchanged(text)
         } else {
-            CheckerText::written(text, tokens, writer.changes, &more)
+            CheckerText::rewrite(text, tokens, writer.changes, &more)
         });
     }
     Ok(written)
 }
 
-fn specification(cfg: &str) -> Option<String> {
+fn specification_name(cfg: &str) -> Option<String> {
     Cfg::parse(cfg).ok()?.specification
 }
 
@@ -178,7 +178,7 @@ pub(super) fn embedded_diagnostic(text: &str, module: &str, offset: usize, messa
 }
 
 /// The value of a number in any notation. A number with a decimal point is two tokens.
-fn number(spelling: &str) -> Option<u64> {
+fn number_value(spelling: &str) -> Option<u64> {
     let radix = match spelling.as_bytes() {
         [b'\\', b'b' | b'B', ..] => 2,
         [b'\\', b'o' | b'O', ..] => 8,
@@ -207,7 +207,7 @@ fn largest_base(exponent: u32) -> u64 {
 }
 
 /// Definitions of arithmetic that stops where TLC stops.
-fn operators(prefix: &str) -> String {
+fn arithmetic_definitions(prefix: &str) -> String {
     let bases: Vec<String> = (2..=31).map(|exponent| largest_base(exponent).to_string()).collect();
     let bases = bases.join(", ");
     let (a, b) = (format!("{prefix}A"), format!("{prefix}B"));
@@ -227,7 +227,7 @@ fn operators(prefix: &str) -> String {
     )
 }
 
-fn helper(operator: &Operator) -> &'static str {
+fn helper_name(operator: &Operator) -> &'static str {
     match operator.name {
         "\\div" => "Div",
         "^" => "Power",
@@ -254,13 +254,13 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Replaces tokens that the checker spells differently, or only in one way.
-    fn spellings(&mut self) {
+    fn rewrite_spellings(&mut self) {
         for token in self.tokens {
             let own = self.text.get(token.start..token.end).unwrap_or("");
             let other = match token.kind {
                 Kind::Operator(operator) | Kind::Bullet(operator) if !own.is_ascii() => operator.name.to_owned(),
                 Kind::Mark(mark) if !own.is_ascii() || matches!(own, "\\exists" | "\\forall") => mark.to_owned(),
-                Kind::Number if own.starts_with('\\') => match number(own) {
+                Kind::Number if own.starts_with('\\') => match number_value(own) {
                     Some(value) => value.to_string(),
                     None => continue,
                 },
@@ -276,16 +276,16 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn units(&mut self, units: &[Unit]) {
+    fn rewrite_units(&mut self, units: &[Unit]) {
         for unit in units {
             match unit {
-                Unit::Operator(definition) => self.expression(&definition.body),
+                Unit::Operator(definition) => self.rewrite_expression(&definition.body),
                 Unit::Function(definition) => {
-                    self.bounds(&definition.bounds);
-                    self.expression(&definition.body);
+                    self.rewrite_bounds(&definition.bounds);
+                    self.rewrite_expression(&definition.body);
                 }
-                Unit::Instance(instance, _) => self.instance(instance),
-                Unit::NamedInstance(named) => self.instance(&named.instance),
+                Unit::Instance(instance, _) => self.rewrite_instance(instance),
+                Unit::NamedInstance(named) => self.rewrite_instance(&named.instance),
                 Unit::Assumption(name, formula, offset) => {
                     let definition = match name {
                         Some(_) => String::new(),
@@ -293,34 +293,34 @@ impl<'a> Writer<'a> {
                     };
                     self.changes.instead(*offset, definition);
                     self.assumptions += 1;
-                    self.expression(formula);
+                    self.rewrite_expression(formula);
                 }
                 Unit::Theorem(theorem) => {
                     if let Statement::Formula(formula) = &theorem.statement {
-                        self.expression(formula);
+                        self.rewrite_expression(formula);
                     }
                 }
-                Unit::Module(inner) => self.units(&inner.units),
+                Unit::Module(inner) => self.rewrite_units(&inner.units),
                 Unit::Variables(..) | Unit::Constants(..) | Unit::Recursive(_) | Unit::Use(_) => {}
             }
         }
     }
 
-    fn instance(&mut self, instance: &Instance) {
-        instance.substitutions.iter().for_each(|(_, value)| self.expression(value));
+    fn rewrite_instance(&mut self, instance: &Instance) {
+        instance.substitutions.iter().for_each(|(_, value)| self.rewrite_expression(value));
     }
 
-    fn bounds(&mut self, bounds: &[Bound]) {
+    fn rewrite_bounds(&mut self, bounds: &[Bound]) {
         for bound in bounds {
-            self.expression(&bound.set);
+            self.rewrite_expression(&bound.set);
         }
     }
 
     /// An expression that is not an operand: between brackets, after `==`, …
-    fn expression(&mut self, expression: &Expr) {
+    fn rewrite_expression(&mut self, expression: &Expr) {
         if is_operation(expression) {
-            let all = differs(expression);
-            return self.operation(expression, all);
+            let all = parses_differently(expression);
+            return self.rewrite_operation(expression, all);
         }
         match &expression.form {
             Form::Path(segments) if segments.iter().skip(1).any(|s| s.kind == SegmentKind::Selector) => {
@@ -337,48 +337,48 @@ impl<'a> Writer<'a> {
                 self.changes.before(body.start(), "(");
                 self.changes.behind(body.end, ")");
             }
-            Form::Let(units, _) => self.units(units),
+            Form::Let(units, _) => self.rewrite_units(units),
             Form::Apply(operator, _) if operator.name != "'" => {
                 let what = format!("the checker does not read the operator {}", operator.name);
                 self.refused.get_or_insert((expression.offset, what));
             }
-            Form::Operator(operator) if matches!(operator.name, "\\div" | "^") && self.guards(operator) => {
+            Form::Operator(operator) if matches!(operator.name, "\\div" | "^") && self.is_guarded(operator) => {
                 self.used = true;
-                self.changes.instead(expression.offset, format!("{}{}", self.prefix, helper(operator)));
+                self.changes.instead(expression.offset, format!("{}{}", self.prefix, helper_name(operator)));
             }
             _ => {}
         }
-        for_each_part(expression, &mut |part| self.expression(part));
+        for_each_part(expression, &mut |part| self.rewrite_expression(part));
     }
 
-    fn guards(&self, operator: &Operator) -> bool {
+    fn is_guarded(&self, operator: &Operator) -> bool {
         self.guarded.contains(&operator.name)
     }
 
     /// An operator with its operands; `all` puts every operation below it into parentheses.
-    fn operation(&mut self, expression: &Expr, all: bool) {
+    fn rewrite_operation(&mut self, expression: &Expr, all: bool) {
         let (operands, operator): (&[Expr], Option<&'static Operator>) = match &expression.form {
             Form::Apply(operator, operands) => (operands, Some(operator)),
             Form::Product(factors) => (factors, None),
-            _ => return self.expression(expression),
+            _ => return self.rewrite_expression(expression),
         };
-        if let Some(operator) = operator.filter(|operator| !reads(operator)) {
+        if let Some(operator) = operator.filter(|operator| !is_known(operator)) {
             let what = format!("the checker does not read the operator {}", operator.name);
             self.refused.get_or_insert((expression.offset, what));
         }
-        let guard = operator.filter(|operator| operands.len() == 2 && self.guarded_here(operator, operands));
+        let guard = operator.filter(|operator| operands.len() == 2 && self.needs_guard(operator, operands));
         if let Some(operator) = guard {
             self.used = true;
-            self.changes.before(expression.start(), &format!("{}{}(", self.prefix, helper(operator)));
+            self.changes.before(expression.start(), &format!("{}{}(", self.prefix, helper_name(operator)));
         }
         if operator.is_none()
             && let Some(first) = operands.first()
         {
-            self.product_within(first);
+            self.separate_inner_product(first);
         }
         for (index, operand) in operands.iter().enumerate() {
             if !is_operation(operand) {
-                self.expression(operand);
+                self.rewrite_expression(operand);
                 continue;
             }
             let chain = index == 0
@@ -387,7 +387,7 @@ impl<'a> Writer<'a> {
             if all && !chain {
                 self.changes.before(operand.start(), "(");
             }
-            self.operation(operand, all);
+            self.rewrite_operation(operand, all);
             if all && !chain {
                 self.changes.behind(operand.end, ")");
             }
@@ -404,13 +404,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether TLC may stop here, or compute something else than the checker.
-    fn guarded_here(&self, operator: &Operator, operands: &[Expr]) -> bool {
+    fn needs_guard(&self, operator: &Operator, operands: &[Expr]) -> bool {
         let literal = |operand: &Expr| match operand.form {
-            Form::Literal => self.text.get(operand.offset..operand.end).and_then(number),
+            Form::Literal => self.text.get(operand.offset..operand.end).and_then(number_value),
             _ => None,
         };
         let two = (operands.first().and_then(literal), operands.get(1).and_then(literal));
-        self.guards(operator)
+        self.is_guarded(operator)
             && operator.is_infix()
             && match (operator.name, two) {
                 ("\\div", (_, Some(_))) => false,
@@ -420,7 +420,7 @@ impl<'a> Writer<'a> {
     }
 
     /// `(A \X B) \X C` is a set of pairs, but the checker makes triples. The IF prevents it from joining the products.
-    fn product_within(&mut self, first: &Expr) {
+    fn separate_inner_product(&mut self, first: &Expr) {
         let Form::Parenthesis(inner) = &first.form else { return };
         let mut inner = inner;
         while let Form::Parenthesis(deeper) = &inner.form {
@@ -439,49 +439,49 @@ impl<'a> Writer<'a> {
         }
         let Some(first) = names.iter().position(|name| name.bytes().all(|b| b.is_ascii_digit())) else { return false };
         let Some(name) = first.checked_sub(1).and_then(|before| names.get(before)) else { return false };
-        let counted = |body: &Form| item(body, &names[first..]).is_some();
+        let counted = |body: &Form| select_item(body, &names[first..]).is_some();
         // Without an instance in front, the name is defined in this module or in one that it extends.
         if first == 1
-            && let Some(own) = self.in_scope(self.module, name, self.bodies.len())
+            && let Some(own) = self.find_in_scope(self.module, name, self.bodies.len())
         {
             return counted(own);
         }
-        let mut found = self.bodies.iter().filter_map(|module| body(module, name)).peekable();
+        let mut found = self.bodies.iter().filter_map(|module| definition_body(module, name)).peekable();
         found.peek().is_some() && found.all(counted)
     }
 
-    fn in_scope(&self, module: &'a Module, name: &str, depth: usize) -> Option<&'a Form> {
+    fn find_in_scope(&self, module: &'a Module, name: &str, depth: usize) -> Option<&'a Form> {
         let extended = |other: &&&Module| module.extends.iter().any(|extended| extended.text == other.name.text);
-        body(module, name).or_else(|| {
+        definition_body(module, name).or_else(|| {
             let depth = depth.checked_sub(1)?;
-            self.bodies.iter().filter(extended).find_map(|other| self.in_scope(other, name, depth))
+            self.bodies.iter().filter(extended).find_map(|other| self.find_in_scope(other, name, depth))
         })
     }
 }
 
 /// The item that nested item numbers lead to.
-fn item<'a>(form: &'a Form, numbers: &[&str]) -> Option<&'a Form> {
+fn select_item<'a>(form: &'a Form, numbers: &[&str]) -> Option<&'a Form> {
     let [number, rest @ ..] = numbers else { return Some(form) };
     let items = match form {
         Form::List(items, _) => items,
         Form::Apply(operator, operands) if matches!(operator.name, "/\\" | "\\/") => {
-            operands.first().filter(|first| !joins(first, operator)).map(|_| operands)?
+            operands.first().filter(|first| !joins_chain(first, operator)).map(|_| operands)?
         }
         _ => return None,
     };
-    item(&items.get(number.parse::<usize>().ok()?.checked_sub(1)?)?.form, rest)
+    select_item(&items.get(number.parse::<usize>().ok()?.checked_sub(1)?)?.form, rest)
 }
 
 /// Whether the checker joins this operand with the chain around it.
-fn joins(operand: &Expr, operator: &Operator) -> bool {
+fn joins_chain(operand: &Expr, operator: &Operator) -> bool {
     match &operand.form {
-        Form::Parenthesis(inner) => joins(inner, operator),
+        Form::Parenthesis(inner) => joins_chain(inner, operator),
         Form::Apply(inner, _) | Form::List(_, inner) => inner.name == operator.name,
         _ => false,
     }
 }
 
-fn body<'a>(module: &'a Module, name: &str) -> Option<&'a Form> {
+fn definition_body<'a>(module: &'a Module, name: &str) -> Option<&'a Form> {
     module.units.iter().find_map(|unit| match unit {
         Unit::Operator(definition) if definition.name.text == name => Some(&definition.body.form),
         _ => None,

@@ -52,7 +52,7 @@ impl CheckerText {
     }
 
     /// The text with these changes, and with `more` before the end of the module.
-    pub(super) fn written(text: &str, tokens: &[Token], mut changes: Changes, more: &str) -> Self {
+    pub(super) fn rewrite(text: &str, tokens: &[Token], mut changes: Changes, more: &str) -> Self {
         changes.sort();
         let mut page = Page { out: String::new(), column: 1, lines: vec![1], original: 1 };
         let Changes { before, behind, instead } = changes;
@@ -61,18 +61,18 @@ impl CheckerText {
         let mut offset = 0;
         for (index, token) in tokens.iter().enumerate() {
             // Text before the module is not TLA+.
-            page.gap(text.get(offset..token.start).unwrap_or(""), index > 0);
+            page.copy_gap(text.get(offset..token.start).unwrap_or(""), index > 0);
             let mut opening = String::new();
             while let Some((_, open)) = before.next_if(|(place, _)| *place <= token.start) {
                 opening += &open;
             }
             if index + 1 == tokens.len() && token.kind == Kind::End && !more.is_empty() {
-                page.line(1);
+                page.start_line(1);
                 page.write(more);
             }
             let other = instead.next_if(|(place, _)| *place <= token.start).map(|(_, other)| other);
             let own = other.as_deref().unwrap_or_else(|| text.get(token.start..token.end).unwrap_or(""));
-            page.place(token.column, &opening, own);
+            page.move_to_column(token.column, &opening, own);
             page.write(own);
             while let Some((_, close)) = behind.next_if(|(end, _)| *end <= token.end) {
                 page.write(&close);
@@ -108,7 +108,7 @@ impl Page {
     }
 
     /// Copies white space and comments. Non-ASCII characters of a comment become `?`, because the checker counts bytes.
-    fn gap(&mut self, text: &str, inside: bool) {
+    fn copy_gap(&mut self, text: &str, inside: bool) {
         for char in text.chars() {
             if char == '\n' {
                 self.original += 1;
@@ -122,13 +122,13 @@ impl Page {
         }
     }
 
-    fn line(&mut self, column: usize) {
+    fn start_line(&mut self, column: usize) {
         self.write("\n");
         self.write(&" ".repeat(column - 1));
     }
 
     /// Moves to this column, where `next` follows, with `opening` somewhere before it.
-    fn place(&mut self, column: usize, opening: &str, next: &str) {
+    fn move_to_column(&mut self, column: usize, opening: &str, next: &str) {
         let line = self.out.rfind('\n').map_or(0, |newline| newline + 1);
         if opening.is_empty() && self.column == column {
             return;
@@ -151,12 +151,12 @@ impl Page {
             if self.out[line..].trim_matches(' ').is_empty() && self.column == column {
                 self.write(opening);
             } else {
-                self.line(column);
+                self.start_line(column);
                 self.write(opening);
             }
         } else if self.column < column {
             return self.write(&" ".repeat(column - self.column));
         }
-        self.line(column);
+        self.start_line(column);
     }
 }

@@ -6,7 +6,7 @@ use super::operator::{Fixity, Operator};
 use super::tree::{Expr, Form};
 
 /// The binding power of an infix operator, and whether a chain of it groups to the right.
-fn infix(operator: &Operator) -> Option<(u8, bool)> {
+fn infix_power(operator: &Operator) -> Option<(u8, bool)> {
     Some(match operator.name {
         "=>" => (1, true),
         "<=>" | "~>" => (2, false),
@@ -29,7 +29,7 @@ fn infix(operator: &Operator) -> Option<(u8, bool)> {
 }
 
 /// The minimum binding power of a prefix operator's operand.
-fn prefix(operator: &Operator) -> Option<u8> {
+fn prefix_power(operator: &Operator) -> Option<u8> {
     Some(match operator.name {
         "~" | "[]" | "<>" | "ENABLED" => 4,
         "SUBSET" | "UNION" => 9,
@@ -41,8 +41,8 @@ fn prefix(operator: &Operator) -> Option<u8> {
 }
 
 /// Whether the checker knows this infix or prefix operator.
-pub(super) fn reads(operator: &Operator) -> bool {
-    if operator.is_prefix() { prefix(operator).is_some() } else { infix(operator).is_some() }
+pub(super) fn is_known(operator: &Operator) -> bool {
+    if operator.is_prefix() { prefix_power(operator).is_some() } else { infix_power(operator).is_some() }
 }
 
 /// Prefix, infix or product: an expression that may need parentheses.
@@ -55,9 +55,9 @@ pub(super) fn is_operation(expression: &Expr) -> bool {
 }
 
 /// Whether the checker would parse the operators of this expression into another tree, or fail to.
-pub(super) fn differs(expression: &Expr) -> bool {
+pub(super) fn parses_differently(expression: &Expr) -> bool {
     let mut items = Vec::new();
-    let ours = shape(expression, &mut items);
+    let ours = build_shape(expression, &mut items);
     let mut reader = Reader { items, position: 0 };
     let theirs = reader.expression(0);
     theirs != Some(ours) || reader.position != reader.items.len()
@@ -78,7 +78,7 @@ enum Shape {
     Infix(&'static str, Vec<Shape>),
 }
 
-fn joined(operator: &'static Operator, left: Shape, right: Shape) -> Shape {
+fn join(operator: &'static Operator, left: Shape, right: Shape) -> Shape {
     match left {
         Shape::Infix(name, mut operands) if name == operator.name => {
             operands.push(right);
@@ -89,14 +89,14 @@ fn joined(operator: &'static Operator, left: Shape, right: Shape) -> Shape {
 }
 
 /// Our tree of the expression; `items` gets what is written.
-fn shape(expression: &Expr, items: &mut Vec<Item>) -> Shape {
+fn build_shape(expression: &Expr, items: &mut Vec<Item>) -> Shape {
     match &expression.form {
         Form::Apply(operator, operands) if operator.is_prefix() && operands.len() == 1 => {
             items.push(Item::Prefix(operator));
-            Shape::Prefix(operator.name, Box::new(shape(&operands[0], items)))
+            Shape::Prefix(operator.name, Box::new(build_shape(&operands[0], items)))
         }
-        Form::Apply(operator, operands) if operator.is_infix() => chain(operator, operands, items),
-        Form::Product(factors) => chain(&PRODUCT, factors, items),
+        Form::Apply(operator, operands) if operator.is_infix() => build_chain(operator, operands, items),
+        Form::Product(factors) => build_chain(&PRODUCT, factors, items),
         _ => {
             items.push(Item::Operand(expression.offset));
             Shape::Operand(expression.offset)
@@ -106,12 +106,12 @@ fn shape(expression: &Expr, items: &mut Vec<Item>) -> Shape {
 
 const PRODUCT: Operator = Operator { name: "\\times", fixity: Fixity::Product, low: 10, high: 13, left: true };
 
-fn chain(operator: &'static Operator, operands: &[Expr], items: &mut Vec<Item>) -> Shape {
+fn build_chain(operator: &'static Operator, operands: &[Expr], items: &mut Vec<Item>) -> Shape {
     let mut operands = operands.iter();
-    let mut whole = operands.next().map_or(Shape::Operand(0), |first| shape(first, items));
+    let mut whole = operands.next().map_or(Shape::Operand(0), |first| build_shape(first, items));
     for operand in operands {
         items.push(Item::Infix(operator));
-        whole = joined(operator, whole, shape(operand, items));
+        whole = join(operator, whole, build_shape(operand, items));
     }
     whole
 }
@@ -129,19 +129,19 @@ impl Reader {
             Item::Operand(offset) => Shape::Operand(*offset),
             Item::Prefix(operator) => {
                 let operator = *operator;
-                Shape::Prefix(operator.name, Box::new(self.expression(prefix(operator)?)?))
+                Shape::Prefix(operator.name, Box::new(self.expression(prefix_power(operator)?)?))
             }
             Item::Infix(_) => return None,
         };
         while let Some(Item::Infix(operator)) = self.items.get(self.position) {
             let operator = *operator;
-            let (power, right) = infix(operator)?;
+            let (power, right) = infix_power(operator)?;
             if power < least {
                 break;
             }
             self.position += 1;
             let operand = self.expression(if right { power } else { power + 1 })?;
-            whole = joined(operator, whole, operand);
+            whole = join(operator, whole, operand);
         }
         Some(whole)
     }

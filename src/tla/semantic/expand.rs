@@ -101,7 +101,7 @@ impl<'a> Definitions<'a> {
     }
 
     /// The term of a definition without parameters.
-    pub(super) fn named(&self, name: &str) -> Option<Rc<Term>> {
+    pub(super) fn definition_term(&self, name: &str) -> Option<Rc<Term>> {
         let name = self.replaced.get(name).copied().unwrap_or(name);
         let operator = self.operators.get(name).filter(|operator| operator.parameters.is_empty())?;
         let mut expansion = Expansion { definitions: self, left: BUDGET, open: Vec::new(), binders: 0, depth: 0 };
@@ -136,7 +136,7 @@ impl<'a> Expansion<'_, 'a> {
         let mut known = scope.as_ref();
         while let Some(one) = known {
             if let Meaning::Value(value) = &one.meaning {
-                self.charge(value);
+                self.charge_budget(value);
                 values.push(value.clone());
             }
             known = one.outer.as_ref();
@@ -145,21 +145,21 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     /// A part that exceeds the limits; it equals nothing else.
-    fn beyond(&self) -> Rc<Term> {
+    fn over_limit(&self) -> Rc<Term> {
         let number = self.definitions.beyond.get() + 1;
         self.definitions.beyond.set(number);
         Rc::new(Term::Opaque(format!("beyond {number}"), Vec::new()))
     }
 
     /// Each use of a value counts with all its parts, so that a term never exceeds the budget.
-    fn charge(&mut self, value: &Term) {
+    fn charge_budget(&mut self, value: &Term) {
         self.left = value.charged(self.left);
     }
 
     pub(super) fn term(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.depth > DEPTH {
-            return self.beyond();
+            return self.over_limit();
         }
         self.depth += 1;
         let term = self.form(expression, scope);
@@ -234,12 +234,12 @@ impl<'a> Expansion<'_, 'a> {
             | Form::Choose(..)
             | Form::Operator(_)
             | Form::Lambda(..)
-            | Form::Arguments(_) => self.leaf(expression, scope),
+            | Form::Arguments(_) => self.compare_by_text(expression, scope),
         }
     }
 
     /// Forms that are compared by their text. They are opaque, so nothing is concluded from their variables.
-    fn leaf(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+    fn compare_by_text(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
         match &expression.form {
             Form::Field(record) => {
                 let text = self.definitions.text.get(record.end..expression.end).unwrap_or("");
@@ -306,7 +306,7 @@ impl<'a> Expansion<'_, 'a> {
         let term = self.binder(kind, bounds, body, scope);
         match &*term {
             Term::Binder(_, _, body) if **body == Term::Truth(neutral) => truth(neutral),
-            Term::Binder(_, sets, _) if sets.iter().any(|set| is_over_nothing(set)) => truth(neutral),
+            Term::Binder(_, sets, _) if sets.iter().any(|set| is_over_empty_set(set)) => truth(neutral),
             _ => term,
         }
     }
@@ -362,10 +362,10 @@ impl<'a> Expansion<'_, 'a> {
             if one.name == name {
                 return match one.meaning.clone() {
                     Meaning::Value(value) if operands.is_empty() => {
-                        self.charge(&value);
+                        self.charge_budget(&value);
                         value
                     }
-                    Meaning::Operator(operator) => self.expanded(&operator, operands, expression, scope),
+                    Meaning::Operator(operator) => self.expand_operator(&operator, operands, expression, scope),
                     Meaning::Value(_) | Meaning::Unknown => self.opaque(expression, scope),
                 };
             }
@@ -374,7 +374,7 @@ impl<'a> Expansion<'_, 'a> {
         let definitions = self.definitions;
         let name = definitions.replaced.get(name).copied().unwrap_or(name);
         if let Some(operator) = definitions.operators.get(name).cloned() {
-            return self.expanded(&operator, operands, expression, scope);
+            return self.expand_operator(&operator, operands, expression, scope);
         }
         match name {
             "TRUE" | "FALSE" => truth(name == "TRUE"),
@@ -391,7 +391,7 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    fn expanded(
+    fn expand_operator(
         &mut self,
         operator: &Operator<'a>,
         operands: Vec<Rc<Term>>,
@@ -413,7 +413,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
-fn is_over_nothing(set: &Term) -> bool {
+fn is_over_empty_set(set: &Term) -> bool {
     set.as_apply("over")
         .is_some_and(|parts| parts.first().is_some_and(|set| set.as_apply("{}").is_some_and(<[_]>::is_empty)))
 }

@@ -34,12 +34,12 @@ pub(super) struct LevelInfo {
 }
 
 impl LevelInfo {
-    pub(super) fn limit(&mut self, symbol: SymbolId, level: Level) {
+    pub(super) fn add_limit(&mut self, symbol: SymbolId, level: Level) {
         let known = self.limits.entry(symbol).or_insert(level);
         *known = level.min(*known);
     }
 
-    pub(super) fn demand(&mut self, symbol: SymbolId, position: usize, level: Level) {
+    pub(super) fn add_demand(&mut self, symbol: SymbolId, position: usize, level: Level) {
         let known = self.demands.entry((symbol, position)).or_insert(level);
         *known = level.max(*known);
     }
@@ -49,15 +49,15 @@ impl LevelInfo {
         self.all.extend(other.all.iter().filter(|symbol| !bound.contains(symbol)));
         self.rigid.extend(other.rigid.iter().filter(|symbol| !bound.contains(symbol)));
         for (symbol, level) in other.limits.iter().filter(|(symbol, _)| !bound.contains(symbol)) {
-            self.limit(*symbol, *level);
+            self.add_limit(*symbol, *level);
         }
         for ((symbol, position), level) in &other.demands {
-            self.demand(*symbol, *position, *level);
+            self.add_demand(*symbol, *position, *level);
         }
         self.uses.extend(other.uses.iter().filter(|(_, _, symbol)| !bound.contains(symbol)));
     }
 
-    pub(super) fn count(&mut self, other: &Self, bound: &[SymbolId]) {
+    pub(super) fn add_contribution(&mut self, other: &Self, bound: &[SymbolId]) {
         self.level = self.level.max(other.level);
         self.counting.extend(other.counting.iter().filter(|symbol| !bound.contains(symbol)));
     }
@@ -92,7 +92,7 @@ impl Signature {
         self.rigid.get(position).or(self.rigid.last()).copied().unwrap_or(false)
     }
 
-    fn demand(&self, position: usize, inner_position: usize) -> Level {
+    fn argument_demand(&self, position: usize, inner_position: usize) -> Level {
         self.demands.get(position).and_then(|all| all.get(inner_position)).copied().unwrap_or(CONSTANT)
     }
 
@@ -167,7 +167,7 @@ impl<'a> Levels<'a> {
         if let Some(known) = self.signatures.get(&symbol) {
             return Rc::clone(known);
         }
-        if self.opens_section(symbol)
+        if self.analyze_section_of(symbol)
             && let Some(known) = self.signatures.get(&symbol)
         {
             return Rc::clone(known);
@@ -183,7 +183,7 @@ impl<'a> Levels<'a> {
                     ..Signature::default()
                 }
             }
-            _ => self.defined(symbol, CONSTANT),
+            _ => self.definition_signature(symbol, CONSTANT),
         };
         let signature = Rc::new(signature);
         self.signatures.insert(symbol, Rc::clone(&signature));
@@ -191,7 +191,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The signature of a recursive operator while its section is analysed: any action may be an operand.
-    pub(super) fn provisional(&mut self, symbol: SymbolId) {
+    pub(super) fn set_provisional_signature(&mut self, symbol: SymbolId) {
         let parameters = self.graph.symbol(symbol).parameters.clone();
         let signature = Signature {
             highest: vec![ACTION; parameters.len()],
@@ -214,11 +214,11 @@ impl<'a> Levels<'a> {
     }
 
     /// The signature of a definition from its body.
-    pub(super) fn defined(&mut self, symbol: SymbolId, least: Level) -> Signature {
+    pub(super) fn definition_signature(&mut self, symbol: SymbolId, least: Level) -> Signature {
         let definition = self.graph.symbol(symbol);
         let parameters = definition.parameters.clone();
         let body = match definition.body {
-            Some(body) => self.body(body),
+            Some(body) => self.body_info(body),
             None => Rc::new(LevelInfo::default()),
         };
         let mut signature = Signature { parameters: parameters.clone(), ..Signature::default() };
@@ -249,7 +249,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The levels of a definition's body, which instances may share.
-    pub(super) fn body(&mut self, node: NodeId) -> Rc<LevelInfo> {
+    pub(super) fn body_info(&mut self, node: NodeId) -> Rc<LevelInfo> {
         if let Some(known) = self.bodies.get(&node) {
             return Rc::clone(known);
         }
@@ -265,12 +265,12 @@ impl<'a> Levels<'a> {
             return LevelInfo::default();
         }
         self.depth += 1;
-        let info = self.info_of(node);
+        let info = self.compute_info(node);
         self.depth -= 1;
         info
     }
 
-    fn info_of(&mut self, node: NodeId) -> LevelInfo {
+    fn compute_info(&mut self, node: NodeId) -> LevelInfo {
         match self.graph.node(node).clone() {
             Node::Literal => LevelInfo::default(),
             Node::Apply(application) => self.application(&application, self.graph.place(node)),
@@ -278,7 +278,7 @@ impl<'a> Levels<'a> {
                 let mut info = LevelInfo::default();
                 for part in parts {
                     let part = self.info(part);
-                    info.count(&part, &[]);
+                    info.add_contribution(&part, &[]);
                     info.inherit(&part, &[]);
                 }
                 info
@@ -291,10 +291,10 @@ impl<'a> Levels<'a> {
                 }
                 for signature in signatures {
                     for (symbol, level) in &signature.info.limits {
-                        info.limit(*symbol, *level);
+                        info.add_limit(*symbol, *level);
                     }
                     for ((symbol, position), level) in &signature.info.demands {
-                        info.demand(*symbol, *position, *level);
+                        info.add_demand(*symbol, *position, *level);
                     }
                     info.uses.extend(&signature.info.uses);
                 }
@@ -306,7 +306,7 @@ impl<'a> Levels<'a> {
                 let mut info = LevelInfo::default();
                 for part in parts {
                     let part = self.info(part);
-                    info.count(&part, &declared);
+                    info.add_contribution(&part, &declared);
                     info.inherit(&part, &declared);
                 }
                 info
@@ -338,21 +338,21 @@ impl<'a> Levels<'a> {
             application.operands.iter().map(|operand| operand.map(|operand| self.info(operand))).collect();
         let ranges: Vec<LevelInfo> = application.ranges.iter().map(|range| self.info(*range)).collect();
         let info = if self.is_definition(application.operator) {
-            self.of_definition(application, &infos, &ranges, place)
+            self.definition_application(application, &infos, &ranges, place)
         } else {
-            self.of_declared(application.operator, &infos)
+            self.declared_application(application.operator, &infos)
         };
         self.check_temporal(application, &infos, &ranges, info.level, place);
         info
     }
 
-    fn of_declared(&mut self, operator: SymbolId, infos: &[Option<LevelInfo>]) -> LevelInfo {
+    fn declared_application(&mut self, operator: SymbolId, infos: &[Option<LevelInfo>]) -> LevelInfo {
         let mut info = self.symbol_info(operator);
         for (position, operand) in infos.iter().enumerate() {
             let Some(operand) = operand else { continue };
-            info.count(operand, &[]);
+            info.add_contribution(operand, &[]);
             info.inherit(operand, &[]);
-            info.demand(operator, position, operand.level);
+            info.add_demand(operator, position, operand.level);
             info.uses.extend(operand.counting.iter().map(|symbol| (operator, position, *symbol)));
         }
         info
@@ -366,7 +366,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    fn of_definition(
+    fn definition_application(
         &mut self,
         application: &Application,
         infos: &[Option<LevelInfo>],
@@ -385,22 +385,22 @@ impl<'a> Levels<'a> {
         for (position, operand) in infos.iter().enumerate() {
             let Some(operand) = operand else { continue };
             if signature.counts(position) {
-                info.count(operand, bound);
+                info.add_contribution(operand, bound);
             }
             info.inherit(operand, bound);
             if signature.is_rigid(position) {
                 info.rigid.extend(operand.all.iter().filter(|symbol| !bound.contains(symbol)));
             }
             for symbol in operand.counting.iter().filter(|symbol| !bound.contains(symbol)) {
-                info.limit(*symbol, signature.highest(position));
+                info.add_limit(*symbol, signature.highest(position));
             }
         }
         for range in ranges {
-            info.count(range, &[]);
+            info.add_contribution(range, &[]);
             info.inherit(range, &[]);
         }
-        self.operators_as_operands(application, &signature, infos, &mut info);
-        self.uses_of_definition(application, &signature, infos, &mut info);
+        self.constrain_by_operator_arguments(application, &signature, infos, &mut info);
+        self.inherit_uses(application, &signature, infos, &mut info);
         info
     }
 
@@ -432,7 +432,7 @@ impl<'a> Levels<'a> {
             let inner = self.signature(argument);
             let arity = self.graph.symbol(argument).arity;
             for inner_position in 0..arity {
-                let demand = signature.demand(position, inner_position);
+                let demand = signature.argument_demand(position, inner_position);
                 let given = infos.iter().enumerate().filter_map(|(other_position, info)| {
                     info.as_ref()
                         .filter(|_| signature.occurs(position, inner_position, other_position))
@@ -458,7 +458,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The constraints that operators given as operands put on the other operands.
-    fn operators_as_operands(
+    fn constrain_by_operator_arguments(
         &mut self,
         application: &Application,
         signature: &Signature,
@@ -472,7 +472,7 @@ impl<'a> Levels<'a> {
             let inner = if is_definition { Some(self.signature(argument)) } else { None };
             for inner_position in 0..arity {
                 if inner.is_none() {
-                    info.demand(argument, inner_position, signature.demand(position, inner_position));
+                    info.add_demand(argument, inner_position, signature.argument_demand(position, inner_position));
                 }
                 for (other_position, other) in infos.iter().enumerate() {
                     let Some(other) =
@@ -483,14 +483,14 @@ impl<'a> Levels<'a> {
                     match &inner {
                         Some(inner) => {
                             for symbol in &other.counting {
-                                info.limit(*symbol, inner.highest(inner_position));
+                                info.add_limit(*symbol, inner.highest(inner_position));
                             }
                             if inner.is_rigid(inner_position) {
                                 info.rigid.extend(&other.all);
                             }
                         }
                         None => {
-                            info.demand(argument, inner_position, other.level);
+                            info.add_demand(argument, inner_position, other.level);
                             info.uses.extend(other.counting.iter().map(|symbol| (argument, inner_position, *symbol)));
                         }
                     }
@@ -500,7 +500,7 @@ impl<'a> Levels<'a> {
     }
 
     /// Uses inside the definition in which only the operator, or only a symbol in its operand, is a parameter.
-    fn uses_of_definition(
+    fn inherit_uses(
         &mut self,
         application: &Application,
         signature: &Signature,
@@ -513,7 +513,7 @@ impl<'a> Levels<'a> {
                     let Some(argument) = self.operator_at(application, position) else { continue };
                     if self.is_definition(argument) {
                         let highest = self.signature(argument).highest(inner_position);
-                        info.limit(symbol, highest);
+                        info.add_limit(symbol, highest);
                     } else {
                         info.uses.insert((argument, inner_position, symbol));
                     }
@@ -521,7 +521,7 @@ impl<'a> Levels<'a> {
                 None => match signature.position(symbol).and_then(|position| infos.get(position)) {
                     Some(Some(operand)) => {
                         info.uses.extend(operand.counting.iter().map(|symbol| (operator, inner_position, *symbol)));
-                        info.demand(operator, inner_position, operand.level);
+                        info.add_demand(operator, inner_position, operand.level);
                     }
                     Some(None) => {}
                     None => {

@@ -67,7 +67,8 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// # Errors Why the modules could not be resolved.
+    /// # Errors
+    /// Why the modules could not be resolved.
     pub(super) fn new(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Result<Self, String> {
         let Resolved { graph, root, modules } = resolved(name, text, local_modules)?;
         let mut model =

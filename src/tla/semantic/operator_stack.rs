@@ -30,23 +30,23 @@ fn display_name(operator: &Operator) -> &str {
 }
 
 impl OperatorStack {
-    pub(super) fn operand(&mut self, operand: Expr) {
+    pub(super) fn push_operand(&mut self, operand: Expr) {
         self.items.push(Item::Operand(operand));
     }
 
-    pub(super) fn operator(&mut self, operator: &'static Operator, offset: usize, end: usize) -> Parsed<()> {
+    pub(super) fn push_operator(&mut self, operator: &'static Operator, offset: usize, end: usize) -> Parsed<()> {
         self.items.push(Item::Operator(operator, offset, end, Vec::new()));
-        self.settle()
+        self.reduce_while_tighter()
     }
 
     /// `[a, b]` after an operand.
-    pub(super) fn application(&mut self, arguments: Vec<Expr>, offset: usize, end: usize) -> Parsed<()> {
+    pub(super) fn push_application(&mut self, arguments: Vec<Expr>, offset: usize, end: usize) -> Parsed<()> {
         self.items.push(Item::Operator(&APPLICATION, offset, end, arguments));
-        self.settle()
+        self.reduce_while_tighter()
     }
 
     /// `.field` binds to the operand directly before it.
-    pub(super) fn field(&mut self, offset: usize, end: usize) -> Parsed<()> {
+    pub(super) fn push_field(&mut self, offset: usize, end: usize) -> Parsed<()> {
         if matches!(self.items.last(), Some(Item::Operator(operator, ..)) if operator.is_postfix()) {
             let last = self.items.len() - 1;
             self.reduce(last)?;
@@ -74,7 +74,7 @@ impl OperatorStack {
     }
 
     /// The operator on top of the stack.
-    pub(super) fn waiting(&self) -> Option<&'static Operator> {
+    pub(super) fn top_operator(&self) -> Option<&'static Operator> {
         match self.items.last() {
             Some(Item::Operator(operator, ..)) => Some(operator),
             _ => None,
@@ -84,7 +84,7 @@ impl OperatorStack {
     /// The finished expression.
     pub(super) fn finish(mut self, offset: usize) -> Parsed<Expr> {
         self.items.push(Item::Operator(&END, offset, offset, Vec::new()));
-        self.settle()?;
+        self.reduce_while_tighter()?;
         self.items.pop();
         match (self.items.pop(), self.items.is_empty()) {
             (Some(Item::Operand(whole)), true) => Ok(whole),
@@ -100,7 +100,7 @@ impl OperatorStack {
     }
 
     /// Reduces as far as the operator on top allows.
-    fn settle(&mut self) -> Parsed<()> {
+    fn reduce_while_tighter(&mut self) -> Parsed<()> {
         loop {
             let top = self.items.len() - 1;
             let Some((right, offset)) = self.operator_at(top) else { return Ok(()) };

@@ -25,7 +25,7 @@ impl Parser<'_> {
         loop {
             while let Some(operator) = self.prefix_operator() {
                 let token = self.take();
-                stack.operator(operator, token.start, token.end)?;
+                stack.push_operator(operator, token.start, token.end)?;
             }
             let token = self.peek();
             if !self.inside(&token) {
@@ -37,11 +37,11 @@ impl Parser<'_> {
                 };
             }
             if let Some(open) = self.open_ended()? {
-                stack.operand(open.ending(self.last_end()));
+                stack.push_operand(open.ending(self.last_end()));
                 break;
             }
             let operand = self.operand()?;
-            stack.operand(operand.ending(self.last_end()));
+            stack.push_operand(operand.ending(self.last_end()));
             self.after_operand(&mut stack)?;
             let next = self.peek();
             if !self.inside(&next) {
@@ -54,7 +54,7 @@ impl Parser<'_> {
             match next.operator().filter(|operator| operator.is_infix()) {
                 Some(operator) => {
                     self.take();
-                    stack.operator(operator, next.start, next.end)?;
+                    stack.push_operator(operator, next.start, next.end)?;
                 }
                 None => break,
             }
@@ -79,14 +79,14 @@ impl Parser<'_> {
             }
             if let Some(operator) = token.operator().filter(|operator| operator.is_postfix()) {
                 self.take();
-                stack.operator(operator, token.start, token.end)?;
+                stack.push_operator(operator, token.start, token.end)?;
             } else if token.is(".") {
                 self.take();
                 if !self.inside(&self.peek()) {
                     return self.unexpected("the name of a field inside the bulleted list");
                 }
                 self.free_name("the name of a field behind `.`")?;
-                stack.field(token.start, self.last_end())?;
+                stack.push_field(token.start, self.last_end())?;
             } else if token.is("[") {
                 let argument = self.nested(Self::square)?;
                 let Form::Arguments(arguments) = argument.form else {
@@ -95,7 +95,7 @@ impl Parser<'_> {
                         "two expressions stand side by side: an operator between them is missing".into(),
                     );
                 };
-                stack.application(arguments, token.start, self.last_end())?;
+                stack.push_application(arguments, token.start, self.last_end())?;
             } else {
                 return Ok(());
             }
@@ -320,7 +320,7 @@ impl Parser<'_> {
         };
         let from = name.offset;
         let body = self.expression()?;
-        if let (Form::Apply(operator, _), Some(waiting)) = (&body.form, stack.waiting())
+        if let (Form::Apply(operator, _), Some(waiting)) = (&body.form, stack.top_operator())
             && !operator.is_prefix()
             && !waiting.looser(operator)
         {
@@ -329,7 +329,7 @@ impl Parser<'_> {
                 "without this label the expression would be read otherwise: write parentheses".into(),
             );
         }
-        stack.operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from).ending(self.last_end()));
+        stack.push_operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from).ending(self.last_end()));
         Ok(())
     }
 

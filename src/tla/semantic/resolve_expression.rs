@@ -20,19 +20,19 @@ impl Resolver<'_> {
         self.graph.add_node(Node::Apply(Application { operator: row.symbol(), operands, bound, ranges }), place)
     }
 
-    fn plain(&mut self, row: BuiltInForm, operands: Vec<NodeId>, offset: usize) -> NodeId {
+    fn apply_form(&mut self, row: BuiltInForm, operands: Vec<NodeId>, offset: usize) -> NodeId {
         let place = self.place(offset);
         self.form(row, operands, Vec::new(), Vec::new(), place)
     }
 
-    pub(super) fn applied(&mut self, operator: SymbolId, operands: Vec<NodeId>, offset: usize) -> NodeId {
+    pub(super) fn apply(&mut self, operator: SymbolId, operands: Vec<NodeId>, offset: usize) -> NodeId {
         let place = self.place(offset);
         let operands = operands.into_iter().map(Some).collect();
         let application = Application { operator, operands, bound: Vec::new(), ranges: Vec::new() };
         self.graph.add_node(Node::Apply(application), place)
     }
 
-    fn all(&mut self, expressions: &[Expr]) -> Vec<NodeId> {
+    fn expressions(&mut self, expressions: &[Expr]) -> Vec<NodeId> {
         expressions.iter().map(|expression| self.expression(expression)).collect()
     }
 
@@ -81,34 +81,34 @@ impl Resolver<'_> {
             Form::Path(segments) => self.value(segments, offset),
             Form::Apply(operator, operands) => self.operation(operator, operands, offset),
             Form::Product(factors) => {
-                let operands = self.all(factors);
-                self.plain(BuiltInForm::Product, operands, offset)
+                let operands = self.expressions(factors);
+                self.apply_form(BuiltInForm::Product, operands, offset)
             }
             Form::List(items, operator) => {
                 let row = if operator.name == "/\\" { BuiltInForm::Conjunction } else { BuiltInForm::Disjunction };
-                let operands = self.all(items);
-                self.plain(row, operands, offset)
+                let operands = self.expressions(items);
+                self.apply_form(row, operands, offset)
             }
             Form::Parenthesis(inner) => self.expression(inner),
             Form::Tuple(elements) => {
-                let operands = self.all(elements);
-                self.plain(BuiltInForm::Tuple, operands, offset)
+                let operands = self.expressions(elements);
+                self.apply_form(BuiltInForm::Tuple, operands, offset)
             }
             Form::Set(elements) => {
-                let operands = self.all(elements);
-                self.plain(BuiltInForm::Set, operands, offset)
+                let operands = self.expressions(elements);
+                self.apply_form(BuiltInForm::Set, operands, offset)
             }
             Form::Filter(bound, body) => self.filter(bound, body, offset),
             Form::Map(body, bounds) => self.bounded(BuiltInForm::Map, bounds, body, offset),
             Form::Function(bounds, body) => self.bounded(BuiltInForm::Function, bounds, body, offset),
-            Form::FunctionSet(two) => self.two(BuiltInForm::FunctionSet, two, offset),
+            Form::FunctionSet(two) => self.apply_form_to_pair(BuiltInForm::FunctionSet, two, offset),
             Form::Record(fields) => self.record(BuiltInForm::Record, fields, offset),
             Form::RecordSet(fields) => self.record(BuiltInForm::RecordSet, fields, offset),
             Form::Except(base, updates) => self.except(base, updates, offset),
             Form::Application(function, arguments) => self.application(function, arguments, offset),
             Form::Field(record) => {
                 let operand = self.expression(record);
-                self.plain(BuiltInForm::Selection, vec![operand], offset)
+                self.apply_form(BuiltInForm::Selection, vec![operand], offset)
             }
             Form::Action(kind, two) => self.action(*kind, two, offset),
             Form::Bounded(quantifier, bounds, body) => self.bounded(row_of(*quantifier), bounds, body, offset),
@@ -117,13 +117,13 @@ impl Resolver<'_> {
             Form::Choose(names, Some(set), body) => self.choose(names, set, body, offset),
             Form::If(three) => {
                 let operands = vec![self.expression(&three.0), self.expression(&three.1), self.expression(&three.2)];
-                self.plain(BuiltInForm::If, operands, offset)
+                self.apply_form(BuiltInForm::If, operands, offset)
             }
             Form::Case(arms, other) => self.case(arms, other.as_deref(), offset),
             Form::Let(units, body) => self.let_in(units, body, offset),
             Form::Label(name, parameters, body) => self.label(name, parameters, body),
-            Form::Operator(operator) => self.no_value(offset, operator.name),
-            Form::Lambda(..) => self.no_value(offset, "LAMBDA"),
+            Form::Operator(operator) => self.reject_operator_value(offset, operator.name),
+            Form::Lambda(..) => self.reject_operator_value(offset, "LAMBDA"),
             Form::Arguments(_) => {
                 self.error(offset, "a function is missing before `[`".into());
                 self.literal(offset)
@@ -131,14 +131,14 @@ impl Resolver<'_> {
         }
     }
 
-    fn no_value(&mut self, offset: usize, what: &str) -> NodeId {
+    fn reject_operator_value(&mut self, offset: usize, what: &str) -> NodeId {
         self.error(offset, format!("{what} is an operator: an expression must stand here"));
         self.literal(offset)
     }
 
-    fn two(&mut self, row: BuiltInForm, two: &(Expr, Expr), offset: usize) -> NodeId {
+    fn apply_form_to_pair(&mut self, row: BuiltInForm, two: &(Expr, Expr), offset: usize) -> NodeId {
         let operands = vec![self.expression(&two.0), self.expression(&two.1)];
-        self.plain(row, operands, offset)
+        self.apply_form(row, operands, offset)
     }
 
     /// The bound variable is not known in the set.
@@ -158,15 +158,15 @@ impl Resolver<'_> {
 
     fn operation(&mut self, operator: &'static Operator, operands: &[Expr], offset: usize) -> NodeId {
         let Some(symbol) = self.lookup(operator.name) else {
-            self.undefined(operator.name, offset);
-            let _ = self.all(operands);
+            self.report_undefined(operator.name, offset);
+            let _ = self.expressions(operands);
             return self.literal(offset);
         };
-        let nodes = self.all(operands);
+        let nodes = self.expressions(operands);
         // A long chain is one node with many operands: see `OperatorStack`.
         if operands.len() > 2 && matches!(operator.name, "/\\" | "\\/") {
             let row = if operator.name == "/\\" { BuiltInForm::Conjunction } else { BuiltInForm::Disjunction };
-            return self.plain(row, nodes, offset);
+            return self.apply_form(row, nodes, offset);
         }
         let arity = self.graph.symbol(symbol).arity;
         if arity != nodes.len() {
@@ -176,7 +176,7 @@ impl Resolver<'_> {
             );
             return self.literal(offset);
         }
-        self.applied(symbol, nodes, offset)
+        self.apply(symbol, nodes, offset)
     }
 
     fn record(&mut self, row: BuiltInForm, fields: &[(Name, Expr)], offset: usize) -> NodeId {
@@ -186,9 +186,9 @@ impl Resolver<'_> {
                 self.error(name.offset, format!("the field `{}` stands twice in this record", name.text));
             }
             let value = self.expression(value);
-            operands.push(self.plain(BuiltInForm::FieldValue, vec![value], name.offset));
+            operands.push(self.apply_form(BuiltInForm::FieldValue, vec![value], name.offset));
         }
-        self.plain(row, operands, offset)
+        self.apply_form(row, operands, offset)
     }
 
     fn except(&mut self, base: &Expr, updates: &[Update], offset: usize) -> NodeId {
@@ -199,8 +199,8 @@ impl Resolver<'_> {
                 match component {
                     Component::Field(_) => path.push(self.literal(offset)),
                     Component::Index(index) => {
-                        let index = self.all(index);
-                        path.push(self.plain(BuiltInForm::Tuple, index, offset));
+                        let index = self.expressions(index);
+                        path.push(self.apply_form(BuiltInForm::Tuple, index, offset));
                     }
                 }
             }
@@ -208,10 +208,10 @@ impl Resolver<'_> {
             let value = self.expression(&update.value);
             self.updates.pop();
             // The path is a sequence of at most action level; the value may have any level.
-            let path = self.plain(BuiltInForm::Tuple, path, offset);
-            operands.push(self.plain(BuiltInForm::Update, vec![path, value], update.value.offset));
+            let path = self.apply_form(BuiltInForm::Tuple, path, offset);
+            operands.push(self.apply_form(BuiltInForm::Update, vec![path, value], update.value.offset));
         }
-        self.plain(BuiltInForm::Except, operands, offset)
+        self.apply_form(BuiltInForm::Except, operands, offset)
     }
 
     fn application(&mut self, function: &Expr, arguments: &[Expr], offset: usize) -> NodeId {
@@ -227,8 +227,8 @@ impl Resolver<'_> {
             self.graph.report(super::graph::Severity::Warning, place, message);
         }
         let mut operands = vec![function];
-        operands.extend(self.all(arguments));
-        self.plain(BuiltInForm::Application, operands, offset)
+        operands.extend(self.expressions(arguments));
+        self.apply_form(BuiltInForm::Application, operands, offset)
     }
 
     fn action(&mut self, kind: Subscripted, two: &(Expr, Expr), offset: usize) -> NodeId {
@@ -238,20 +238,20 @@ impl Resolver<'_> {
             Subscripted::Weak => BuiltInForm::WeakFairness,
             Subscripted::Strong => BuiltInForm::StrongFairness,
         };
-        self.two(row, two, offset)
+        self.apply_form_to_pair(row, two, offset)
     }
 
     fn case(&mut self, arms: &[(Expr, Expr)], other: Option<&Expr>, offset: usize) -> NodeId {
         let mut operands = Vec::new();
         for (guard, value) in arms {
             let arm = vec![self.expression(guard), self.expression(value)];
-            operands.push(self.plain(BuiltInForm::CaseArm, arm, guard.offset));
+            operands.push(self.apply_form(BuiltInForm::CaseArm, arm, guard.offset));
         }
         if let Some(other) = other {
             let value = self.expression(other);
-            operands.push(self.plain(BuiltInForm::CaseArm, vec![value], other.offset));
+            operands.push(self.apply_form(BuiltInForm::CaseArm, vec![value], other.offset));
         }
-        self.plain(BuiltInForm::Case, operands, offset)
+        self.apply_form(BuiltInForm::Case, operands, offset)
     }
 
     fn let_in(&mut self, units: &[Unit], body: &Expr, offset: usize) -> NodeId {
@@ -309,7 +309,7 @@ impl Resolver<'_> {
         node
     }
 
-    pub(super) fn undefined(&mut self, name: &str, offset: usize) {
+    pub(super) fn report_undefined(&mut self, name: &str, offset: usize) {
         let home = super::standard::module_that_defines(name);
         let advice = match home {
             Some(module) => format!(": EXTENDS {module} is missing"),
@@ -360,7 +360,7 @@ impl Resolver<'_> {
             }
             pending.extend(segment.arguments.iter().flatten());
             if covered + pending.len() != found.arity {
-                self.wrong_count(&found.name, found.arity, covered + pending.len(), segment.name.offset);
+                self.report_argument_count(&found.name, found.arity, covered + pending.len(), segment.name.offset);
                 return self.literal(offset);
             }
             for (position, argument) in (covered..).zip(pending.drain(..)) {
@@ -382,11 +382,11 @@ impl Resolver<'_> {
             if !is_last {
                 return self.part(symbol, operands, &segments[index + 1..], segment.name.offset);
             }
-            return self.applied(symbol, operands, offset);
+            return self.apply(symbol, operands, offset);
         }
     }
 
-    fn wrong_count(&mut self, name: &str, wanted: usize, given: usize, offset: usize) {
+    fn report_argument_count(&mut self, name: &str, wanted: usize, given: usize, offset: usize) {
         let arguments = |count: usize| if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") };
         self.error(offset, format!("`{name}` takes {} and gets {given}", arguments(wanted)));
     }
@@ -415,7 +415,7 @@ impl Resolver<'_> {
             pending.extend(segment.arguments.iter().flatten());
         }
         let names: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
-        self.undefined(&names.join("!"), segments.first().map_or(0, |segment| segment.name.offset));
+        self.report_undefined(&names.join("!"), segments.first().map_or(0, |segment| segment.name.offset));
         None
     }
 
@@ -452,7 +452,7 @@ impl Resolver<'_> {
             Form::Operator(operator) => {
                 let symbol = self.lookup(operator.name);
                 if symbol.is_none() {
-                    self.undefined(operator.name, offset);
+                    self.report_undefined(operator.name, offset);
                 }
                 symbol
             }

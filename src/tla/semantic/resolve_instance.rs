@@ -17,7 +17,7 @@ impl Resolver<'_> {
         let declared = self.graph.declarations(module);
         let mut implicit: Vec<(SymbolId, NodeId)> = Vec::new();
         for declaration in &declared {
-            if let Some(node) = self.same_name(*declaration, instance.offset) {
+            if let Some(node) = self.substitute_same_name(*declaration, instance.offset) {
                 implicit.push((*declaration, node));
             }
         }
@@ -67,7 +67,7 @@ impl Resolver<'_> {
         Some((module, self.graph.add_substitution(Substitution { module, pairs })))
     }
 
-    fn same_name(&mut self, declaration: SymbolId, offset: usize) -> Option<NodeId> {
+    fn substitute_same_name(&mut self, declaration: SymbolId, offset: usize) -> Option<NodeId> {
         let declared = self.graph.symbol(declaration).clone();
         let symbol = self.lookup(&declared.name)?;
         let place = self.place(offset);
@@ -120,8 +120,8 @@ impl Resolver<'_> {
             let copy = Symbol { body, local, home, origin, place, recursive: None, section: None, ..symbol };
             let copy = self.graph.add_symbol(copy);
             self.declare(copy);
-            self.in_section(copy);
-            self.contains(vec![copy]);
+            self.add_to_section(copy);
+            self.add_definitions(vec![copy]);
         }
         let instance = self.add_instance(InstanceUse { by, place });
         self.graph.module_mut(self.home).instances.push(instance);
@@ -175,17 +175,17 @@ impl Resolver<'_> {
             let copy = self.graph.add_symbol(copy);
             self.declare(copy);
             if kind != SymbolKind::Instance {
-                self.in_section(copy);
+                self.add_to_section(copy);
                 definitions.push(copy);
             }
         }
         let instance = self.add_instance(InstanceUse { by, place });
         self.graph.module_mut(self.home).instances.push(instance);
-        self.name_of_instance(&named.name, parameters, local);
+        self.declare_instance_name(&named.name, parameters, local);
         (definitions, vec![instance])
     }
 
-    fn name_of_instance(&mut self, name: &Name, parameters: Vec<SymbolId>, local: bool) {
+    fn declare_instance_name(&mut self, name: &Name, parameters: Vec<SymbolId>, local: bool) {
         let mut symbol = self.symbol(&name.text, SymbolKind::Instance, parameters.len(), name.offset);
         symbol.parameters = parameters;
         symbol.local = local;

@@ -43,10 +43,10 @@ impl Resolver<'_> {
                 under: Vec::new(),
                 labels: Some(Rc::clone(&symbol.labels)),
             };
-            self.walk(part, segments)
+            self.select_part(part, segments)
         });
         match selected {
-            Ok(part) => self.wrapped(part, offset),
+            Ok(part) => self.finish_part(part, offset),
             Err(Missing::None) => {
                 self.error(offset, format!("`{}` has no such part", symbol.name));
                 self.literal(offset)
@@ -61,7 +61,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn wrapped(&mut self, part: Part, offset: usize) -> NodeId {
+    fn finish_part(&mut self, part: Part, offset: usize) -> NodeId {
         let place = self.place(offset);
         let mut node = part.node;
         for by in part.under.into_iter().rev() {
@@ -77,10 +77,10 @@ impl Resolver<'_> {
         symbol.parameters = part.parameters;
         symbol.body = Some(node);
         let symbol = self.graph.add_symbol(symbol);
-        self.applied(symbol, part.arguments, offset)
+        self.apply(symbol, part.arguments, offset)
     }
 
-    fn walk(&mut self, mut part: Part, segments: &[Segment]) -> Result<Part, Missing> {
+    fn select_part(&mut self, mut part: Part, segments: &[Segment]) -> Result<Part, Missing> {
         if let [segment] = segments
             && segment.name.text == ":"
         {

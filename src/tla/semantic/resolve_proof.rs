@@ -143,7 +143,7 @@ impl Resolver<'_> {
                 node = Some(self.proof_form(parts, bound, step));
             }
             StepBody::Assert(statement) => {
-                let (statement, scope) = self.asserted(statement, before, &mut right);
+                let (statement, scope) = self.assertion(statement, before, &mut right);
                 node = Some(statement);
                 assumed = Some(scope);
             }
@@ -188,7 +188,7 @@ impl Resolver<'_> {
     }
 
     /// A formula; `@ = e` continues the previous one.
-    fn asserted(
+    fn assertion(
         &mut self,
         statement: &Statement,
         before: Option<NodeId>,
@@ -220,7 +220,7 @@ impl Resolver<'_> {
     fn define(&mut self, units: &[Unit]) {
         for unit in units {
             let definitions = self.definition(unit).0;
-            self.contains(definitions);
+            self.add_definitions(definitions);
         }
     }
 
@@ -247,7 +247,7 @@ impl Resolver<'_> {
                     let joined: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
                     let plain = |segment: &Segment| segment.kind == SegmentKind::Name && segment.arguments.is_none();
                     if segments.iter().all(plain) {
-                        self.definition_named(&joined.join("!"), definition.offset);
+                        self.check_definition_exists(&joined.join("!"), definition.offset);
                     } else {
                         self.error(
                             definition.offset,
@@ -260,8 +260,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn definition_named(&mut self, name: &str, offset: usize) {
-        let Some(id) = self.lookup(name) else { return self.undefined(name, offset) };
+    fn check_definition_exists(&mut self, name: &str, offset: usize) {
+        let Some(id) = self.lookup(name) else { return self.report_undefined(name, offset) };
         let symbol = self.graph.symbol(id);
         let defined = match symbol.kind {
             SymbolKind::Operator | SymbolKind::Instance => true,

@@ -124,7 +124,7 @@ impl Resolver<'_> {
         }
         let same = std::mem::discriminant(&before.kind) == std::mem::discriminant(&symbol.kind);
         if symbol.kind == SymbolKind::Parameter || !same || before.arity != symbol.arity {
-            let message = self.clash(&symbol.name, &before);
+            let message = self.clash_message(&symbol.name, &before);
             return self.graph.report(Severity::Error, symbol.place, message);
         }
         if before.home != symbol.home {
@@ -134,7 +134,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn clash(&self, name: &str, before: &Symbol) -> String {
+    fn clash_message(&self, name: &str, before: &Symbol) -> String {
         let what = match before.kind {
             SymbolKind::Constant => "a constant",
             SymbolKind::Variable => "a variable",
@@ -226,19 +226,19 @@ impl Resolver<'_> {
     fn unit(&mut self, unit: &Unit) {
         match unit {
             Unit::Variables(names, offset) => {
-                self.outside_recursion(*offset, "a declaration of variables");
+                self.reject_inside_recursion(*offset, "a declaration of variables");
                 for name in names {
                     self.declaration(name, SymbolKind::Variable, 0);
                 }
             }
             Unit::Constants(all, offset) => {
-                self.outside_recursion(*offset, "a declaration of constants");
+                self.reject_inside_recursion(*offset, "a declaration of constants");
                 for declared in all {
                     self.declaration(&declared.name, SymbolKind::Constant, declared.arity);
                 }
             }
             Unit::Assumption(name, formula, offset) => {
-                self.outside_recursion(*offset, "an assumption");
+                self.reject_inside_recursion(*offset, "an assumption");
                 // Only a named assumption can have labelled parts.
                 let node = if let Some(name) = name {
                     let (node, labels) = self.labelled_expression(formula);
@@ -251,11 +251,11 @@ impl Resolver<'_> {
                 self.graph.module_mut(self.home).assumptions.push((node, place));
             }
             Unit::Theorem(theorem) => {
-                self.outside_recursion(theorem.offset, "a theorem");
+                self.reject_inside_recursion(theorem.offset, "a theorem");
                 self.theorem(theorem);
             }
             Unit::Module(module) => {
-                self.outside_recursion(module.name.offset, "a module");
+                self.reject_inside_recursion(module.name.offset, "a module");
                 let known = self.lookup_module(&module.name.text).is_some();
                 let id = self.module(module);
                 if known {
@@ -267,12 +267,12 @@ impl Resolver<'_> {
             }
             Unit::Instance(instance, visibility) => self.instance(instance, *visibility),
             Unit::Use(facts) => {
-                self.outside_recursion(facts.offset, "USE or HIDE");
+                self.reject_inside_recursion(facts.offset, "USE or HIDE");
                 self.facts(facts);
             }
             _ => {
                 let definitions = self.definition(unit).0;
-                self.contains(definitions);
+                self.add_definitions(definitions);
             }
         }
     }
@@ -315,18 +315,18 @@ impl Resolver<'_> {
         }
     }
 
-    fn open_sections(&self) -> bool {
+    fn has_open_section(&self) -> bool {
         self.unresolved.iter().any(|count| *count > 0)
     }
 
-    fn outside_recursion(&mut self, offset: usize, what: &str) {
-        if self.open_sections() {
+    fn reject_inside_recursion(&mut self, offset: usize, what: &str) {
+        if self.has_open_section() {
             self.error(offset, format!("{what} cannot stand between a RECURSIVE declaration and its definition"));
         }
     }
 
     fn recursive(&mut self, all: &[Declared]) {
-        if !self.open_sections() {
+        if !self.has_open_section() {
             self.graph.module_mut(self.home).sections.push(Vec::new());
         }
         for declared in all {
@@ -338,13 +338,13 @@ impl Resolver<'_> {
             symbol.parameters = (0..declared.arity).map(|_| self.graph.add_symbol(parameter.clone())).collect();
             let id = self.graph.add_symbol(symbol);
             self.declare(id);
-            self.in_section(id);
+            self.add_to_section(id);
         }
     }
 
     /// A definition made while a recursive one is incomplete belongs to its section.
-    pub(super) fn in_section(&mut self, id: SymbolId) {
-        if self.open_sections() {
+    pub(super) fn add_to_section(&mut self, id: SymbolId) {
+        if self.has_open_section() {
             let sections = &mut self.graph.module_mut(self.home).sections;
             let number = sections.len();
             if let Some(section) = sections.last_mut() {
@@ -375,7 +375,7 @@ impl Resolver<'_> {
     }
 
     /// Adds definitions to the parts of the module.
-    pub(super) fn contains(&mut self, definitions: Vec<SymbolId>) {
+    pub(super) fn add_definitions(&mut self, definitions: Vec<SymbolId>) {
         self.graph.module_mut(self.home).parts.extend(definitions.into_iter().map(Part::Definition));
     }
 
@@ -395,7 +395,7 @@ impl Resolver<'_> {
     }
 
     /// The operator declared RECURSIVE that a definition completes, if any; an error if the name is taken.
-    fn completes(&mut self, name: &Name) -> Result<Option<SymbolId>, ()> {
+    fn find_recursive_declaration(&mut self, name: &Name) -> Result<Option<SymbolId>, ()> {
         let Some(known) = self.lookup(&name.text) else { return Ok(None) };
         let before = self.graph.symbol(known).clone();
         match before.recursive {
@@ -413,7 +413,7 @@ impl Resolver<'_> {
                 );
             }
             _ => {
-                let message = self.clash(&name.text, &before);
+                let message = self.clash_message(&name.text, &before);
                 self.error(name.offset, message);
             }
         }
@@ -424,7 +424,7 @@ impl Resolver<'_> {
         let name = &definition.name;
         self.scopes.push(Scope::default());
         let parameters = self.parameters(&definition.parameters);
-        let completes = self.completes(name);
+        let completes = self.find_recursive_declaration(name);
         if let Ok(Some(id)) = completes {
             let matches = self.graph.symbol(id).arity == parameters.len()
                 && definition.parameters.last().is_none_or(|last| last.arity == 0);
@@ -438,7 +438,7 @@ impl Resolver<'_> {
         match completes {
             Ok(Some(id)) => {
                 self.graph.symbol_mut(id).labels = labels.into();
-                self.complete(id, body);
+                self.complete_recursive(id, body);
                 Some(id)
             }
             Ok(None) => {
@@ -449,14 +449,14 @@ impl Resolver<'_> {
                 symbol.labels = labels.into();
                 let id = self.graph.add_symbol(symbol);
                 self.declare(id);
-                self.in_section(id);
+                self.add_to_section(id);
                 Some(id)
             }
             Err(()) => None,
         }
     }
 
-    fn complete(&mut self, id: SymbolId, body: NodeId) {
+    fn complete_recursive(&mut self, id: SymbolId, body: NodeId) {
         self.graph.symbol_mut(id).body = Some(body);
         self.unresolved[self.let_depth] = self.unresolved[self.let_depth].saturating_sub(1);
     }
@@ -467,7 +467,7 @@ impl Resolver<'_> {
         self.scopes.push(Scope::default());
         let (ranges, mut bound) = self.bounds(&definition.bounds);
         let count = bound.len();
-        let completes = self.completes(name);
+        let completes = self.find_recursive_declaration(name);
         if let Ok(Some(id)) = completes
             && self.graph.symbol(id).arity > 0
         {
@@ -487,7 +487,7 @@ impl Resolver<'_> {
                 let symbol = self.graph.symbol_mut(id);
                 symbol.function = Some(count);
                 symbol.labels = labels.into();
-                self.complete(id, body);
+                self.complete_recursive(id, body);
                 Some(id)
             }
             Ok(None) => {
@@ -498,7 +498,7 @@ impl Resolver<'_> {
                 symbol.labels = labels.into();
                 let id = self.graph.add_symbol(symbol);
                 self.declare(id);
-                self.in_section(id);
+                self.add_to_section(id);
                 Some(id)
             }
             Err(()) => None,

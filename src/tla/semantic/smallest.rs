@@ -10,7 +10,8 @@ use super::typing::Typing;
 /// Values of the constants for a first, small check: numbers are 2, sets have two elements, and a constant of unknown
 /// type is a model value. Maps each constant to a value as a configuration writes it.
 ///
-/// # Errors The module cannot be parsed, or a constant has no value that a configuration can write (a function, a set
+/// # Errors
+/// The module cannot be parsed, or a constant has no value that a configuration can write (a function, a set
 /// of sets, an operator).
 pub fn smallest_constants(name: &str, text: &str) -> Result<BTreeMap<String, String>, String> {
     let tree = parse(text).map_err(|fault| fault.message)?;

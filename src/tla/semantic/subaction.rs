@@ -34,7 +34,7 @@ impl NextState<'_> {
                         return Ok(false);
                     }
                 }
-                let Some(more) = self.bound_by(&formula) else { return Ok(false) };
+                let Some(more) = self.bound_variables(&formula) else { return Ok(false) };
                 if more.iter().any(|(symbol, _)| set_of(&bound, *symbol).is_some()) {
                     return Ok(false);
                 }
@@ -52,7 +52,7 @@ impl NextState<'_> {
     }
 
     /// The variables that a quantifier binds; `None` if it is unclear which set each one ranges over.
-    fn bound_by(&self, expansion: &Expansion) -> Option<Bound> {
+    fn bound_variables(&self, expansion: &Expansion) -> Option<Bound> {
         let Node::Apply(application) = self.model.graph.node(expansion.node) else { return None };
         let ranges = self.model.ranges(expansion);
         let range = |index: usize| if ranges.len() == 1 { ranges.first() } else { ranges.get(index) };
@@ -67,7 +67,7 @@ impl NextState<'_> {
         let mut depth = 0;
         loop {
             self.model.step(depth)?;
-            if self.offers(&self.next, &Bound::new(), (&expansion, bound), 0)? {
+            if self.has_disjunct(&self.next, &Bound::new(), (&expansion, bound), 0)? {
                 return Ok(true);
             }
             match self.model.unfold_once(&expansion) {
@@ -79,7 +79,7 @@ impl NextState<'_> {
         let Some((connective, operands)) = self.model.parts(&expansion) else { return Ok(false) };
         let mut bound = bound.clone();
         if connective == Connective::Some {
-            let Some(more) = self.bound_by(&expansion) else { return Ok(false) };
+            let Some(more) = self.bound_variables(&expansion) else { return Ok(false) };
             if more.iter().any(|(symbol, _)| set_of(&bound, *symbol).is_some()) {
                 return Ok(false);
             }
@@ -94,7 +94,7 @@ impl NextState<'_> {
     }
 
     /// Whether the relation, or one of its disjuncts, is that action.
-    fn offers(
+    fn has_disjunct(
         &self,
         relation: &Expansion,
         own: &Bound,
@@ -103,17 +103,17 @@ impl NextState<'_> {
     ) -> Result<bool, String> {
         self.model.step(depth)?;
         let matching = Matching { model: self.model, own, bound: action.1 };
-        if matching.same(relation, action.0, &mut Vec::new(), 0)? {
+        if matching.matches(relation, action.0, &mut Vec::new(), 0)? {
             return Ok(true);
         }
         if let Some(next) = self.model.unfold_once(relation) {
-            return self.offers(&next, own, action, depth + 1);
+            return self.has_disjunct(&next, own, action, depth + 1);
         }
         let mut own = own.clone();
         match self.model.parts(relation) {
             Some((Connective::Or, operands)) => {
                 for operand in &operands {
-                    if self.offers(operand, &own, action, depth + 1)? {
+                    if self.has_disjunct(operand, &own, action, depth + 1)? {
                         return Ok(true);
                     }
                 }
@@ -121,16 +121,16 @@ impl NextState<'_> {
             }
             // A conjunction list with one item.
             Some((Connective::And, operands)) if operands.len() == 1 => {
-                operands.first().map_or(Ok(false), |only| self.offers(only, &own, action, depth + 1))
+                operands.first().map_or(Ok(false), |only| self.has_disjunct(only, &own, action, depth + 1))
             }
             Some((Connective::Some, operands)) => {
-                let Some(more) = self.bound_by(relation) else { return Ok(false) };
+                let Some(more) = self.bound_variables(relation) else { return Ok(false) };
                 // A definition that is unfolded twice, below a LAMBDA, binds the same symbol twice.
                 if more.iter().any(|(symbol, _)| set_of(&own, *symbol).is_some()) {
                     return Ok(false);
                 }
                 own.extend(more);
-                operands.first().map_or(Ok(false), |body| self.offers(body, &own, action, depth + 1))
+                operands.first().map_or(Ok(false), |body| self.has_disjunct(body, &own, action, depth + 1))
             }
             _ => Ok(false),
         }
@@ -152,7 +152,7 @@ fn set_of(bound: &Bound, symbol: SymbolId) -> Option<&Expansion> {
 
 impl Matching<'_> {
     /// `chosen` has the value of each variable of the relation.
-    fn same(
+    fn matches(
         &self,
         relation: &Expansion,
         action: &Expansion,
@@ -160,11 +160,11 @@ impl Matching<'_> {
         depth: u32,
     ) -> Result<bool, String> {
         self.model.step(depth)?;
-        let (relation, action) = (self.value(relation), self.value(action));
+        let (relation, action) = (self.parameter_value(relation), self.parameter_value(action));
         let graph = &self.model.graph;
         if let Some((symbol, set)) = self.variable(&relation, self.own) {
             if let Some((_, before)) = chosen.iter().find(|(known, _)| *known == symbol) {
-                return Matching { own: &Bound::new(), ..*self }.same(&before.clone(), &action, chosen, depth + 1);
+                return Matching { own: &Bound::new(), ..*self }.matches(&before.clone(), &action, chosen, depth + 1);
             }
             let fits = match self.variable(&action, self.bound) {
                 Some((_, range)) => self.contains(&set, &range, depth + 1)?,
@@ -176,12 +176,14 @@ impl Matching<'_> {
         match (graph.node(relation.node), graph.node(action.node)) {
             (Node::Literal, Node::Literal) => Ok(self.model.text(relation.node) == self.model.text(action.node)),
             (Node::Operator(one), Node::Operator(other)) => Ok(one == other),
-            (Node::Apply(one), Node::Apply(other)) => self.same_call((one, &relation), (other, &action), chosen, depth),
+            (Node::Apply(one), Node::Apply(other)) => {
+                self.match_applications((one, &relation), (other, &action), chosen, depth)
+            }
             _ => Ok(false),
         }
     }
 
-    fn same_call(
+    fn match_applications(
         &self,
         (one, relation): (&Application, &Expansion),
         (other, action): (&Application, &Expansion),
@@ -199,7 +201,7 @@ impl Matching<'_> {
         for (a, b) in operands.zip(other.operands.iter().flatten().chain(&other.ranges)) {
             let a = Expansion { node: *a, scope: relation.scope.clone() };
             let b = Expansion { node: *b, scope: action.scope.clone() };
-            if !self.same(&a, &b, chosen, depth + 1)? {
+            if !self.matches(&a, &b, chosen, depth + 1)? {
                 return Ok(false);
             }
         }
@@ -207,7 +209,7 @@ impl Matching<'_> {
     }
 
     /// The value of a parameter.
-    fn value(&self, expansion: &Expansion) -> Expansion {
+    fn parameter_value(&self, expansion: &Expansion) -> Expansion {
         let mut expansion = expansion.clone();
         while let Node::Apply(application) = self.model.graph.node(expansion.node)
             && let Some(value) = expansion.scope.value(application.operator)
@@ -230,7 +232,9 @@ impl Matching<'_> {
         let nothing = Bound::new();
         let plain = Matching { model: self.model, own: &nothing, bound: &nothing };
         let whole = self.model.unfold(set)?;
-        if plain.same(set, part, &mut Vec::new(), depth + 1)? || plain.same(&whole, part, &mut Vec::new(), depth + 1)? {
+        if plain.matches(set, part, &mut Vec::new(), depth + 1)?
+            || plain.matches(&whole, part, &mut Vec::new(), depth + 1)?
+        {
             return Ok(true);
         }
         if let Some(next) = self.model.unfold_once(part) {
@@ -241,12 +245,12 @@ impl Matching<'_> {
         {
             return Ok(true);
         }
-        for side in self.united(&whole) {
+        for side in self.union_sides(&whole) {
             if self.contains(&side, part, depth + 1)? {
                 return Ok(true);
             }
         }
-        for larger in self.within(part) {
+        for larger in self.supersets(part) {
             if self.contains(set, &larger, depth + 1)? {
                 return Ok(true);
             }
@@ -270,11 +274,11 @@ impl Matching<'_> {
             return Ok((first..=last).contains(&number));
         }
         for member in self.elements(&set)?.unwrap_or_default() {
-            if plain.same(&member, element, &mut Vec::new(), depth + 1)? {
+            if plain.matches(&member, element, &mut Vec::new(), depth + 1)? {
                 return Ok(true);
             }
         }
-        for side in self.united(&set) {
+        for side in self.union_sides(&set) {
             if self.has_element(&side, element, depth + 1)? {
                 return Ok(true);
             }
@@ -292,7 +296,7 @@ impl Matching<'_> {
     }
 
     /// Sets that contain this one: `S` and `T` contain `S \cap T`, and `S` contains `S \ T` and `{x \in S : P}`.
-    fn within(&self, set: &Expansion) -> Vec<Expansion> {
+    fn supersets(&self, set: &Expansion) -> Vec<Expansion> {
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Vec::new() };
         let operator = self.model.graph.symbol(application.operator);
         let larger: Vec<_> = match &*operator.name {
@@ -306,7 +310,7 @@ impl Matching<'_> {
     }
 
     /// The sides of a union.
-    fn united(&self, set: &Expansion) -> Vec<Expansion> {
+    fn union_sides(&self, set: &Expansion) -> Vec<Expansion> {
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Vec::new() };
         let operator = self.model.graph.symbol(application.operator);
         if !matches!(operator.kind, SymbolKind::BuiltIn(_)) || &*operator.name != "\\cup" {

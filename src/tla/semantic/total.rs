@@ -9,7 +9,7 @@ use super::model::{Connective, Expansion, Model};
 
 /// The text of a disjunct that is enabled in every state, reachable or not.
 pub(super) fn total_step(model: &Model, cfg: &Cfg, next: &Expansion) -> Result<Option<String>, String> {
-    Total { model, cfg }.disjunct(next, 0)
+    Total { model, cfg }.find_total_disjunct(next, 0)
 }
 
 struct Total<'a> {
@@ -18,32 +18,32 @@ struct Total<'a> {
 }
 
 impl Total<'_> {
-    fn disjunct(&self, expansion: &Expansion, depth: u32) -> Result<Option<String>, String> {
+    fn find_total_disjunct(&self, expansion: &Expansion, depth: u32) -> Result<Option<String>, String> {
         self.model.step(depth)?;
         let unfolded = self.model.unfold(expansion)?;
         match self.model.parts(&unfolded) {
             Some((Connective::Or, operands)) => {
                 for operand in &operands {
-                    if let Some(found) = self.disjunct(operand, depth + 1)? {
+                    if let Some(found) = self.find_total_disjunct(operand, depth + 1)? {
                         return Ok(Some(found));
                     }
                 }
                 Ok(None)
             }
             Some((Connective::Some, operands)) if self.all_have_elements(&unfolded)? => {
-                operands.first().map_or(Ok(None), |body| self.disjunct(body, depth + 1))
+                operands.first().map_or(Ok(None), |body| self.find_total_disjunct(body, depth + 1))
             }
-            _ => Ok(self.constrained(&unfolded, depth)?.map(|_| self.model.text(expansion.node))),
+            _ => Ok(self.constrained_variables(&unfolded, depth)?.map(|_| self.model.text(expansion.node))),
         }
     }
 
     /// The variables whose next value an action constrains, if every state has a next state that satisfies the action.
-    fn constrained(&self, expansion: &Expansion, depth: u32) -> Result<Option<Vec<SymbolId>>, String> {
+    fn constrained_variables(&self, expansion: &Expansion, depth: u32) -> Result<Option<Vec<SymbolId>>, String> {
         self.model.step(depth)?;
         let expansion = self.model.unfold(expansion)?;
         let first = |operands: &[Expansion]| -> Result<_, String> {
             for operand in operands {
-                if let Some(found) = self.constrained(operand, depth + 1)? {
+                if let Some(found) = self.constrained_variables(operand, depth + 1)? {
                     return Ok(Some(found));
                 }
             }
@@ -53,7 +53,7 @@ impl Total<'_> {
         match self.model.parts(&expansion) {
             Some((Connective::And, operands)) => {
                 for operand in &operands {
-                    let Some(more) = self.constrained(operand, depth + 1)? else { return Ok(None) };
+                    let Some(more) = self.constrained_variables(operand, depth + 1)? else { return Ok(None) };
                     // Two conjuncts may require different values.
                     if more.iter().any(|variable| variables.contains(variable)) {
                         return Ok(None);
@@ -73,7 +73,7 @@ impl Total<'_> {
             }
             _ => {}
         }
-        let Some((name, operands)) = self.applied(&expansion) else { return Ok(None) };
+        let Some((name, operands)) = self.builtin_application(&expansion) else { return Ok(None) };
         let is_if = matches!(self.model.graph.node(expansion.node), Node::Apply(one) if one.operator == BuiltInForm::If.symbol());
         match (name.as_str(), operands.as_slice()) {
             ("TRUE", []) => Ok(Some(variables)),
@@ -82,7 +82,7 @@ impl Total<'_> {
             }
             ("=" | "\\in", [primed, value]) => {
                 let primed = self.model.unfold(primed)?;
-                let primed = self.applied(&primed).filter(|(name, _)| name == "'");
+                let primed = self.builtin_application(&primed).filter(|(name, _)| name == "'");
                 let Some(inner) = primed.and_then(|(_, operands)| operands.into_iter().next()) else {
                     return Ok(None);
                 };
@@ -100,7 +100,8 @@ impl Total<'_> {
                 Ok(possible.then_some(variables))
             }
             (_, [test, yes, no]) if is_if && self.model.level(test)? <= STATE => {
-                let (yes, no) = (self.constrained(yes, depth + 1)?, self.constrained(no, depth + 1)?);
+                let (yes, no) =
+                    (self.constrained_variables(yes, depth + 1)?, self.constrained_variables(no, depth + 1)?);
                 let both = yes.zip(no);
                 Ok(both.map(|(yes, no)| yes.into_iter().chain(no).collect()))
             }
@@ -118,7 +119,7 @@ impl Total<'_> {
     }
 
     /// The built-in operator that an expression applies, with its operands.
-    fn applied(&self, expansion: &Expansion) -> Option<(String, Vec<Expansion>)> {
+    fn builtin_application(&self, expansion: &Expansion) -> Option<(String, Vec<Expansion>)> {
         let Node::Apply(application) = self.model.graph.node(expansion.node) else { return None };
         let symbol = self.model.graph.symbol(application.operator);
         let operand = |node: &_| Expansion { node: *node, scope: expansion.scope.clone() };

@@ -32,11 +32,11 @@ fn decide(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
     let replaced: HashMap<&str, &str> =
         cfg.constants.iter().filter_map(|(name, by)| Some((name.as_str(), by.strip_prefix("<- ")?))).collect();
     let definitions = Definitions::new(text, &module, replaced);
-    let formula = simplified(&definitions.named(property)?, &mut { BUDGET });
+    let formula = simplify(&definitions.definition_term(property)?, &mut { BUDGET });
     if formula == truth(true) {
         return Some("reduces to TRUE when its definitions are expanded".to_owned());
     }
-    let assumed = specification(&definitions, cfg);
+    let assumed = specification_conjuncts(&definitions, cfg);
     let is_temporal = cfg.properties.iter().any(|name| name == property);
     if is_temporal && conjuncts(&formula).iter().all(|part| is_assumed(part, &assumed)) {
         return Some("it is a part of the specification's own formula".to_owned());
@@ -58,10 +58,10 @@ fn disjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
 }
 
 /// The conjuncts of the specification that the configuration names.
-fn specification(definitions: &Definitions<'_>, cfg: &Cfg) -> Vec<Rc<Term>> {
-    let named = |name: &Option<String>| name.as_ref().and_then(|name| definitions.named(name));
+fn specification_conjuncts(definitions: &Definitions<'_>, cfg: &Cfg) -> Vec<Rc<Term>> {
+    let named = |name: &Option<String>| name.as_ref().and_then(|name| definitions.definition_term(name));
     let parts = named(&cfg.specification).into_iter().chain(named(&cfg.init));
-    parts.flat_map(|part| conjuncts(&simplified(&part, &mut { BUDGET }))).collect()
+    parts.flat_map(|part| conjuncts(&simplify(&part, &mut { BUDGET }))).collect()
 }
 
 /// Whether a conjunct of a temporal property is one of the specification's, or allows every step of its next-state
@@ -108,7 +108,7 @@ fn unchanged_variables<'d>(
     assumed: &[Rc<Term>],
     cfg: &Cfg,
 ) -> Option<BTreeSet<&'d str>> {
-    let mut steps: Vec<Rc<Term>> = cfg.next.iter().filter_map(|next| definitions.named(next)).collect();
+    let mut steps: Vec<Rc<Term>> = cfg.next.iter().filter_map(|next| definitions.definition_term(next)).collect();
     let boxed = assumed.iter().filter_map(|part| part.as_apply("[]")).flatten().cloned();
     steps.extend(boxed.filter(|step| !disjuncts(step).iter().all(|one| conjuncts(one).iter().all(is_unchanged))));
     if steps.is_empty() || steps.iter().any(|step| step.variables().is_none()) {
@@ -116,12 +116,12 @@ fn unchanged_variables<'d>(
     }
     let mut changed = BTreeSet::new();
     for step in &steps {
-        changed_in(step, &mut changed);
+        collect_changed(step, &mut changed);
     }
     Some(definitions.variables().iter().copied().filter(|name| !changed.contains(*name)).collect())
 }
 
-fn changed_in(term: &Term, changed: &mut BTreeSet<String>) {
+fn collect_changed(term: &Term, changed: &mut BTreeSet<String>) {
     if unchanged_variable(term).is_some() {
         return;
     }
@@ -135,24 +135,24 @@ fn changed_in(term: &Term, changed: &mut BTreeSet<String>) {
         });
         return;
     }
-    term.parts().into_iter().for_each(|part| changed_in(part, changed));
+    term.parts().into_iter().for_each(|part| collect_changed(part, changed));
 }
 
 /// Simplifies a formula: replaces each tautological part by TRUE.
-fn simplified(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
+fn simplify(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
     *left = left.saturating_sub(1);
     if *left == 0 {
         return term.clone();
     }
     let rebuilt = match &**term {
         Term::Apply(name, parts) if name == AND || name == OR => {
-            let parts: Vec<Rc<Term>> = parts.iter().map(|part| simplified(part, left)).collect();
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| simplify(part, left)).collect();
             junction(name, parts)
         }
-        Term::Apply(name, parts) if name == NOT => not(&simplified(&parts[0], left)),
+        Term::Apply(name, parts) if name == NOT => not(&simplify(&parts[0], left)),
         Term::Apply(name, parts) if name == "IF" && parts.len() == 3 => {
-            let (yes, no) = (simplified(&parts[1], left), simplified(&parts[2], left));
-            let test = simplified(&parts[0], left);
+            let (yes, no) = (simplify(&parts[1], left), simplify(&parts[2], left));
+            let test = simplify(&parts[0], left);
             match *test {
                 Term::Truth(true) => yes,
                 Term::Truth(false) => no,
@@ -161,38 +161,38 @@ fn simplified(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
             }
         }
         Term::Apply(name, parts) if name == "[]" || name == "<>" => {
-            let inner = simplified(&parts[0], left);
+            let inner = simplify(&parts[0], left);
             let decided = matches!(*inner, Term::Truth(_));
             if decided { inner } else { super::term::apply(name, vec![inner]) }
         }
         Term::Apply(name, parts) if name == "~>" && parts.len() == 2 => {
             let implies = junction(OR, [not(&parts[0]), parts[1].clone()]);
-            if simplified(&implies, left) == truth(true) { truth(true) } else { term.clone() }
+            if simplify(&implies, left) == truth(true) { truth(true) } else { term.clone() }
         }
         Term::Binder(kind, sets, body) if kind.starts_with("\\A ") => {
-            let body = simplified(body, left);
+            let body = simplify(body, left);
             let holds = *body == Term::Truth(true);
             if holds { body } else { Rc::new(Term::Binder(kind.clone(), sets.clone(), body)) }
         }
         _ => return term.clone(),
     };
-    if is_tautology(&unrolled(&rebuilt, left), left, 0) { truth(true) } else { rebuilt }
+    if is_tautology(&unroll_temporal(&rebuilt, left), left, 0) { truth(true) } else { rebuilt }
 }
 
 /// The formula with `<>P` as `P \/ <>P` and `[]P` as `P /\ []P`.
-fn unrolled(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
+fn unroll_temporal(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
     *left = left.saturating_sub(1);
     if *left == 0 {
         return term.clone();
     }
     let Term::Apply(name, parts) = &**term else { return term.clone() };
-    let mut all = || parts.iter().map(|part| unrolled(part, left)).collect::<Vec<_>>();
+    let mut all = || parts.iter().map(|part| unroll_temporal(part, left)).collect::<Vec<_>>();
     match (name.as_str(), parts.as_slice()) {
         (AND | OR, _) => junction(name, all()),
-        (NOT, [one]) => not(&unrolled(one, left)),
+        (NOT, [one]) => not(&unroll_temporal(one, left)),
         ("IF", [_, _, _]) => super::term::apply("IF", all()),
-        ("<>", [one]) => junction(OR, [unrolled(one, left), term.clone()]),
-        ("[]", [one]) => junction(AND, [unrolled(one, left), term.clone()]),
+        ("<>", [one]) => junction(OR, [unroll_temporal(one, left), term.clone()]),
+        ("[]", [one]) => junction(AND, [unroll_temporal(one, left), term.clone()]),
         _ => term.clone(),
     }
 }
@@ -207,7 +207,7 @@ fn is_tautology(term: &Rc<Term>, left: &mut usize, cases: usize) -> bool {
     }
     let Some(atom) = first_atom(term) else { return false };
     [true, false].into_iter().all(|value| {
-        let case = assigned(term, &atom, value, left);
+        let case = assign_atom(term, &atom, value, left);
         *left > 0 && is_tautology(&case, left, cases + 1)
     })
 }
@@ -222,7 +222,7 @@ fn first_atom(term: &Rc<Term>) -> Option<Rc<Term>> {
 }
 
 /// The formula if one of its atoms has this value.
-fn assigned(term: &Rc<Term>, atom: &Rc<Term>, value: bool, left: &mut usize) -> Rc<Term> {
+fn assign_atom(term: &Rc<Term>, atom: &Rc<Term>, value: bool, left: &mut usize) -> Rc<Term> {
     *left = left.saturating_sub(1);
     if *left == 0 {
         return term.clone();
@@ -232,12 +232,12 @@ fn assigned(term: &Rc<Term>, atom: &Rc<Term>, value: bool, left: &mut usize) -> 
     }
     match &**term {
         Term::Apply(name, parts) if name == AND || name == OR => {
-            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assigned(part, atom, value, left)).collect();
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assign_atom(part, atom, value, left)).collect();
             junction(name, parts)
         }
-        Term::Apply(name, parts) if name == NOT => not(&assigned(&parts[0], atom, value, left)),
+        Term::Apply(name, parts) if name == NOT => not(&assign_atom(&parts[0], atom, value, left)),
         Term::Apply(name, parts) if name == "IF" && parts.len() == 3 => {
-            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assigned(part, atom, value, left)).collect();
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assign_atom(part, atom, value, left)).collect();
             super::term::apply("IF", parts)
         }
         _ => term.clone(),

@@ -67,7 +67,7 @@ impl Types {
         self.nodes.len() - 1
     }
 
-    pub(super) fn free(&mut self) -> Type {
+    pub(super) fn new_free(&mut self) -> Type {
         self.make(Term::Free)
     }
 
@@ -108,7 +108,7 @@ impl Types {
     }
 
     /// Lowers the level of a type and everything in it, so that it is not generalised above `level`.
-    fn lower(&mut self, ty: Type, level: u32) {
+    fn lower_level(&mut self, ty: Type, level: u32) {
         let mut left = vec![ty];
         while let Some(next) = left.pop() {
             let next = self.root(next);
@@ -145,7 +145,7 @@ impl Types {
         if let Some(known) = made.get(&ty) {
             return *known;
         }
-        let new = self.free();
+        let new = self.new_free();
         made.insert(ty, new);
         let term = match self.nodes[ty].term.clone() {
             Term::Set(one) => Term::Set(self.copy(one, made)),
@@ -170,8 +170,8 @@ impl Types {
             return Ok(());
         }
         let level = self.nodes[a].level.min(self.nodes[b].level);
-        self.lower(a, level);
-        self.lower(b, level);
+        self.lower_level(a, level);
+        self.lower_level(b, level);
         match (self.nodes[a].term.clone(), self.nodes[b].term.clone()) {
             (Term::Free, _) => self.link(a, b),
             (_, Term::Free) => self.link(b, a),
@@ -205,19 +205,19 @@ impl Types {
             }
             (Term::Record(fields), Term::Function(domain, range)) => {
                 self.link(b, a);
-                return self.as_function(fields.into_values(), Term::Str, domain, range);
+                return self.unify_as_function(fields.into_values(), Term::Str, domain, range);
             }
             (Term::Function(domain, range), Term::Record(fields)) => {
                 self.link(a, b);
-                return self.as_function(fields.into_values(), Term::Str, domain, range);
+                return self.unify_as_function(fields.into_values(), Term::Str, domain, range);
             }
             (Term::Tuple(elements), Term::Function(domain, range)) => {
                 self.link(a, b);
-                return self.as_function(elements.into_iter(), Term::Int, domain, range);
+                return self.unify_as_function(elements.into_iter(), Term::Int, domain, range);
             }
             (Term::Function(domain, range), Term::Tuple(elements)) => {
                 self.link(b, a);
-                return self.as_function(elements.into_iter(), Term::Int, domain, range);
+                return self.unify_as_function(elements.into_iter(), Term::Int, domain, range);
             }
             // The empty function equals no record, and TLC can compare them.
             (Term::Tuple(none), Term::Record(_)) if none.is_empty() => self.link(a, b),
@@ -238,7 +238,7 @@ impl Types {
         self.nodes[from].term = Term::Link(to);
     }
 
-    fn as_function(
+    fn unify_as_function(
         &mut self,
         mut values: impl Iterator<Item = Type>,
         key: Term,

@@ -112,7 +112,7 @@ impl<'a> Typing<'a> {
 
     /// The type of a set's elements.
     pub(super) fn element_type(&mut self, set: &'a Expr) -> Type {
-        let (found, element) = (self.expression(set), self.types.free());
+        let (found, element) = (self.expression(set), self.types.new_free());
         let wanted = self.types.set(element);
         self.unify(found, wanted, set.start());
         element
@@ -124,7 +124,7 @@ impl<'a> Typing<'a> {
 
     /// The common type of all these expressions.
     pub(super) fn common_type(&mut self, expressions: impl IntoIterator<Item = &'a Expr>) -> Type {
-        let one = self.types.free();
+        let one = self.types.new_free();
         for expression in expressions {
             let found = self.expression(expression);
             self.unify(found, one, expression.start());
@@ -151,7 +151,7 @@ impl<'a> Typing<'a> {
             match unit {
                 Unit::Variables(names, _) => {
                     for name in names {
-                        let own = substituted.get(&name.text).copied().unwrap_or_else(|| self.types.free());
+                        let own = substituted.get(&name.text).copied().unwrap_or_else(|| self.types.new_free());
                         self.bind(&name.text, own);
                     }
                 }
@@ -183,7 +183,7 @@ impl<'a> Typing<'a> {
                     }
                     // A definition that the configuration substitutes is not evaluated.
                     let replaced = self.constants.get(name).is_some_and(|value| value.starts_with("<- "));
-                    let value = if replaced { self.types.free() } else { self.expression(&definition.body) };
+                    let value = if replaced { self.types.new_free() } else { self.expression(&definition.body) };
                     self.restore_names(depth);
                     let own =
                         if operands.is_empty() { value } else { self.types.make(Term::Operator(operands, value)) };
@@ -197,7 +197,7 @@ impl<'a> Typing<'a> {
                 Unit::Function(definition) => {
                     let name = &definition.name.text;
                     self.types.enter();
-                    let own = self.types.free();
+                    let own = self.types.new_free();
                     let depth = self.undo.len();
                     self.bind(name, own);
                     let found = self.function(&definition.bounds, &definition.body);
@@ -226,10 +226,10 @@ impl<'a> Typing<'a> {
 
     fn declared_type(&mut self, arity: usize) -> Type {
         if arity == 0 {
-            return self.types.free();
+            return self.types.new_free();
         }
-        let operands = (0..arity).map(|_| self.types.free()).collect();
-        let value = self.types.free();
+        let operands = (0..arity).map(|_| self.types.new_free()).collect();
+        let value = self.types.new_free();
         self.types.make(Term::Operator(operands, value))
     }
 
@@ -255,7 +255,7 @@ impl<'a> Typing<'a> {
                 _ => Term::Free,
             });
         };
-        let element = self.types.free();
+        let element = self.types.new_free();
         let mut depth = 0_u32;
         let between = |char: char| {
             match char {
@@ -327,7 +327,7 @@ impl<'a> Typing<'a> {
         let first = bound.names.first().map_or(0, |name| name.offset);
         let before = self.text(0, first).trim_end();
         if before.ends_with("<<") || before.ends_with('\u{27e8}') {
-            let parts: Vec<Type> = bound.names.iter().map(|_| self.types.free()).collect();
+            let parts: Vec<Type> = bound.names.iter().map(|_| self.types.new_free()).collect();
             for (name, part) in bound.names.iter().zip(&parts) {
                 self.bind(&name.text, *part);
             }
@@ -438,7 +438,7 @@ impl<'a> Typing<'a> {
                     typing.expect(condition, Term::Bool);
                     bound.first().copied()
                 });
-                let element = element.unwrap_or_else(|| self.types.free());
+                let element = element.unwrap_or_else(|| self.types.new_free());
                 self.types.set(element)
             }
             Form::Map(value, bounds) => {
@@ -453,7 +453,7 @@ impl<'a> Typing<'a> {
             Form::Unbounded(_, names, body) => {
                 let depth = self.undo.len();
                 for name in names {
-                    let free = self.types.free();
+                    let free = self.types.new_free();
                     self.bind(&name.text, free);
                 }
                 self.expect(body, Term::Bool);
@@ -465,7 +465,7 @@ impl<'a> Typing<'a> {
                 let depth = self.undo.len();
                 let chosen: Vec<Type> = match (element, &names[..]) {
                     (Some(element), [_]) => vec![element],
-                    _ => names.iter().map(|_| self.types.free()).collect(),
+                    _ => names.iter().map(|_| self.types.new_free()).collect(),
                 };
                 for (name, own) in names.iter().zip(&chosen) {
                     self.bind(&name.text, *own);
@@ -475,7 +475,7 @@ impl<'a> Typing<'a> {
                 match (element, &chosen[..]) {
                     (_, [one]) => *one,
                     (Some(element), _) => element,
-                    (None, _) => self.types.free(),
+                    (None, _) => self.types.new_free(),
                 }
             }
             Form::Let(units, body) => {
@@ -487,7 +487,7 @@ impl<'a> Typing<'a> {
             }
             Form::Lambda(names, body) => {
                 let depth = self.undo.len();
-                let operands: Vec<Type> = names.iter().map(|_| self.types.free()).collect();
+                let operands: Vec<Type> = names.iter().map(|_| self.types.new_free()).collect();
                 for (name, operand) in names.iter().zip(&operands) {
                     self.bind(&name.text, *operand);
                 }
@@ -495,7 +495,7 @@ impl<'a> Typing<'a> {
                 self.restore_names(depth);
                 self.types.make(Term::Operator(operands, value))
             }
-            _ => self.types.free(),
+            _ => self.types.new_free(),
         }
     }
 

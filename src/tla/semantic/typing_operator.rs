@@ -20,7 +20,7 @@ impl<'a> Typing<'a> {
             name.push_str(&segment.name.text);
         }
         if !plain {
-            return self.types.free();
+            return self.types.new_free();
         }
         match self.names.get(&name).copied() {
             Some(own) => {
@@ -35,7 +35,7 @@ impl<'a> Typing<'a> {
         if arguments.is_empty() {
             return operator;
         }
-        let value = self.types.free();
+        let value = self.types.new_free();
         let wanted = self.types.make(Term::Operator(arguments, value));
         self.unify(operator, wanted, offset);
         value
@@ -54,13 +54,13 @@ impl<'a> Typing<'a> {
             ("Nat" | "Int", []) => set_of(&mut self.types, Term::Int),
             ("Len", [_]) => self.types.make(Term::Int),
             ("Cardinality", [set]) => {
-                let element = self.types.free();
+                let element = self.types.new_free();
                 let wanted = self.types.set(element);
                 self.unify(*set, wanted, offset);
                 self.types.make(Term::Int)
             }
             ("Seq", [set]) => {
-                let (element, key) = (self.types.free(), self.types.make(Term::Int));
+                let (element, key) = (self.types.new_free(), self.types.make(Term::Int));
                 let wanted = self.types.set(element);
                 self.unify(*set, wanted, offset);
                 let sequence = self.types.make(Term::Function(key, element));
@@ -83,7 +83,7 @@ impl<'a> Typing<'a> {
             ("ToString", [_]) => self.types.make(Term::Str),
             ("Assert" | "PrintT" | "IsFiniteSet", _) => self.types.make(Term::Bool),
             ("Print", [_, value]) => *value,
-            _ => self.types.free(),
+            _ => self.types.new_free(),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Typing<'a> {
 
     /// The types of a sequence and of its items. A string is a sequence too, whose items are no TLA+ values.
     fn sequence_types(&mut self, sequence: Type, offset: usize) -> (Type, Type) {
-        let items = self.types.free();
+        let items = self.types.new_free();
         if matches!(self.types.term(sequence), Term::Str) {
             return (sequence, items);
         }
@@ -139,7 +139,7 @@ impl<'a> Typing<'a> {
                 self.types.set(subset)
             }
             ("UNION", [sets]) => {
-                let (set, element) = (self.element_type(sets), self.types.free());
+                let (set, element) = (self.element_type(sets), self.types.new_free());
                 let wanted = self.types.set(element);
                 self.unify(set, wanted, sets.start());
                 set
@@ -150,7 +150,7 @@ impl<'a> Typing<'a> {
                     Term::Function(domain, _) => domain,
                     Term::Record(_) => self.types.make(Term::Str),
                     Term::Tuple(_) => self.types.make(Term::Int),
-                    _ => self.types.free(),
+                    _ => self.types.new_free(),
                 };
                 self.types.set(key)
             }
@@ -181,7 +181,7 @@ impl<'a> Typing<'a> {
             ("@@", all) => self.common_type(all),
             (_, all) => {
                 self.types_of(all);
-                self.types.free()
+                self.types.new_free()
             }
         }
     }
@@ -200,14 +200,14 @@ impl<'a> Typing<'a> {
             }
             (Some(text), Term::Tuple(_) | Term::Free) if text.parse::<usize>().is_ok_and(|n| (1..=64).contains(&n)) => {
                 let index = text.parse::<usize>().unwrap_or(1);
-                let parts: Vec<Type> = (0..index).map(|_| self.types.free()).collect();
+                let parts: Vec<Type> = (0..index).map(|_| self.types.new_free()).collect();
                 let part = parts[index - 1];
                 let tuple = self.types.make(Term::Tuple(parts));
                 self.unify(function, tuple, offset);
                 part
             }
             _ => {
-                let (key, value) = (self.argument_type(own), self.types.free());
+                let (key, value) = (self.argument_type(own), self.types.new_free());
                 let wanted = self.types.make(Term::Function(key, value));
                 self.unify(function, wanted, offset);
                 value
@@ -216,7 +216,7 @@ impl<'a> Typing<'a> {
     }
 
     pub(super) fn field(&mut self, record: Type, name: &str, offset: usize) -> Type {
-        let value = self.types.free();
+        let value = self.types.new_free();
         let wanted = self.types.make(Term::Record(BTreeMap::from([(name.to_owned(), value)])));
         self.unify(record, wanted, offset);
         value

@@ -24,7 +24,8 @@ pub struct VerdictLimits {
 
 /// Finds the limits of a verdict on this configuration of the module `name`.
 ///
-/// # Errors Why the modules could not be resolved.
+/// # Errors
+/// Why the modules could not be resolved.
 pub fn find_verdict_limits(
     name: &str,
     text: &str,
@@ -35,7 +36,7 @@ pub fn find_verdict_limits(
     let mut limits = VerdictLimits::default();
     let mut next = cfg.next.as_ref().map(|next| model.definition(next)).transpose()?;
     if let Some(specification) = &cfg.specification {
-        (next, limits.assumptions) = assumptions(&model, &model.definition(specification)?)?;
+        (next, limits.assumptions) = find_assumptions(&model, &model.definition(specification)?)?;
     }
     if let Some(next) = next {
         limits.total_step = total_step(&model, cfg, &next)?;
@@ -47,7 +48,7 @@ pub fn find_verdict_limits(
             continue;
         }
         let mut parts = Vec::new();
-        initial_parts(&model, &formula, &mut parts)?;
+        collect_initial_parts(&model, &formula, &mut parts)?;
         limits.initial_parts.extend(parts.into_iter().map(|part| (property.clone(), part)));
     }
     Ok(limits)
@@ -59,10 +60,10 @@ pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String
         let model = Model::new(name, text, local_modules, cfg)?;
         for property in &cfg.properties {
             let mut conjuncts = Vec::new();
-            conjuncts_of(&model, &model.definition(property)?, &mut conjuncts)?;
+            collect_conjuncts(&model, &model.definition(property)?, &mut conjuncts)?;
             for conjunct in conjuncts {
                 match model.parts(&conjunct) {
-                    Some((Connective::Always, operands)) if boxed(&model, &operands)?.is_some() => {}
+                    Some((Connective::Always, operands)) if box_action_parts(&model, &operands)?.is_some() => {}
                     _ => return Ok(false),
                 }
             }
@@ -73,9 +74,9 @@ pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String
 }
 
 /// The next-state relation of a specification, and the texts of its assumptions.
-fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expansion>, Vec<String>), String> {
+fn find_assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expansion>, Vec<String>), String> {
     let mut conjuncts = Vec::new();
-    conjuncts_of(model, specification, &mut conjuncts)?;
+    collect_conjuncts(model, specification, &mut conjuncts)?;
     let mut next = None;
     let mut assumptions = Vec::new();
     let mut open = Vec::new();
@@ -84,10 +85,10 @@ fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expan
             continue;
         }
         match model.parts(&conjunct) {
-            Some((Connective::Always, operands)) if next.is_none() => match boxed(model, &operands)? {
+            Some((Connective::Always, operands)) if next.is_none() => match box_action_parts(model, &operands)? {
                 Some((action, subscript)) => {
                     next = Some(action);
-                    assumptions.extend(left_out(model, &subscript)?);
+                    assumptions.extend(missing_subscript_variables(model, &subscript)?);
                 }
                 None => open.push(conjunct),
             },
@@ -111,7 +112,7 @@ fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expan
 }
 
 /// Action and subscript of `[A]_v`, the operand of `[]`.
-fn boxed(model: &Model, operands: &[Expansion]) -> Result<Option<(Expansion, Expansion)>, String> {
+fn box_action_parts(model: &Model, operands: &[Expansion]) -> Result<Option<(Expansion, Expansion)>, String> {
     let Some(operand) = operands.first() else { return Ok(None) };
     Ok(match model.parts(&model.unfold(operand)?) {
         Some((Connective::Square, parts)) => {
@@ -123,7 +124,7 @@ fn boxed(model: &Model, operands: &[Expansion]) -> Result<Option<(Expansion, Exp
 }
 
 /// What is assumed if a subscript does not contain every variable: both checkers treat `[][A]_v` as if it did.
-fn left_out(model: &Model, subscript: &Expansion) -> Result<Option<String>, String> {
+fn missing_subscript_variables(model: &Model, subscript: &Expansion) -> Result<Option<String>, String> {
     let mut held = Vec::new();
     let is_tuple = model.variables_of(subscript, &mut held, 0)?;
     let all = model.variables();
@@ -140,11 +141,11 @@ fn left_out(model: &Model, subscript: &Expansion) -> Result<Option<String>, Stri
     })
 }
 
-fn conjuncts_of(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansion>) -> Result<(), String> {
+fn collect_conjuncts(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansion>) -> Result<(), String> {
     let formula = model.unfold(formula)?;
     match model.parts(&formula) {
         Some((Connective::And, operands)) => {
-            operands.iter().try_for_each(|operand| conjuncts_of(model, operand, conjuncts))
+            operands.iter().try_for_each(|operand| collect_conjuncts(model, operand, conjuncts))
         }
         _ => {
             conjuncts.push(formula);
@@ -154,7 +155,7 @@ fn conjuncts_of(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansio
 }
 
 /// The parts of a temporal formula that are about a state or a step and are outside every temporal operator.
-fn initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) -> Result<(), String> {
+fn collect_initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) -> Result<(), String> {
     match model.level(formula)? {
         CONSTANT => return Ok(()),
         level if level <= ACTION => {
@@ -171,7 +172,7 @@ fn initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) ->
     match connective {
         Connective::And | Connective::Or | Connective::All | Connective::Some | Connective::Other => {
             let all = operands.into_iter().chain(model.ranges(&formula));
-            all.into_iter().try_for_each(|part| initial_parts(model, &part, parts))
+            all.into_iter().try_for_each(|part| collect_initial_parts(model, &part, parts))
         }
         Connective::Always | Connective::Square | Connective::Fairness => Ok(()),
     }
