@@ -24,8 +24,8 @@ use tlaforge::process::Cancel;
 use tlaforge::prompt::{PromptLibrary, read_documents};
 use tlaforge::tla::{CheckOutcome, Checker};
 use tlaforge::toolchain::{
-    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain,
-    ToolchainInfo, Translation,
+    BoxFuture, CheckReport, CheckRequest, Limits, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError,
+    Toolchain, ToolchainInfo, Translation,
 };
 
 fn project() -> PathBuf {
@@ -106,9 +106,15 @@ impl Toolchain for Remembered {
         Box::pin(async move { Ok(ParseOutcome::Accepted { warnings: Vec::new() }) })
     }
 
-    fn check<'a>(&'a self, _: &'a CheckRequest, _: &'a ToolContext<'a>) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    fn check<'a>(
+        &'a self,
+        _: &'a CheckRequest,
+        _: &'a ToolContext<'a>,
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         let record = self.checks.lock().unwrap().next().unwrap();
-        Box::pin(async move { Ok(Checked { outcome: record.outcome, output: "remembered".to_owned(), second: None }) })
+        Box::pin(async move {
+            Ok(CheckReport { outcome: record.outcome, output: "remembered".to_owned(), second_outcome: None })
+        })
     }
 
     fn probe<'a>(
@@ -116,7 +122,7 @@ impl Toolchain for Remembered {
         _: &'a CheckRequest,
         _: &'a CheckOutcome,
         _: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
         Box::pin(async { Ok(None) })
     }
 

@@ -4,7 +4,7 @@
 
 use tla_mc::lexer::lex_module;
 use tla_mc::parser::Parser;
-use tlaforge::tla::semantic::{CheckerText, for_checker};
+use tlaforge::tla::semantic::{CheckerText, rewrite_for_checker};
 
 /// Infix operators that the checker reads, with their precedences ("Specifying Systems", table 6) and whether they chain.
 const INFIX: &[(&str, u8, u8, bool)] = &[
@@ -108,7 +108,7 @@ fn module(body: &str) -> String {
 }
 
 fn written(text: &str) -> Result<CheckerText, String> {
-    for_checker(&[("M", text)], "").map(|mut all| all.remove(0)).map_err(|e| e.message)
+    rewrite_for_checker(&[("M", text)], "").map(|mut all| all.remove(0)).map_err(|e| e.message)
 }
 
 /// The checker's own tree of D.
@@ -270,7 +270,7 @@ fn a_part_is_one_of_the_definition_in_scope() {
     let listed = "---- MODULE Listed ----\nD == /\\ p\n     /\\ q\n====\n";
     for (extended, same) in [("Listed", true), ("Other", false)] {
         let text = format!("---- MODULE M ----\nEXTENDS {extended}\nE == D!2\n====\n");
-        let written = for_checker(&[("M", &text), ("Other", other), ("Listed", listed)], "");
+        let written = rewrite_for_checker(&[("M", &text), ("Other", other), ("Listed", listed)], "");
         assert_eq!(written.is_ok(), same, "{extended}");
     }
 }
@@ -280,7 +280,7 @@ fn numbers_that_tlc_does_not_have_are_refused_where_they_stand() {
     let refused = written("---- MODULE M ----\nD == x > 2147483648\n====\n").unwrap_err();
     assert_eq!(refused, "module M, line 2, column 10: this number has more than 32 bits, which TLC does not have");
     assert!(written("---- MODULE M ----\nD == x > 2147483647\n====\n").is_ok());
-    assert!(for_checker(&[("M", &module("x"))], "CONSTANT N = 3000000000\n").is_err());
+    assert!(rewrite_for_checker(&[("M", &module("x"))], "CONSTANT N = 3000000000\n").is_err());
 }
 
 #[test]

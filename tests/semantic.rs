@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use tlaforge::tla::Cfg;
-use tlaforge::tla::semantic::{Analysis, analyze, symmetry_fault};
+use tlaforge::tla::semantic::{Analysis, analyze, find_symmetry_fault};
 
 const CASES: &str = include_str!("semantic/cases.txt");
 
@@ -56,9 +56,9 @@ struct Confusion {
 
 impl Confusion {
     fn add(&mut self, ours: &Analysis, sany: bool, about: &str) {
-        let us = if ours.accepted() {
+        let us = if ours.is_accepted() {
             "we accept"
-        } else if ours.rejected() {
+        } else if ours.is_rejected() {
             "we reject"
         } else {
             "not analysed"
@@ -118,7 +118,8 @@ fn sany(folder: &Path, files: &[PathBuf]) -> Vec<bool> {
 /// Asks SANY about all that we accept, and about every n-th of the others.
 fn compare(name: &str, modules: &[(String, String)], every: usize) -> (Confusion, usize) {
     let ours: Vec<Analysis> = modules.iter().map(|(_, text)| analyze(name, text, &[])).collect();
-    let (mut asked, rejected): (Vec<usize>, Vec<usize>) = (0..modules.len()).partition(|index| ours[*index].accepted());
+    let (mut asked, rejected): (Vec<usize>, Vec<usize>) =
+        (0..modules.len()).partition(|index| ours[*index].is_accepted());
     asked.extend(rejected.iter().step_by(every));
     let texts: Vec<String> = asked.iter().map(|index| modules[*index].1.clone()).collect();
     let mut confusion = Confusion::default();
@@ -135,7 +136,7 @@ fn every_case_is_decided_as_sany_decides_it() {
     let mut wrong = String::new();
     for case in &cases {
         let analysis = analyze("Case", &case.text, &[]);
-        if analysis.accepted() != case.accept || analysis.rejected() == case.accept {
+        if analysis.is_accepted() != case.accept || analysis.is_rejected() == case.accept {
             writeln!(wrong, "{} (accept: {}): {analysis:?}", case.title, case.accept).unwrap();
         }
         // Where the end is missing, it is missed behind the last line.
@@ -177,7 +178,7 @@ fn our_own_modules_are_accepted() {
     assert!(modules.len() > 15);
     for (path, text) in modules {
         let analysis = analyze(name_of(&text), &text, &[]);
-        assert!(analysis.accepted(), "{}: {analysis:?}", path.display());
+        assert!(analysis.is_accepted(), "{}: {analysis:?}", path.display());
     }
 }
 
@@ -331,7 +332,7 @@ fn an_error_says_where_it_is_and_what_it_is_about() {
 fn modules_beside_are_read_and_their_errors_are_told_with_their_name() {
     let beside = |text: &str| vec![("Other".to_owned(), format!("---- MODULE Other ----\n{text}\n===="))];
     let uses = module("EXTENDS Other\nA == B");
-    assert!(analyze("Case", &uses, &beside("B == 1")).accepted());
+    assert!(analyze("Case", &uses, &beside("B == 1")).is_accepted());
     let missing = analyze("Case", &uses, &[]);
     assert!(missing.errors[0].message.contains("module Other is not found"), "{missing:?}");
     let wrong = analyze("Case", &uses, &beside("B == c"));
@@ -340,18 +341,18 @@ fn modules_beside_are_read_and_their_errors_are_told_with_their_name() {
     let circular = analyze("Case", &uses, &beside("EXTENDS Case\nB == 1"));
     assert!(circular.errors[0].message.contains("needs itself"), "{circular:?}");
     let misnamed = vec![("Other".to_owned(), "---- MODULE Another ----\nB == 1\n====".to_owned())];
-    assert!(analyze("Case", &uses, &misnamed).rejected());
+    assert!(analyze("Case", &uses, &misnamed).is_rejected());
     assert!(analyze("Wrong", &module("A == 1"), &[]).errors[0].message.contains("named Case"));
     let community = analyze("Case", &module("EXTENDS IOUtils"), &[]);
     assert!(community.errors[0].message.contains("CommunityModules"), "{community:?}");
     let hidden = analyze("Case", &uses, &beside("LOCAL B == 1"));
-    assert!(hidden.rejected(), "{hidden:?}");
+    assert!(hidden.is_rejected(), "{hidden:?}");
     let twice = analyze(
         "Case",
         &module("EXTENDS Other, Naturals\nVARIABLE v\nI == INSTANCE Other"),
         &beside("VARIABLE w\nB == w"),
     );
-    assert!(twice.accepted(), "{twice:?}");
+    assert!(twice.is_accepted(), "{twice:?}");
 }
 
 #[test]
@@ -361,13 +362,13 @@ fn a_long_chain_of_one_operator_is_no_depth() {
             let chain: Vec<String> = (0..count).map(|at| format!("x = {at}")).collect();
             let found =
                 check(&format!("EXTENDS Naturals\nVARIABLE x\nD == {}\nE == x", chain.join(&format!(" {operator} "))));
-            assert!(found.accepted(), "{count} {operator}: {found:?}");
+            assert!(found.is_accepted(), "{count} {operator}: {found:?}");
             // What is wrong at its end is still found.
             let found = check(&format!(
                 "EXTENDS Naturals\nVARIABLE x\nD == {} {operator} y",
                 chain.join(&format!(" {operator} "))
             ));
-            assert!(found.rejected(), "{count} {operator}: {found:?}");
+            assert!(found.is_rejected(), "{count} {operator}: {found:?}");
         }
     }
 }
@@ -394,18 +395,18 @@ fn what_is_too_deep_is_neither_accepted_nor_rejected() {
     ];
     for (open, inner, close) in forms {
         let body = |depth: usize| format!("F(c) == c\nA == {}{inner}{}", open.repeat(depth), close.repeat(depth));
-        assert!(check(&body(50)).accepted(), "{open}");
+        assert!(check(&body(50)).is_accepted(), "{open}");
         // At the bound itself there must be room on the stack.
         for depth in [100, 120, 130, 250, 260] {
-            assert!(!check(&body(depth)).rejected(), "{open}");
+            assert!(!check(&body(depth)).is_rejected(), "{open}");
         }
         let deep = check(&body(20_000));
-        assert!(!deep.accepted() && !deep.rejected(), "{open}: {:?}", deep.errors);
+        assert!(!deep.is_accepted() && !deep.is_rejected(), "{open}: {:?}", deep.errors);
         assert_eq!(deep.not_analysed[0].line, 3);
     }
     let sum = |terms: usize| format!("EXTENDS Naturals\nA == 1{}", " + 1".repeat(terms));
-    assert!(check(&sum(200)).accepted());
-    assert!(!check(&sum(20_000)).rejected());
+    assert!(check(&sum(200)).is_accepted());
+    assert!(!check(&sum(20_000)).is_rejected());
 }
 
 #[test]
@@ -421,7 +422,7 @@ fn a_large_module_takes_linear_time() {
     let text = definitions(30_000);
     assert!(text.len() > 1_900_000);
     let analysis = check(&text);
-    assert!(analysis.accepted(), "{:?}", analysis.errors.first());
+    assert!(analysis.is_accepted(), "{:?}", analysis.errors.first());
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
     let chain = |inside: &str, outside: &str| {
         let all = (1..5_000).fold(String::from("A0 == 1\n"), |mut text, index| {
@@ -430,27 +431,29 @@ fn a_large_module_takes_linear_time() {
         });
         check(&format!("{inside}{all}{outside}"))
     };
-    assert!(chain("", "RECURSIVE F(_)\nF(n) == F(A4999)").accepted());
-    assert!(chain("B == LET ", "IN A4999").accepted());
-    assert!(chain("---- MODULE Inner ----\n", "====\nI == INSTANCE Inner\nB == I!A4999").accepted());
-    assert!(chain("", "---- MODULE Inner ----\nB == A4999\n====").accepted());
+    assert!(chain("", "RECURSIVE F(_)\nF(n) == F(A4999)").is_accepted());
+    assert!(chain("B == LET ", "IN A4999").is_accepted());
+    assert!(chain("---- MODULE Inner ----\n", "====\nI == INSTANCE Inner\nB == I!A4999").is_accepted());
+    assert!(chain("", "---- MODULE Inner ----\nB == A4999\n====").is_accepted());
     let undefined = (0..50_000).fold(String::from("A == {1"), |text, index| text + &format!(", b{index}")) + "}";
-    assert!(check(&undefined).rejected());
+    assert!(check(&undefined).is_rejected());
     let unfinished = format!("A == {}", "(1 + ".repeat(100_000));
-    assert!(!check(&unfinished).accepted());
+    assert!(!check(&unfinished).is_accepted());
 }
 
 #[test]
 fn line_ends_and_unicode_are_read() {
     let text = module("EXTENDS Naturals\nA(a) == /\\ a\n        /\\ a").replace('\n', "\r\n");
-    assert!(analyze("Case", &text, &[]).accepted());
+    assert!(analyze("Case", &text, &[]).is_accepted());
     let unicode =
         "EXTENDS Naturals\nA(S) \u{225c} \u{2227} \u{2200} a \u{2208} S : a \u{2265} 1\n       \u{2227} \u{ac}(1 = 2)";
     let analysis = check(unicode);
-    assert!(analysis.accepted(), "{analysis:?}");
-    assert!(analyze("Case", &format!("free text -- before\n{}and behind: ) ( == ", module("A == 1")), &[]).accepted());
-    assert!(analyze("Case", "", &[]).rejected());
-    assert!(analyze("Case", "---- MODULE Case ----", &[]).rejected());
+    assert!(analysis.is_accepted(), "{analysis:?}");
+    assert!(
+        analyze("Case", &format!("free text -- before\n{}and behind: ) ( == ", module("A == 1")), &[]).is_accepted()
+    );
+    assert!(analyze("Case", "", &[]).is_rejected());
+    assert!(analyze("Case", "---- MODULE Case ----", &[]).is_rejected());
 }
 
 /// Whatever stands in a text, there is an answer.
@@ -519,7 +522,7 @@ fn symmetry_fault_of_substituted(body: &str, cfg: &str) -> Option<String> {
     let first = if cfg.contains("c1 =") { "" } else { "c1 = c1" };
     let cfg = format!("INIT Init\nNEXT Next\nINVARIANT Inv\nCONSTANTS {first} c2 = c2 c3 = c3 P <- MCP\n{cfg}\n");
     let cfg = Cfg::parse(&cfg).expect("a configuration");
-    symmetry_fault("MC", &text, &[("Spec".to_owned(), spec.to_owned())], &cfg)
+    find_symmetry_fault("MC", &text, &[("Spec".to_owned(), spec.to_owned())], &cfg)
 }
 
 #[test]
@@ -562,7 +565,7 @@ fn symmetry_fault_of(body: &str, cfg: &str) -> Option<String> {
     let other = if cfg.contains("Other") { "" } else { "Other = 3" };
     let cfg =
         format!("INIT Init\nNEXT Next\nINVARIANT Inv\nSYMMETRY Perms\nCONSTANTS V = {{a, b}} {values} {other} {cfg}\n");
-    symmetry_fault("M", &text, &[], &Cfg::parse(&cfg).expect("a configuration"))
+    find_symmetry_fault("M", &text, &[], &Cfg::parse(&cfg).expect("a configuration"))
 }
 
 #[test]

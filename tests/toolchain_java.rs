@@ -13,8 +13,8 @@ use std::time::Duration;
 use tlaforge::process::Cancel;
 use tlaforge::tla::{Cfg, CheckOutcome, Lasso, Reached, Stage, Trace, Verdict, Violation, ViolationKind};
 use tlaforge::toolchain::{
-    CheckRequest, Checked, JavaToolchain, Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError, ToolPaths,
-    Toolchain, Translation, fetch_tools,
+    CheckReport, CheckRequest, JavaToolchain, Limits, ParseOutcome, Progress, SpecText, ToolContext, ToolError,
+    ToolPaths, Toolchain, Translation, fetch_tools,
 };
 use waiting::wait_until_async;
 
@@ -46,7 +46,7 @@ impl Bench {
         result
     }
 
-    async fn try_check(&self, spec: SpecText, cfg: Cfg) -> Result<Checked, ToolError> {
+    async fn try_check(&self, spec: SpecText, cfg: Cfg) -> Result<CheckReport, ToolError> {
         let request = CheckRequest { spec, cfg_text: String::new(), cfg };
         self.with(async |tools, cx| tools.check(&request, cx).await).await
     }
@@ -65,7 +65,7 @@ impl Bench {
 }
 
 fn spec(body: &str) -> SpecText {
-    SpecText { name: "S".to_owned(), text: format!("---- MODULE S ----\n{body}\n====\n"), beside: Vec::new() }
+    SpecText { name: "S".to_owned(), text: format!("---- MODULE S ----\n{body}\n====\n"), local_modules: Vec::new() }
 }
 
 fn names(names: &[&str]) -> Vec<String> {
@@ -316,7 +316,7 @@ async fn a_failed_pluscal_assertion_is_a_violation() {
     let bench = Bench::new();
     let Translation::Translated(text) = bench.translate(ASSERTS).await else { panic!("it translates") };
     assert!(text.contains("BEGIN TRANSLATION") && text.contains("Next =="), "{text}");
-    let spec = SpecText { name: "S".to_owned(), text, beside: Vec::new() };
+    let spec = SpecText { name: "S".to_owned(), text, local_modules: Vec::new() };
     let outcome = bench.try_check(spec, cfg()).await.expect("a verdict").outcome;
     assert_eq!(violated(&outcome), (ViolationKind::Assertion, Some("Failure of assertion at line 7, column 5.")));
     assert_eq!(
@@ -376,8 +376,8 @@ async fn parse_errors_are_found_although_sany_exits_0() {
 #[tokio::test]
 async fn a_module_beside_is_found_and_a_wrong_module_name_is_rejected() {
     let bench = Bench::new();
-    let beside = vec![("Other".to_owned(), "---- MODULE Other ----\nTwo == 2\n====\n".to_owned())];
-    let two = SpecText { beside, ..spec("EXTENDS Other\nx == Two") };
+    let local_modules = vec![("Other".to_owned(), "---- MODULE Other ----\nTwo == 2\n====\n".to_owned())];
+    let two = SpecText { local_modules, ..spec("EXTENDS Other\nx == Two") };
     let answer = bench.with(async |tools, cx| tools.parse(&two, cx).await).await.expect("an answer");
     assert!(matches!(answer, ParseOutcome::Accepted { .. }), "{answer:?}");
     let wrong = SpecText { name: "T".to_owned(), ..spec("x == 1") };

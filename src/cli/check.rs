@@ -15,7 +15,7 @@ use crate::tla::{
     Bounds, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA, has_no_behaviour,
     outcome_text, unreached,
 };
-use crate::toolchain::{Algorithm, Checked, SpecText, ToolContext, beside, examine, second_opinion};
+use crate::toolchain::{CheckReport, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion};
 
 pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -23,7 +23,7 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
         .map_err(|e| Failure::usage(format!("{}: {e}", args.spec.display())).hint("give a file with a TLA+ module"))?;
     let cfg_path = args.config.clone().unwrap_or_else(|| args.spec.with_extension("cfg"));
     let cfg_text = read(&cfg_path).map_err(|f| f.hint("name the configuration with --config FILE"))?;
-    let spec = SpecText { name: module.name.clone(), beside: beside(&args.spec, &module), text };
+    let spec = SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text };
     let settings = settings(args.tools.layer())?;
     let Tools { toolchain, defects, .. } = toolchain(&settings, Path::new(DEFECTS))?;
     let limits = limits(&settings);
@@ -31,17 +31,17 @@ pub(super) async fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let display = Display::new(args.format);
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|p| display.checking(&p) };
 
-    let algorithm = if args.keep_translation { Algorithm::KeptAsItIs } else { Algorithm::Translated };
+    let algorithm = if args.keep_translation { TranslationMode::KeepExisting } else { TranslationMode::Translate };
     display.begins(&format!("checking {} with {}", args.spec.display(), cfg_path.display()));
     let checked = match misnamed(&args.spec, &spec) {
         Some(diagnostic) => {
             let outcome = CheckOutcome::rejected(toolchain.checker(), Bounds::default(), vec![diagnostic]);
-            Ok(Checked { outcome, output: String::new(), second: None })
+            Ok(CheckReport { outcome, output: String::new(), second_outcome: None })
         }
         None => examine(&*toolchain, spec, cfg_text, algorithm, &cx).await.map(|examined| examined.checked),
     };
     display.finish();
-    let Checked { outcome, second, .. } = checked.map_err(|e| tool_failure(&e))?;
+    let CheckReport { outcome, second_outcome: second, .. } = checked.map_err(|e| tool_failure(&e))?;
     match args.format {
         Format::Text => {
             let second = second.as_ref().map(|second| second_opinion(&outcome, second) + "\n").unwrap_or_default();

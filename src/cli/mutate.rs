@@ -22,7 +22,7 @@ use crate::mutation::{
 };
 use crate::report::{counted, judged_by, mutant_line, mutation_json, mutation_text, stryker};
 use crate::tla::{Cfg, CheckOutcome, Checker, Module, Verdict, outcome_text};
-use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, beside};
+use crate::toolchain::{Limits, SpecText, ToolContext, ToolError, Toolchain, local_modules};
 
 pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let text = read(&args.spec)?;
@@ -48,7 +48,8 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     let limits = limits(&settings);
     let cancel = cancel_on_signals();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let spec = SpecText { name: module.name.clone(), beside: beside(&args.spec, &module), text: text.clone() };
+    let spec =
+        SpecText { name: module.name.clone(), local_modules: local_modules(&args.spec, &module), text: text.clone() };
 
     advice(&format!("checking {} itself \u{2026}", args.spec.display()));
     let prepared = Subject::prepare(&*toolchain, file.clone(), spec, cfg_text, &cx).await;

@@ -61,7 +61,7 @@ async fn java(args: &TranslateArgs, text: String) -> Result<Translation, Failure
     let tools = discover(&settings).map_err(|e| tool_failure(&e))?;
     let (limits, cancel) = (limits(&settings), cancel_on_signals());
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let spec = SpecText { name: module.name, text, beside: Vec::new() };
+    let spec = SpecText { name: module.name, text, local_modules: Vec::new() };
     tools.translate(&spec, &cx).await.map_err(|e| tool_failure(&e))
 }
 

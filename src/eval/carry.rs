@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tla::semantic::exported;
+use crate::tla::semantic::exported_names;
 use crate::tla::{Definition, DefinitionKind, Module};
 
 /// Words of the language among the names that a definition refers to.
@@ -52,7 +52,9 @@ impl<'a> Carrier<'a> {
             taken.extend(module.definitions_by_name().keys().map(|name| (*name).to_owned()));
             variables.extend(module.variables.iter().map(|v| v.name.clone()));
             constants.extend(module.constants.iter().map(|c| (c.name.clone(), c.arity)));
-            taken.extend(module.extends.iter().chain(&module.instances).filter_map(|name| exported(name)).flatten());
+            taken.extend(
+                module.extends.iter().chain(&module.instances).filter_map(|name| exported_names(name)).flatten(),
+            );
         }
         taken.extend(variables.iter().cloned());
         taken.extend(constants.keys().cloned());
@@ -158,7 +160,7 @@ impl<'a> Carrier<'a> {
         let standard = self.standard(name);
         if standard.is_none() && is_word(name) && self.from.is_self_contained() {
             // A module whose interface is not known may define it.
-            let unknown = self.from.extends.iter().chain(&self.from.instances).any(|m| exported(m).is_none());
+            let unknown = self.from.extends.iter().chain(&self.from.instances).any(|m| exported_names(m).is_none());
             return (!unknown).then(|| format!("operator {name}"));
         }
         if standard.is_none() && is_word(name) {
@@ -171,12 +173,12 @@ impl<'a> Carrier<'a> {
     fn foreign_module(&self, definition: &Definition) -> Option<String> {
         let text = definition.normalised(&self.from.source);
         let module = text.split_whitespace().skip_while(|word| *word != "INSTANCE").nth(1)?;
-        exported(module).is_none().then(|| format!("module {module}"))
+        exported_names(module).is_none().then(|| format!("module {module}"))
     }
 
     /// The standard module that the generated one extends and that gives this name.
     fn standard(&self, name: &str) -> Option<&'a str> {
-        let gives = |module: &&String| exported(module).is_some_and(|names| names.contains(name));
+        let gives = |module: &&String| exported_names(module).is_some_and(|names| names.contains(name));
         self.from.extends.iter().chain(&self.from.instances).find(gives).map(String::as_str)
     }
 
@@ -194,7 +196,7 @@ impl<'a> Carrier<'a> {
                         modules.insert(module);
                     }
                     None if is_word(refers) && !self.declares(refers) && !WORDS.contains(&refers.as_str()) => {
-                        let unknown = self.from.extends.iter().filter(|m| exported(m).is_none());
+                        let unknown = self.from.extends.iter().filter(|m| exported_names(m).is_none());
                         modules.extend(unknown.filter(|m| !self.to.extends.contains(m)).map(String::as_str));
                     }
                     _ => {}
@@ -210,7 +212,7 @@ impl<'a> Carrier<'a> {
 
     /// Why the other module cannot extend this one.
     fn clash(&self, module: &str) -> Option<String> {
-        let names = exported(module)?;
+        let names = exported_names(module)?;
         let own = |name: &&String| self.theirs.contains_key(name.as_str()) || self.declared_there(name);
         names.iter().find(own).map(|name| format!("module {module} (its {name} means something else there)"))
     }
@@ -230,7 +232,7 @@ impl<'a> Carrier<'a> {
         order.sort_by_key(|name| self.own[name].code.start);
         let extended = self.extended(&needed);
         let mut taken = self.taken.clone();
-        taken.extend(extended.iter().filter_map(|module| exported(module)).flatten());
+        taken.extend(extended.iter().filter_map(|module| exported_names(module)).flatten());
         let mut fresh = Fresh::new(taken, self);
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         for name in &order {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::files;
 use crate::pipeline::{Interface, Name};
 use crate::tla::{Cfg, DEADLOCK, Diagnostic, Module, check_cfg_names};
-use crate::toolchain::{SpecText, beside};
+use crate::toolchain::{SpecText, local_modules};
 
 /// What is wrong with a case.
 #[derive(Debug, thiserror::Error)]
@@ -286,7 +286,7 @@ fn target(root: &Path, file: &Path, shared: Option<&Path>) -> Result<Target, Cas
     let own = file.with_extension("cfg");
     let cfg_path = if own.is_file() { Some(own.as_path()) } else { shared.filter(|path| path.is_file()) };
     let cfg = cfg_path.map(|path| configuration(path, &module)).transpose()?;
-    let spec = SpecText { name: module.name.clone(), beside: beside(file, &module), text };
+    let spec = SpecText { name: module.name.clone(), local_modules: local_modules(file, &module), text };
     let file = file.strip_prefix(root).unwrap_or(file).to_string_lossy().into_owned();
     Ok(Target { file, spec, cfg })
 }

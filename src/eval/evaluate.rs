@@ -8,7 +8,7 @@ use super::outcome::{Evaluation, Mutant, Tools};
 use super::specs::Specs;
 use super::tiers::look;
 use crate::process::Cancel;
-use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain, memory_mib};
+use crate::toolchain::{Limits, Progress, ToolContext, ToolError, Toolchain, memory_per_run_mib};
 
 /// What decides.
 pub struct Bench<'a> {
@@ -42,7 +42,7 @@ pub async fn evaluate(specs: &Specs, case: &Case, bench: &Bench<'_>) -> Result<E
     let tier3 = match &looked.read {
         Some((module, cfg)) => {
             // Several run at a time, so each gets a part of the memory.
-            let limits = Limits { heap_mib: Some(memory_mib(&limits, bench.at_a_time)), ..limits.clone() };
+            let limits = Limits { heap_mib: Some(memory_per_run_mib(&limits, bench.at_a_time)), ..limits.clone() };
             let cx = ToolContext { limits: &limits, ..cx };
             let Bench { quick: tools, jobs, judging, .. } = *bench;
             let own_time = looked.tier2.complete.then(|| Duration::from_secs_f64(looked.tier2.seconds));

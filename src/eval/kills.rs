@@ -188,7 +188,7 @@ impl Court<'_> {
             }
         }
         let Ok(module) = Module::parse(&spec.text) else { return all(&format!("{}: no module", target.file)) };
-        let beside: Vec<Module> = spec.beside.iter().filter_map(|(_, text)| Module::parse(text).ok()).collect();
+        let beside: Vec<Module> = spec.local_modules.iter().filter_map(|(_, text)| Module::parse(text).ok()).collect();
         let agreed: Vec<String> =
             self.case.checklist.interface.variables.iter().map(|name| Name::name(name).to_owned()).collect();
         let carrier = Carrier::new(self.module, &module, &beside, &agreed);

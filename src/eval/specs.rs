@@ -6,7 +6,7 @@ use crate::files;
 use crate::journal;
 use crate::pipeline::{Outcome, RunView, file};
 use crate::tla::Module;
-use crate::toolchain::{SpecText, beside};
+use crate::toolchain::{SpecText, local_modules};
 
 /// Why a folder cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
@@ -61,8 +61,8 @@ impl Specs {
         // What is no module at all is a finding of the first tier.
         let module = Module::parse(&text).ok();
         let name = module.as_ref().map_or_else(|| "Spec".to_owned(), |module| module.name.clone());
-        let beside = module.map(|module| beside(&path, &module)).unwrap_or_default();
-        Ok(Self { root: root.to_owned(), spec: SpecText { name, text, beside }, cfg_text, told: told(root)? })
+        let local_modules = module.map(|module| local_modules(&path, &module)).unwrap_or_default();
+        Ok(Self { root: root.to_owned(), spec: SpecText { name, text, local_modules }, cfg_text, told: told(root)? })
     }
 }
 

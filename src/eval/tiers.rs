@@ -7,7 +7,9 @@ use crate::pipeline::Outcome;
 use crate::tla::{
     Cfg, CheckOutcome, Checker, Module, Reached, Verdict, Violation, ViolationKind, constantly_true_under,
 };
-use crate::toolchain::{Algorithm, CheckRequest, EndedAt, Examined, ToolContext, ToolError, Toolchain, examine};
+use crate::toolchain::{
+    CheckRequest, Examination, LastStage, ToolContext, ToolError, Toolchain, TranslationMode, examine,
+};
 
 /// The first two tiers, and the specification as the tools read it.
 pub(super) struct Looked {
@@ -27,13 +29,13 @@ pub(super) async fn look(
     tools: &dyn Toolchain,
     cx: &ToolContext<'_>,
 ) -> Result<Looked, ToolError> {
-    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), Algorithm::Translated, cx).await?;
+    let examined = examine(tools, specs.spec.clone(), specs.cfg_text.clone(), TranslationMode::Translate, cx).await?;
     let outcome = &examined.checked.outcome;
     let cfg = Cfg::parse(&specs.cfg_text).ok();
     let module = Module::parse(&examined.spec.text).ok();
     let read = module.zip(cfg);
     let mut tier1 = criteria(&examined, case, read.as_ref().map(|(_, cfg)| cfg));
-    if examined.ended_at == EndedAt::Check
+    if examined.last_stage == LastStage::Check
         && let Some((_, cfg)) = &read
     {
         match &outcome.verdict {
@@ -50,7 +52,7 @@ pub(super) async fn look(
             tier1.type_ok = alone;
         }
     }
-    tier1.vacuous = vacuous(outcome, examined.ended_at, read.as_ref());
+    tier1.vacuous = vacuous(outcome, examined.last_stage, read.as_ref());
     let statistics = &outcome.statistics;
     let listed = |name: &&str| {
         read.as_ref().is_some_and(|(_, cfg)| cfg.invariants.iter().chain(&cfg.properties).any(|listed| listed == name))
@@ -69,12 +71,13 @@ pub(super) async fn look(
         efficiency: if tier1.passed() { Tier2::efficiency_of(statistics.distinct) } else { 0.0 },
     };
     // What the tools reject is carried over to nothing.
-    let read = read.filter(|_| examined.ended_at >= EndedAt::Names);
-    let (version, second) = (outcome.version.clone(), examined.checked.second.as_ref().map(|second| second.checker));
+    let read = read.filter(|_| examined.last_stage >= LastStage::Names);
+    let (version, second) =
+        (outcome.version.clone(), examined.checked.second_outcome.as_ref().map(|second| second.checker));
     Ok(Looked { tier1, tier2, version, second, read })
 }
 
-fn criteria(examined: &Examined, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
+fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
     let outcome = &examined.checked.outcome;
     let said = match &outcome.verdict {
         Verdict::Invalid { diagnostics, reason, .. } => {
@@ -102,28 +105,28 @@ fn criteria(examined: &Examined, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
         invariants: Criterion::passed(),
         vacuous: Vec::new(),
     };
-    let stopped = match examined.ended_at {
-        EndedAt::Configuration => {
+    let stopped = match examined.last_stage {
+        LastStage::Configuration => {
             (tier1.parse, tier1.pluscal) = (not_tried("the configuration"), not_tried("the configuration"));
             tier1.check = rejected.clone();
             "the configuration cannot be read"
         }
-        EndedAt::Translation => {
+        LastStage::Translation => {
             tier1.pluscal = rejected.clone();
             tier1.parse = not_tried("the algorithm is rejected");
             tier1.check = not_tried("the algorithm is rejected");
             "the algorithm is rejected"
         }
-        EndedAt::Parse => {
+        LastStage::Parse => {
             tier1.parse = rejected.clone();
             tier1.check = not_tried("the module is rejected");
             "the module is rejected"
         }
-        EndedAt::Names => {
+        LastStage::Names => {
             tier1.check = rejected.clone();
             "the configuration does not fit the module"
         }
-        EndedAt::Check => "",
+        LastStage::Check => "",
     };
     if !stopped.is_empty() {
         (tier1.type_ok, tier1.invariants) = (not_tried(stopped), not_tried(stopped));
@@ -197,7 +200,7 @@ fn accept_flaw(tier1: &mut Tier1, violated: &Violation, case: &Case) {
 
 /// The type invariants alone, where another violation ended the check before it was through with them.
 async fn type_invariants_alone(
-    examined: &Examined,
+    examined: &Examination,
     case: &Case,
     cfg: &Cfg,
     tools: &dyn Toolchain,
@@ -219,7 +222,7 @@ async fn type_invariants_alone(
 }
 
 /// Why whatever holds says nothing.
-fn vacuous(outcome: &CheckOutcome, ended_at: EndedAt, read: Option<&(Module, Cfg)>) -> Vec<String> {
+fn vacuous(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&(Module, Cfg)>) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some((module, cfg)) = read {
         if cfg.invariants.is_empty() && cfg.properties.is_empty() {
@@ -240,7 +243,7 @@ fn vacuous(outcome: &CheckOutcome, ended_at: EndedAt, read: Option<&(Module, Cfg
         }
     }
     let explored = outcome.complete() || matches!(&outcome.verdict, Verdict::Violated { .. });
-    if ended_at == EndedAt::Check && explored && !outcome.moved() {
+    if last_stage == LastStage::Check && explored && !outcome.moved() {
         let deadlock =
             matches!(&outcome.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
         // A violation in an initial state ends the check before anything could move.

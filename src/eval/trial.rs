@@ -312,7 +312,7 @@ impl<'a> Trial<'a> {
         let outcome = match self.set.tools.decide(&request, &self.set.cx).await {
             Ok(checked) => {
                 self.checkers.insert(checked.outcome.checker);
-                self.checkers.extend(checked.second.map(|second| second.checker));
+                self.checkers.extend(checked.second_outcome.map(|second| second.checker));
                 Ok(checked.outcome)
             }
             Err(error) => Err(undecided(error)?),

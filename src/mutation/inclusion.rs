@@ -122,7 +122,7 @@ impl<'a> Inclusion<'a> {
         let mut all = beside.to_vec();
         all.push((inner.module.name.clone(), inner.module.source.clone()));
         all.push((format!("{prefix}Original"), self.renamed(outer)));
-        let spec = SpecText { name: format!("{prefix}Inclusion"), text, beside: all };
+        let spec = SpecText { name: format!("{prefix}Inclusion"), text, local_modules: all };
         CheckRequest { spec, cfg_text: cfg.render(), cfg }
     }
 

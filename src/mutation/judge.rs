@@ -7,7 +7,7 @@ use crate::tla::{
     ASSERTION, Behaviour, Cfg, CheckOutcome, DEADLOCK, Module, Reached, Verdict, Violation, ViolationKind,
 };
 use crate::toolchain::{
-    CheckRequest, Checked, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
+    CheckReport, CheckRequest, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
 };
 
 use super::inclusion::{Inclusion, Side, bound_otherwise};
@@ -73,14 +73,14 @@ impl Subject {
         };
         let module = Module::parse(&spec.text).map_err(|e| bad(e.to_string()))?;
         let request = CheckRequest { spec, cfg_text, cfg };
-        let Checked { mut outcome, .. } = tools.check(&request, cx).await?;
+        let CheckReport { mut outcome, .. } = tools.check(&request, cx).await?;
         outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
         let CheckRequest { spec, cfg_text, cfg } = request;
         if let Some(reason) = unfit(&outcome, &cfg) {
             return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)) });
         }
         let side = Behaviour::of(&module, &cfg).map(|behaviour| Side { module: module.clone(), behaviour });
-        Ok((Self { file, source, module, beside: spec.beside, cfg, cfg_text, side }, outcome))
+        Ok((Self { file, source, module, beside: spec.local_modules, cfg, cfg_text, side }, outcome))
     }
 
     /// How long each run of a mutant may take, after the time that the specification itself took.
@@ -218,7 +218,7 @@ impl Judge<'_> {
     async fn find(&self, mutant: &Mutant, cx: &ToolContext<'_>) -> Result<Found, ToolError> {
         let subject = self.subject;
         let text = mutant.apply(&subject.source);
-        let spec = SpecText { name: subject.module.name.clone(), text, beside: subject.beside.clone() };
+        let spec = SpecText { name: subject.module.name.clone(), text, local_modules: subject.beside.clone() };
         let spec = match translated(self.tools, spec, cx).await {
             Ok(Ok(spec)) => spec,
             Ok(Err(why)) => return Ok(Found::because(Outcome::Invalid, why)),
@@ -417,7 +417,7 @@ impl Judge<'_> {
                 name.push('_');
             }
             let text = format!("---- MODULE {name} ----\nEXTENDS {}\n{name}Never == ~({witness})\n====\n", spec.name);
-            let mut beside = spec.beside.clone();
+            let mut beside = spec.local_modules.clone();
             beside.push((spec.name.clone(), spec.text.clone()));
             let cfg = Cfg {
                 invariants: vec![format!("{name}Never")],
@@ -428,7 +428,7 @@ impl Judge<'_> {
                 check_deadlock: Some(false),
                 ..cfg.clone()
             };
-            let spec = SpecText { name, text, beside };
+            let spec = SpecText { name, text, local_modules: beside };
             if matches!(self.holds(&CheckRequest { spec, cfg_text: cfg.render(), cfg }, cx).await?, Ok(true)) {
                 lost.push(witness.clone());
             }

@@ -397,7 +397,7 @@ impl<'run> Way<'run> {
         let lines = constants.iter().map(|(name, value)| format!("CONSTANT {name} = {value}"));
         let cfg_text = std::iter::once("SPECIFICATION Spec".to_owned()).chain(lines).collect::<Vec<_>>().join("\n");
         let Ok(cfg) = Cfg::parse(&cfg_text) else { return Ok(Err("its constants have unusual names".to_owned())) };
-        let spec = SpecText { name: module.name.clone(), text, beside: Vec::new() };
+        let spec = SpecText { name: module.name.clone(), text, local_modules: Vec::new() };
         let limits = self.desk.limits_of(attempt, NodeName::Formalize);
         let cx = ToolContext { limits: &limits, progress: &|_| {}, ..self.desk.tools() };
         let request = CheckRequest { spec, cfg_text, cfg };

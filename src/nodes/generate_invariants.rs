@@ -119,7 +119,7 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<(Ins
         Ok(module) => check_cfg_names(&module, &merged.cfg),
         Err(_) => Vec::new(),
     };
-    let spec = SpecText { name: "Spec".to_owned(), text: merged.text.clone(), beside: Vec::new() };
+    let spec = SpecText { name: "Spec".to_owned(), text: merged.text.clone(), local_modules: Vec::new() };
     let names = names.into_iter().chain(lint_cfg(&merged.cfg, &spec)).collect::<Vec<_>>();
     if !names.is_empty() {
         inspection.module = None;

@@ -21,7 +21,7 @@ impl Desk {
 
     async fn translate_and_parse(&self, text: &str) -> Result<Inspection, ToolError> {
         let cx = self.tools();
-        let spec = |text: String| SpecText { name: "Spec".to_owned(), text, beside: Vec::new() };
+        let spec = |text: String| SpecText { name: "Spec".to_owned(), text, local_modules: Vec::new() };
         let forbidden = forbidden_blocks(text);
         // Without a module the parser has more to say.
         if !forbidden.is_empty() && text.contains("MODULE") {

@@ -50,7 +50,7 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     let witnesses = all_witnesses.iter().filter(|name| !is_late(name)).cloned().collect();
     let cfg = Cfg { witnesses, ..cfg };
     let request =
-        CheckRequest { spec: SpecText { name: module.name.clone(), text, beside: Vec::new() }, cfg_text, cfg };
+        CheckRequest { spec: SpecText { name: module.name.clone(), text, local_modules: Vec::new() }, cfg_text, cfg };
     let limits = desk.limits_of(attempt, NodeName::GenerateInvariants);
     let cx = ToolContext { limits: &limits, ..desk.tools() };
     let began = Instant::now();

@@ -91,7 +91,7 @@ async fn judge(
     let time = if timing.is_some() { desk.replay_limit() } else { desk.limits.check.min(TIME) };
     let limits = Limits { check: time, ..desk.limits.clone() };
     let cx = ToolContext { limits: &limits, cancel: &desk.cancel, progress: &|_| {} };
-    let spec = SpecText { name: module.name.clone(), text: source, beside: Vec::new() };
+    let spec = SpecText { name: module.name.clone(), text: source, local_modules: Vec::new() };
     let (subject, baseline) = match Subject::prepare(tools, FILE.to_owned(), spec, cfg_text, &cx).await {
         Ok(prepared) => prepared,
         Err(BaselineError::Tool(error)) if error.is_fatal() => return Err(tool_trouble(&error).into()),

@@ -1,28 +1,27 @@
-//! Two toolchains side by side: what the first says counts, and where the second says otherwise that is a defect of one
-//! of them, which is reported and never settled here. A refusal, a deadline or a missing tool is no contradiction.
+//! Two toolchains side by side: the first one's result counts. If the second one contradicts it, one of them has a
+//! defect, which is reported and not settled here. A refusal, a deadline or a missing tool is no contradiction.
 
 use crate::tla::{CheckOutcome, Checker, Reached, Verdict, Violation, ViolationKind};
 
+use super::bounds::configured_bounds;
 use super::{
-    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation, bounds,
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
-/// A contradiction between two toolchains, with all that it takes to see it again.
+/// A contradiction between two toolchains, with everything needed to reproduce it.
 #[derive(Debug, Clone)]
 pub struct Contradiction {
-    /// The module that it is about.
     pub module: String,
-    /// What differs, a line each.
+    /// The differences, one a line.
     pub lines: Vec<String>,
-    /// Files by name: modules, configuration, and what each of the two printed.
+    /// Files by name: modules, configuration, and the output of both checkers.
     pub files: Vec<(String, String)>,
 }
 
-/// What a reporter does with a contradiction.
 pub type Reporter = Box<dyn Fn(&Contradiction) + Send + Sync>;
 
-/// The reference and another toolchain.
+/// A reference toolchain, and another one to compare it with.
 pub struct BothToolchains {
     reference: Box<dyn Toolchain>,
     other: Box<dyn Toolchain>,
@@ -35,12 +34,12 @@ impl BothToolchains {
         Self { reference, other, report }
     }
 
-    fn tell(&self, spec: &SpecText, lines: Vec<String>, more: Vec<(String, String)>) {
+    fn report_lines(&self, spec: &SpecText, lines: Vec<String>, more: Vec<(String, String)>) {
         if lines.is_empty() {
             return;
         }
         let modules =
-            std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+            std::iter::once((&spec.name, &spec.text)).chain(spec.local_modules.iter().map(|(name, text)| (name, text)));
         let modules = modules.map(|(name, text)| (format!("{name}.tla"), text.clone()));
         let report = lines.iter().fold(String::new(), |all, line| all + "- " + line + "\n");
         let report = ("difference.md".to_owned(), report);
@@ -48,28 +47,29 @@ impl BothToolchains {
         (self.report)(&Contradiction { module: spec.name.clone(), lines, files });
     }
 
-    async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<Checked, ToolError> {
+    async fn check_both(&self, request: &CheckRequest, cx: &ToolContext<'_>) -> Result<CheckReport, ToolError> {
         let silent = ToolContext { progress: &|_| {}, ..*cx };
         let (first, second) = tokio::join!(self.reference.check(request, cx), self.other.check(request, &silent));
         let first = match (first, &second) {
-            // What the other found is told all the same.
+            // The reference broke; the result of the other one is still reported.
             (Err(ToolError::Broke { tool, what }), Ok(_)) => {
                 let reason = format!("{tool} broke: {what}");
-                let outcome = CheckOutcome::rejected(self.reference.checker(), bounds(&request.cfg), Vec::new());
+                let outcome =
+                    CheckOutcome::rejected(self.reference.checker(), configured_bounds(&request.cfg), Vec::new());
                 let outcome = CheckOutcome { verdict: Verdict::undecided(reason), ..outcome };
-                Checked { outcome, output: String::new(), second: None }
+                CheckReport { outcome, output: String::new(), second_outcome: None }
             }
             (first, _) => first?,
         };
         let mut lines = Vec::new();
-        let mut seconds = None;
+        let mut second_outcome = None;
         let other = match second {
-            Ok(Checked { outcome, output, .. }) => {
+            Ok(CheckReport { outcome, output, .. }) => {
                 let second = Box::new(outcome);
                 lines = differences(&first.outcome, &second);
-                lines.extend(self.other_violation(request, &first.outcome, &second, &silent).await?);
+                lines.extend(self.find_contradicting_violation(request, &first.outcome, &second, &silent).await?);
                 let shown = output + "\n" + &outcome_json(&second);
-                seconds = Some(second);
+                second_outcome = Some(second);
                 shown
             }
             Err(ToolError::Missing { .. }) => String::new(),
@@ -85,13 +85,13 @@ impl BothToolchains {
             file(self.reference.checker(), format!("{}\n{}", first.output, outcome_json(&first.outcome))),
             file(self.other.checker(), other),
         ];
-        self.tell(&request.spec, lines, more);
-        Ok(Checked { second: seconds, ..first })
+        self.report_lines(&request.spec, lines, more);
+        Ok(CheckReport { second_outcome, ..first })
     }
 
-    /// Which of several violations is found first hangs on the order of exploration: where the two found different ones,
-    /// the second looks for the first's alone.
-    async fn other_violation(
+    /// Which violation is found first depends on the order of exploration. If the two checkers found different ones,
+    /// the second one searches for the violation of the first alone.
+    async fn find_contradicting_violation(
         &self,
         request: &CheckRequest,
         first: &CheckOutcome,
@@ -103,7 +103,7 @@ impl BothToolchains {
         else {
             return Ok(None);
         };
-        if same(ours, theirs) {
+        if is_same_violation(ours, theirs) {
             return Ok(None);
         }
         let mut alone = request.clone();
@@ -125,10 +125,10 @@ impl BothToolchains {
         alone.cfg_text = alone.cfg.render();
         Ok(match self.other.check(&alone, cx).await {
             Ok(again) => match &again.outcome.verdict {
-                Verdict::Violated { violated } if same(ours, violated) => None,
+                Verdict::Violated { violated } if is_same_violation(ours, violated) => None,
                 Verdict::Inconclusive { .. } => None,
                 verdict => Some(format!(
-                    "{}: {}; {} found {}, and says of the former alone: {}",
+                    "{}: {}; {} found {}, and checking the former alone gives: {}",
                     first.checker.name(),
                     ours.words(),
                     second.checker.name(),
@@ -142,11 +142,12 @@ impl BothToolchains {
     }
 }
 
-/// Limits of TLC, no verdicts: an old one that does not know a keyword, and numbers that do not fit into 32 bits.
-const LIMITS: [&str; 4] =
+/// Reasons that are limits of TLC, not verdicts: an old version that does not know a keyword, and numbers beyond 32
+/// bits.
+const TLC_LIMITS: [&str; 4] =
     ["needs a newer checker", "Overflow when computing", "can't handle a number this big", "has more than 32 bits"];
 
-/// What the second of two checkers said, beside the first, in one line.
+/// The result of the second checker next to that of the first, in one line.
 pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
     let who = second.checker.name();
     match (&first.verdict, &second.verdict) {
@@ -154,13 +155,13 @@ pub fn second_opinion(first: &CheckOutcome, second: &CheckOutcome) -> String {
         _ if differences(first, second).is_empty() => match &first.verdict {
             Verdict::Inconclusive { .. } => format!("{who}: {}", second.verdict.name()),
             verdict if verdict.name() == second.verdict.name() => format!("{who}: agrees"),
-            _ => format!("{who}: {}, where {} has no number so large", second.verdict.name(), first.checker.name()),
+            _ => format!("{who}: {}, but {} has no numbers that large", second.verdict.name(), first.checker.name()),
         },
         _ => format!("{who}: differs: {}", differences(first, second).join("; ")),
     }
 }
 
-/// What two outcomes of one check say against each other; which violation was found first is not compared.
+/// The contradictions between two outcomes of one check. Which violation was found first is not compared.
 fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     let mut lines = Vec::new();
     let said = |outcome: &CheckOutcome| match &outcome.verdict {
@@ -171,14 +172,14 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     };
     let decided = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Inconclusive { .. } => false,
-        Verdict::Invalid { reason, .. } => !LIMITS.iter().any(|limit| reason.contains(limit)),
+        Verdict::Invalid { reason, .. } => !TLC_LIMITS.iter().any(|limit| reason.contains(limit)),
         Verdict::Holds | Verdict::Violated { .. } => true,
     };
     let (one, two) = (first.checker.name(), second.checker.name());
     if decided(first) && decided(second) && first.verdict.name() != second.verdict.name() {
         lines.push(format!("verdict: {one}: {}; {two}: {}", said(first), said(second)));
     }
-    // With SYMMETRY or VIEW the count hangs on which state of a class is met first.
+    // With SYMMETRY or VIEW the count depends on which state of a class is met first.
     let counted = first.bounds.symmetry.is_empty() && first.bounds.view.is_none();
     let complete = |outcome: &CheckOutcome| outcome.verdict == Verdict::Holds && outcome.complete();
     if counted
@@ -220,16 +221,16 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     lines
 }
 
-fn same(one: &Violation, two: &Violation) -> bool {
+fn is_same_violation(one: &Violation, two: &Violation) -> bool {
     let temporal = |kind| matches!(kind, ViolationKind::Property | ViolationKind::ActionProperty);
     let kinds = one.kind == two.kind || (temporal(one.kind) && temporal(two.kind));
-    // What an assertion or an assumption is called is each checker's own word for it.
+    // Each checker has its own name for an assertion or assumption, so names are not compared.
     let named = !matches!(one.kind, ViolationKind::Assertion | ViolationKind::Assumption);
     kinds && (!named || one.name == two.name)
 }
 
 fn outcome_json(outcome: &CheckOutcome) -> String {
-    // An outcome has text keys only, so this cannot fail.
+    // An outcome has only text keys, so this cannot fail.
     serde_json::to_string_pretty(outcome).unwrap_or_default()
 }
 
@@ -257,7 +258,7 @@ impl Toolchain for BothToolchains {
                 && std::mem::discriminant(&first) != std::mem::discriminant(&second)
             {
                 let line = format!("translation: reference: {}; embedded: {}", said(&first), said(&second));
-                self.tell(spec, vec![line], Vec::new());
+                self.report_lines(spec, vec![line], Vec::new());
             }
             Ok(first)
         })
@@ -277,7 +278,7 @@ impl Toolchain for BothToolchains {
                     format!("rejected ({})", why.first().map_or("", |d| d.message.as_str()))
                 }
             };
-            // A standard module that only newer tools bring is no contradiction.
+            // A rejection because of a standard module that only newer tools have is no contradiction.
             let lacks_a_module = |parsed: &ParseOutcome| match parsed {
                 ParseOutcome::Accepted { .. } => false,
                 ParseOutcome::Rejected(why) => why.iter().any(|d| d.message.contains("Cannot find source file")),
@@ -287,7 +288,7 @@ impl Toolchain for BothToolchains {
                 && !lacks_a_module(&first)
             {
                 let line = format!("parse: reference: {}; embedded: {}", said(&first), said(&second));
-                self.tell(spec, vec![line], Vec::new());
+                self.report_lines(spec, vec![line], Vec::new());
             }
             Ok(first)
         })
@@ -297,7 +298,7 @@ impl Toolchain for BothToolchains {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         Box::pin(self.check_both(request, cx))
     }
 
@@ -306,7 +307,7 @@ impl Toolchain for BothToolchains {
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
         self.reference.probe(request, outcome, cx)
     }
 

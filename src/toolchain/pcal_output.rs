@@ -1,19 +1,19 @@
-//! What the PlusCal translator prints, read into diagnostics. Pure.
+//! Parses the output of the PlusCal translator into diagnostics. Pure.
 
 use crate::tla::{Diagnostic, Stage};
 
 use super::sany_output::numbers_after;
 
-/// The errors in the translator's text: one for each place that it names.
-pub(crate) fn read(text: &str) -> Vec<Diagnostic> {
+/// One diagnostic for each position that the translator names.
+pub(crate) fn parse(text: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut said: Option<String> = None;
     for line in text.lines().map(str::trim).chain([""]) {
         if let Some(first) = line.strip_prefix("-- ") {
-            close(&mut said, &mut found);
+            finish_message(&mut said, &mut found);
             said = Some(first.to_owned());
         } else if line.is_empty() {
-            close(&mut said, &mut found);
+            finish_message(&mut said, &mut found);
         } else if let Some(said) = &mut said {
             said.push('\n');
             said.push_str(line);
@@ -22,7 +22,7 @@ pub(crate) fn read(text: &str) -> Vec<Diagnostic> {
     found
 }
 
-fn close(said: &mut Option<String>, found: &mut Vec<Diagnostic>) {
+fn finish_message(said: &mut Option<String>, found: &mut Vec<Diagnostic>) {
     let Some(said) = said.take() else { return };
     let message = said.replace('\n', " ");
     let message = message.trim_end_matches('.').to_owned();
@@ -42,14 +42,14 @@ mod tests {
     use super::*;
 
     fn places(text: &str) -> Vec<(usize, usize)> {
-        read(text).into_iter().map(|d| (d.line, d.column)).collect()
+        parse(text).into_iter().map(|d| (d.line, d.column)).collect()
     }
 
     #[test]
     fn errors_are_located() {
         assert_eq!(places(include_str!("../../tests/data/toolchain/pcal_expected.txt")), [(7, 7)]);
         assert_eq!(places(include_str!("../../tests/data/toolchain/pcal_unmatched.txt")), [(4, 41)]);
-        let found = read(include_str!("../../tests/data/toolchain/pcal_expected.txt"));
+        let found = parse(include_str!("../../tests/data/toolchain/pcal_expected.txt"));
         assert_eq!(found[0].message, "Expected \";\" but found \":=\" line 7, column 7");
     }
 
@@ -60,13 +60,13 @@ mod tests {
 
     #[test]
     fn an_error_without_place_is_kept() {
-        let found = read(include_str!("../../tests/data/toolchain/pcal_unterminated.txt"));
+        let found = parse(include_str!("../../tests/data/toolchain/pcal_unterminated.txt"));
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].line, found[0].message.as_str()), (0, "Algorithm not in properly terminated comment"));
     }
 
     #[test]
     fn a_success_has_none() {
-        assert_eq!(read("pcal.trans Version 1.9 of 10 July 2019\nParsing completed.\nTranslation completed.\n"), []);
+        assert_eq!(parse("pcal.trans Version 1.9 of 10 July 2019\nParsing completed.\nTranslation completed.\n"), []);
     }
 }

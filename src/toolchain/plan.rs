@@ -1,9 +1,9 @@
 //! Which runs of the checker a check needs, and the configuration of each. Pure.
 //!
 //! Three traps of TLC shape the plan, each measured with TLC 2.15 and with current sources. With SYMMETRY, temporal
-//! properties get false counterexamples: they are checked in a run of their own, without it. With a constraint, they get
-//! false successes: the caller takes such a success for inconclusive. And a configuration cannot be handed on as it is:
-//! 2.15 rejects `CHECK_DEADLOCK`, so it becomes the flag.
+//! properties get false counterexamples, so they are checked in a run of their own without it. With a constraint, they
+//! get false successes, so the caller treats such a success as inconclusive. And a configuration cannot be passed on as
+//! it is: 2.15 rejects `CHECK_DEADLOCK`, so it becomes the flag.
 
 use std::fmt::Write as _;
 
@@ -13,63 +13,59 @@ use super::lint::is_name;
 use super::run::Jvm;
 use super::{Limits, SpecText};
 
-/// One run of the checker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunPlan {
     /// `safety`, `temporal`, `witness WitnessPaid`, `trace`.
     pub(crate) label: String,
-    /// A module around the specification, name and text, where the run needs one.
+    /// A module that extends the specification, name and text, if the run needs one.
     pub(crate) wrapper: Option<(String, String)>,
-    /// The configuration.
+    /// The text of the configuration.
     pub(crate) cfg: String,
-    /// Whether a state without successor is an error.
+    /// Whether a state without a successor is an error.
     pub(crate) deadlock: bool,
     /// Whether to report how often each action was taken.
     pub(crate) coverage: bool,
-    /// In which order to explore.
-    pub(crate) order: Order,
-    /// How to tune the JVM.
+    pub(crate) order: SearchOrder,
     pub(crate) jvm: Jvm,
 }
 
 /// In which order the checker explores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// Breadth first by several workers: fast, but the trace varies.
-    Workers,
-    /// Breadth first by one worker: always the same trace.
-    Fixed,
-    /// Deepening level by level, down to this one.
+pub(crate) enum SearchOrder {
+    /// Breadth first with several workers: fast, but the trace varies.
+    Parallel,
+    /// Breadth first with one worker: always the same trace.
+    SingleThread,
+    /// Depth-first iterative deepening, down to this level.
     Deepening(u64),
 }
 
-impl Order {
-    /// How many threads explore.
+impl SearchOrder {
+    /// Number of worker threads.
     pub(crate) fn workers(self, limits: &Limits) -> usize {
         match (self, limits.workers) {
-            (Self::Fixed | Self::Deepening(_), _) => 1,
-            (Self::Workers, Some(workers)) => workers.max(1),
-            (Self::Workers, None) => processors(),
+            (Self::SingleThread | Self::Deepening(_), _) => 1,
+            (Self::Parallel, Some(workers)) => workers.max(1),
+            (Self::Parallel, None) => processors(),
         }
     }
 }
 
-/// The processors of this machine.
 pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// What of a configuration one run checks.
+/// The parts of a configuration that one run checks.
 #[derive(Default)]
 struct Parts<'a> {
     invariants: &'a [String],
     properties: &'a [String],
     symmetry: bool,
-    /// Where a VIEW merges states, cycles appear that no behaviour has, as with SYMMETRY.
+    /// A VIEW merges states, so cycles can appear that no behaviour has, as with SYMMETRY.
     view: bool,
 }
 
-/// The main run: everything about states and steps that the configuration declares, no temporal property.
+/// The main run: invariants and deadlock, no temporal property.
 pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
     let parts = Parts { invariants: &cfg.invariants, symmetry: true, view: true, ..Parts::default() };
     RunPlan {
@@ -78,21 +74,21 @@ pub(crate) fn safety(cfg: &Cfg) -> RunPlan {
         cfg: render(cfg, &parts),
         deadlock: cfg.check_deadlock != Some(false),
         coverage: true,
-        order: Order::Workers,
+        order: SearchOrder::Parallel,
         jvm: Jvm::LongRun,
     }
 }
 
-/// All that a configuration asks for in one run: for a configuration without SYMMETRY and VIEW, or without temporal
+/// One run for the whole configuration; only for a configuration without SYMMETRY and VIEW, or without temporal
 /// properties.
-pub(crate) fn whole(cfg: &Cfg) -> RunPlan {
+pub(crate) fn single_run(cfg: &Cfg) -> RunPlan {
     let parts = Parts { invariants: &cfg.invariants, properties: &cfg.properties, symmetry: true, view: true };
     RunPlan { label: "all at once".to_owned(), cfg: render(cfg, &parts), ..safety(cfg) }
 }
 
-/// The run that looks for one violation alone, in the order that yields the shortest trace. `None` for kinds that no run
-/// can look for alone.
-pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
+/// The run that searches for this violation alone, in the order that gives the shortest trace. `None` if no run can
+/// search for that kind alone.
+pub(crate) fn single_violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
     let named = violation.name.as_slice();
     let invariants = match violation.kind {
         ViolationKind::Invariant if !named.is_empty() => named,
@@ -107,11 +103,11 @@ pub(crate) fn violation(cfg: &Cfg, violation: &Violation) -> Option<RunPlan> {
     Some(RunPlan { cfg: render(cfg, &parts), deadlock, ..for_trace(&safety(cfg)) })
 }
 
-/// A name for a module or a definition that occurs nowhere in the specification.
+/// A name for a module or definition that occurs nowhere in the specification.
 pub(super) fn free_name(spec: &SpecText, mut name: String) -> String {
     let is_taken = |name: &str| {
         let occurs = |(module, text): (&str, &str)| module == name || text.contains(name);
-        occurs((&spec.name, &spec.text)) || spec.beside.iter().any(|(module, text)| occurs((module, text)))
+        occurs((&spec.name, &spec.text)) || spec.local_modules.iter().any(|(module, text)| occurs((module, text)))
     };
     while is_taken(&name) {
         name.push('_');
@@ -120,7 +116,7 @@ pub(super) fn free_name(spec: &SpecText, mut name: String) -> String {
 }
 
 /// The run for one temporal property under weak fairness.
-pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFairness) -> RunPlan {
+pub(crate) fn under_weak_fairness(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFairness) -> RunPlan {
     let module = free_name(spec, "TlaforgeFair".to_owned());
     let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{}====\n", spec.name, fairness.definitions);
     let specification = Some(fairness.specification.clone());
@@ -129,8 +125,8 @@ pub(crate) fn fair(spec: &SpecText, cfg: &Cfg, property: &str, fairness: &WeakFa
     RunPlan { label: "weak fairness".to_owned(), wrapper: Some((module, text)), ..plan }
 }
 
-/// The run for a temporal property that is false of every behaviour.
-pub(crate) fn no_behaviour(spec: &SpecText, cfg: &Cfg) -> RunPlan {
+/// The run for `[]<>FALSE`, which is violated if there is any behaviour.
+pub(crate) fn behaviour_existence(spec: &SpecText, cfg: &Cfg) -> RunPlan {
     let module = free_name(spec, "TlaforgeNoBehaviour".to_owned());
     let property = format!("{module}_Property");
     let text = format!("---- MODULE {module} ----\nEXTENDS {}\n{property} == []<>FALSE\n====\n", spec.name);
@@ -138,7 +134,7 @@ pub(crate) fn no_behaviour(spec: &SpecText, cfg: &Cfg) -> RunPlan {
     RunPlan { label: "is there a behaviour".to_owned(), wrapper: Some((module, text)), ..plan }
 }
 
-/// The run for temporal properties. Invariants and deadlock are the main run's.
+/// The run for temporal properties. The main run checks invariants and deadlock.
 pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
     RunPlan {
         label: "temporal".to_owned(),
@@ -146,33 +142,34 @@ pub(crate) fn temporal(cfg: &Cfg, properties: &[String]) -> RunPlan {
         cfg: render(cfg, &Parts { properties, ..Parts::default() }),
         deadlock: false,
         coverage: false,
-        order: Order::Workers,
+        order: SearchOrder::Parallel,
         jvm: Jvm::LongRun,
     }
 }
 
-/// The run again, in the order that yields the one trace that is shown.
+/// The same run with one worker, which always finds the same trace.
 pub(crate) fn for_trace(plan: &RunPlan) -> RunPlan {
-    RunPlan { label: "trace".to_owned(), coverage: false, order: Order::Fixed, ..plan.clone() }
+    RunPlan { label: "trace".to_owned(), coverage: false, order: SearchOrder::SingleThread, ..plan.clone() }
 }
 
-/// The run that shows the states that lead to a failed `Assert`, `depth` levels deep at most: TLC 2.15 prints none for
-/// it when it searches breadth first, and only when it deepens. It names no actions then.
+/// The run that shows the states before a failed `Assert`, at most `depth` levels deep. TLC 2.15 prints none in a
+/// breadth-first search, only with iterative deepening, and then without the names of actions.
 pub(crate) fn for_assertion(plan: &RunPlan, depth: u64) -> RunPlan {
-    RunPlan { order: Order::Deepening(depth), ..for_trace(plan) }
+    RunPlan { order: SearchOrder::Deepening(depth), ..for_trace(plan) }
 }
 
 /// Whether a witness run keeps the SYMMETRY of the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Symmetry {
-    /// Fewer states. A state reached is reached; but a witness that tells the elements of a symmetry set apart may be
-    /// missed, so "not reached" decides nothing.
+    /// Fewer states. "Reached" decides, but a witness that distinguishes elements of a symmetry set may be missed, so
+    /// "not reached" decides nothing.
     Kept,
-    /// "Not reached" decides.
+    /// "Not reached" decides too.
     LeftOut,
 }
 
-/// The run that must fail: its only invariant is the witness's negation. `None` where the witness is no name.
+/// The run for a witness: its only invariant is the negation, so the run must fail. `None` if the witness is not a
+/// name.
 pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symmetry) -> Option<RunPlan> {
     if !is_name(witness) {
         return None;
@@ -188,13 +185,13 @@ pub(crate) fn witness(spec: &SpecText, cfg: &Cfg, witness: &str, symmetry: Symme
         wrapper: Some((module, text)),
         deadlock: false,
         coverage: false,
-        order: Order::Fixed,
+        order: SearchOrder::SingleThread,
         jvm: Jvm::FastStart,
     })
 }
 
-/// The run that answers a question: its only invariant is the negation of the predicate. SYMMETRY is left out, for with it
-/// a predicate that tells elements of a symmetric set apart may be missed.
+/// The run for a question: its only invariant is the negation of the predicate. Without SYMMETRY, which may hide a
+/// predicate that distinguishes elements of a symmetric set.
 pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, definitions: &str, predicate: &str) -> RunPlan {
     let module = free_name(spec, format!("TlaforgeQuestion_{number}"));
     let negation = format!("{module}_Not");
@@ -208,7 +205,7 @@ pub(crate) fn question(spec: &SpecText, cfg: &Cfg, number: usize, definitions: &
         wrapper: Some((module, text)),
         deadlock: false,
         coverage: false,
-        order: Order::Fixed,
+        order: SearchOrder::SingleThread,
         jvm: Jvm::FastStart,
     }
 }
@@ -304,7 +301,7 @@ mod tests {
         let spec = SpecText {
             name: "M".to_owned(),
             text: "TlaforgeNot_W == 1".to_owned(),
-            beside: vec![("TlaforgeWitness_W".to_owned(), String::new())],
+            local_modules: vec![("TlaforgeWitness_W".to_owned(), String::new())],
         };
         let plan = witness(&spec, &cfg(), "W", Symmetry::LeftOut).expect("a name");
         let (name, text) = plan.wrapper.expect("a wrapper");

@@ -1,5 +1,5 @@
-//! A violation, checked again: is it there under weak fairness, is it there within larger bounds? A run that does not
-//! show it, and is not a complete run without it either, decides nothing.
+//! Checks a violation again: does it remain under weak fairness, and within larger bounds? A run that neither shows it
+//! nor finishes without it decides nothing.
 
 use std::time::Duration;
 
@@ -8,10 +8,11 @@ use crate::tla::{
     unprobed,
 };
 
-use super::check::with_sound_symmetry;
+use super::check::drop_unsound_symmetry;
 use super::explorer::{Explorer, Run};
 use super::plan::{self, RunPlan};
-use super::{CheckRequest, Limits, Probed, ToolContext, ToolError};
+use super::session::Session;
+use super::{CheckRequest, ProbeReport, ToolContext, ToolError};
 
 /// See [`Toolchain::probe`](super::Toolchain::probe).
 pub(crate) async fn probe(
@@ -19,87 +20,77 @@ pub(crate) async fn probe(
     request: &CheckRequest,
     outcome: &CheckOutcome,
     cx: &ToolContext<'_>,
-) -> Result<Option<Probed>, ToolError> {
+) -> Result<Option<ProbeReport>, ToolError> {
     let (Verdict::Violated { violated }, Some(trace)) = (&outcome.verdict, &outcome.trace) else { return Ok(None) };
-    // No flaw rests on a violated TypeOK.
+    // A violated `TypeOK` is never reported as a flaw of the protocol.
     if violated.property().is_none_or(|name| name == "TypeOK") {
         return Ok(None);
     }
-    let request = &*with_sound_symmetry(request, &mut Vec::new());
-    let mut prober = Prober { explorer, request, cx, violated, left: cx.limits.check, output: String::new() };
-    let weak_fairness = if trace.lasso.is_some() { Some(prober.under_fairness().await?) } else { None };
+    let request = &*drop_unsound_symmetry(request, &mut Vec::new());
+    let session = Session { explorer, request, cx, output: String::new() };
+    let mut prober = Prober { session, violated, left: cx.limits.check };
+    let weak_fairness = if trace.lasso.is_some() { Some(prober.recheck_under_fairness().await?) } else { None };
     let mut larger = Vec::new();
     for (constant, value) in &request.cfg.constants {
         let Some(value) = value.parse::<i64>().ok().and_then(|n| n.checked_add(1)) else { continue };
         let value = value.to_string();
-        let again = prober.with(constant, &value).await?;
+        let again = prober.recheck_with_constant(constant, &value).await?;
         larger.push(Larger { constant: constant.clone(), value, again });
     }
     let module = Module::parse(&request.spec.text).ok();
     let unprobed = unprobed(module.as_ref(), &request.cfg);
-    Ok(Some(Probed { probes: Probes { weak_fairness, larger, unprobed }, output: prober.output }))
+    Ok(Some(ProbeReport { probes: Probes { weak_fairness, larger, unprobed }, output: prober.session.output }))
 }
 
 struct Prober<'a> {
-    explorer: &'a dyn Explorer,
-    request: &'a CheckRequest,
-    cx: &'a ToolContext<'a>,
+    session: Session<'a>,
     violated: &'a Violation,
-    /// The time that is left to all runs together.
+    /// Time left for all runs together.
     left: Duration,
-    output: String,
 }
 
 impl Prober<'_> {
-    async fn under_fairness(&mut self) -> Result<UnderFairness, ToolError> {
+    async fn recheck_under_fairness(&mut self) -> Result<UnderFairness, ToolError> {
         let undecided = |why: String| UnderFairness::of(Vec::new(), Vec::new(), Again::Undecided(why));
-        let (Ok(module), Some(property)) = (Module::parse(&self.request.spec.text), &self.violated.name) else {
-            return Ok(undecided("which property is violated is not known".to_owned()));
+        let (Ok(module), Some(property)) = (Module::parse(&self.session.request.spec.text), &self.violated.name) else {
+            return Ok(undecided("it is not known which property is violated".to_owned()));
         };
-        let fairness = match WeakFairness::of(&module, &self.request.cfg) {
+        let fairness = match WeakFairness::of(&module, &self.session.request.cfg) {
             Ok(fairness) => fairness,
             Err(why) => return Ok(undecided(why)),
         };
-        let cfg = &self.request.cfg;
-        let plan = plan::fair(&self.request.spec, cfg, property, &fairness);
-        let again = self.again(&plan, cfg).await?;
+        let cfg = &self.session.request.cfg;
+        let plan = plan::under_weak_fairness(&self.session.request.spec, cfg, property, &fairness);
+        let again = self.recheck(&plan, cfg).await?;
         Ok(UnderFairness::of(fairness.actions, fairness.whole, again))
     }
 
-    async fn with(&mut self, constant: &str, value: &str) -> Result<Again, ToolError> {
-        let mut cfg = self.request.cfg.clone();
+    async fn recheck_with_constant(&mut self, constant: &str, value: &str) -> Result<Again, ToolError> {
+        let mut cfg = self.session.request.cfg.clone();
         cfg.constants.insert(constant.to_owned(), value.to_owned());
-        let Some(plan) = plan::violation(&cfg, self.violated) else {
-            return Ok(Again::Undecided("no run looks for this violation alone".to_owned()));
+        let Some(plan) = plan::single_violation(&cfg, self.violated) else {
+            return Ok(Again::Undecided("no run can search for this violation alone".to_owned()));
         };
-        self.again(&RunPlan { label: format!("with {constant} = {value}"), ..plan }, &cfg).await
+        self.recheck(&RunPlan { label: format!("with {constant} = {value}"), ..plan }, &cfg).await
     }
 
-    async fn again(&mut self, plan: &RunPlan, cfg: &Cfg) -> Result<Again, ToolError> {
-        if self.left.as_millis() < 100 {
-            return Ok(Again::Undecided("no time was left for it".to_owned()));
-        }
-        let limits = Limits { check: self.left, ..self.cx.limits.clone() };
-        let cx = ToolContext { limits: &limits, cancel: self.cx.cancel, progress: self.cx.progress };
-        let (run, output) = match self.explorer.run(&self.request.spec, plan, &cx).await {
-            Ok(done) => done,
-            Err(error) if error.is_fatal() => return Err(error),
-            // The check itself has its verdict; that a further run broke takes nothing from it.
-            Err(error) => return Ok(Again::Undecided(error.to_string())),
-        };
-        self.output.push_str(&output);
-        self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
-        Ok(self.judge(run, cfg))
+    async fn recheck(&mut self, plan: &RunPlan, cfg: &Cfg) -> Result<Again, ToolError> {
+        Ok(match self.session.run_in_time_left(plan, &mut self.left).await? {
+            Ok(run) => self.judge(run, cfg),
+            Err(why) => Again::Undecided(why),
+        })
     }
 
     fn judge(&self, run: Run, cfg: &Cfg) -> Again {
         let constrained = !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty());
         match run.verdict {
-            Verdict::Violated { violated } if self.is_the_same(&violated) => {
-                Again::Still { states: run.read.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
+            Verdict::Violated { violated } if self.is_same_violation(&violated) => {
+                Again::Still { states: run.parsed.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
             }
-            Verdict::Violated { violated } => Again::Undecided(format!("it ended with another: {}", violated.words())),
-            Verdict::Holds if constrained && run.read.liveness => {
+            Verdict::Violated { violated } => {
+                Again::Undecided(format!("it ended with another violation: {}", violated.words()))
+            }
+            Verdict::Holds if constrained && run.parsed.liveness => {
                 Again::Undecided("a constraint can hide violations of temporal properties".to_owned())
             }
             Verdict::Holds => Again::Gone,
@@ -107,9 +98,9 @@ impl Prober<'_> {
         }
     }
 
-    fn is_the_same(&self, found: &Violation) -> bool {
+    fn is_same_violation(&self, found: &Violation) -> bool {
         let temporal = |kind| matches!(kind, ViolationKind::Property | ViolationKind::ActionProperty);
-        // A run for a temporal property has no other, and TLC does not always name it.
+        // A run for a temporal property checks no other property, and TLC does not always name the violated one.
         (temporal(found.kind) && temporal(self.violated.kind))
             || (found.kind == self.violated.kind && found.name == self.violated.name)
     }

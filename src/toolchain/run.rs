@@ -1,9 +1,10 @@
-//! One run of one tool: a fresh folder that holds only the modules and the configuration, private temporary and
-//! metadata folders, an environment that holds only what Java needs, and nothing left behind, also where we are
-//! killed. It reads no output.
+//! One run of one Java tool: a fresh folder that has only the modules and the configuration, private temporary and
+//! metadata folders, and an environment that has only what Java needs. Nothing is left behind, even if we are killed.
+//! It does not parse the output.
 //!
-//! The private `java.io.tmpdir` is not optional: TLC 2.15 unpacks the standard modules there under fixed names, and
-//! one of 24 runs side by side failed on it.
+//! The private `java.io.tmpdir` is required: TLC 2.15 unpacks the standard modules there under fixed names, and one of
+//! 24 parallel runs failed because of it. The fresh folder is required too: TLC loads and runs a `<Module>.class` that
+//! it finds next to a specification.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use crate::process::{Command, Ended, ProcessError, Scratch, Status};
 
 use super::discover::Tools;
-use super::{ToolContext, ToolError, trouble};
+use super::{ToolContext, ToolError, environment_failure};
 
 /// A tool of the jar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,46 +34,45 @@ impl Tool {
     }
 }
 
-/// How the JVM is tuned. Measured on a 10-state specification: the fast start saves 25 to 44 % of the CPU time; on a
-/// long run the same flags would cost.
+/// JVM flags. Measured on a 10-state specification, the fast start saves 25 to 44 % of the CPU time; a long run would
+/// be slower with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Jvm {
     FastStart,
     LongRun,
 }
 
-/// One run.
-pub(crate) struct Job<'a> {
+pub(crate) struct ToolJob<'a> {
     pub(crate) tool: Tool,
     pub(crate) jvm: Jvm,
     pub(crate) args: Vec<String>,
     /// File names with their text.
     pub(crate) files: Vec<(String, &'a str)>,
     pub(crate) deadline: Duration,
-    /// A file to read back when the tool has ended.
+    /// A file to read after the tool has ended.
     pub(crate) read_back: Option<String>,
 }
 
-/// A run that ended.
-pub(crate) struct Done {
+pub(crate) struct ToolRun {
     pub(crate) ended: Ended,
-    /// The command line, for the raw output.
-    pub(crate) line: String,
-    /// The text of the file that was to be read back.
-    pub(crate) file: Option<String>,
-    /// Why its folder takes no more data, if it does not.
-    full: Option<std::io::Error>,
+    /// The command line, for the output.
+    pub(crate) command_line: String,
+    /// The text of the file that was to be read.
+    pub(crate) read_back_text: Option<String>,
+    /// The error if the folder takes no more data.
+    folder_full: Option<std::io::Error>,
 }
 
-/// How a child ends that the system's memory killer chose. Whoever sent the signal, nothing was decided.
+/// How a child ends that the out-of-memory killer stopped. Whoever sent the signal, nothing was decided.
 pub(super) const KILLED: Status = Status::Signalled(9);
-pub(super) const KILLED_IN_WORDS: &str = "it was killed from outside (signal 9), perhaps for want of memory";
+pub(super) const KILLED_MESSAGE: &str =
+    "it was killed from outside (signal 9), perhaps because the machine ran out of memory";
 
-/// So much must fit into the folder of a run after its end; otherwise what the tool objects to may be a lack of space.
-/// SANY says of a full folder only that it does not find a module.
-const ROOM: usize = 1 << 20;
+/// This much must fit into the folder after a run; otherwise an error of the tool may be due to missing space. SANY
+/// reports a full folder only as a module that it does not find.
+const REQUIRED_SPACE: usize = 1 << 20;
 
-impl Done {
+impl ToolRun {
     pub(crate) fn stdout(&self) -> String {
         String::from_utf8_lossy(&self.ended.stdout).into_owned()
     }
@@ -81,33 +81,33 @@ impl Done {
         String::from_utf8_lossy(&self.ended.stderr).into_owned()
     }
 
-    /// The last lines of all that it printed, for a message.
+    /// The last lines of the output, for a message.
     pub(crate) fn tail(&self) -> String {
         let text = self.stdout() + &self.stderr();
-        // The marks of TLC's frames and the lines of a stack trace tell a person nothing.
+        // Frame marks of TLC and lines of a stack trace do not help a person.
         let is_stack = |l: &str| l.trim_start().starts_with("at ") && l.ends_with(')');
         let shown = |l: &&str| !l.trim().is_empty() && !l.starts_with("@!@!@") && !is_stack(l);
         let lines: Vec<&str> = text.lines().filter(shown).collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
     }
 
-    /// The error if this machine kept the tool from working. To be asked before anything that the tool objects to is taken
-    /// for its opinion.
-    pub(crate) fn trouble(&self, tool: Tool) -> Option<ToolError> {
+    /// The error if this machine kept the tool from working. Call it before taking an objection of the tool for its
+    /// verdict.
+    pub(crate) fn environment_error(&self, tool: Tool) -> Option<ToolError> {
         let tool = tool.name().to_owned();
-        if let Some(full) = &self.full {
+        if let Some(full) = &self.folder_full {
             let what = format!("the folder for temporary files takes no more data: {full}");
             return Some(ToolError::Environment { tool, what });
         }
         if self.ended.status == KILLED {
-            return Some(ToolError::Broke { tool, what: KILLED_IN_WORDS.to_owned() });
+            return Some(ToolError::Broke { tool, what: KILLED_MESSAGE.to_owned() });
         }
-        let what = trouble::in_output(&self.stdout()).or_else(|| trouble::in_output(&self.stderr()))?;
+        let what = environment_failure::find(&self.stdout()).or_else(|| environment_failure::find(&self.stderr()))?;
         Some(ToolError::Environment { tool, what })
     }
 
     /// The error for an end that says nothing about the specification.
-    pub(crate) fn broke(&self, tool: Tool) -> ToolError {
+    pub(crate) fn crash_error(&self, tool: Tool) -> ToolError {
         ToolError::Broke {
             tool: tool.name().to_owned(),
             what: format!("it ended with {:?}: {}", self.ended.status, self.tail()),
@@ -115,14 +115,14 @@ impl Done {
     }
 }
 
-/// Runs a job to its end. A cancelled one is [`ToolError::Cancelled`]; a deadline is left to the caller.
+/// Runs a job to its end. Returns [`ToolError::Cancelled`] if cancelled; the caller handles a deadline.
 pub(crate) async fn run(
     tools: &Tools,
     scratch: &Path,
-    job: &Job<'_>,
+    job: &ToolJob<'_>,
     cx: &ToolContext<'_>,
     on_line: &mut (dyn FnMut(&str) + Send),
-) -> Result<Done, ToolError> {
+) -> Result<ToolRun, ToolError> {
     if cx.cancel.is_cancelled() {
         return Err(ToolError::Cancelled);
     }
@@ -143,10 +143,10 @@ pub(crate) async fn run(
         return Err(ToolError::Cancelled);
     }
     let probe = folder.root.path().join("room");
-    let full = fs::write(&probe, vec![0; ROOM]).err();
-    let file = job.read_back.as_ref().and_then(|name| fs::read(folder.spec.join(name)).ok());
-    let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    // What the caller reads must not hang on the name of a folder that is gone.
+    let folder_full = fs::write(&probe, vec![0; REQUIRED_SPACE]).err();
+    let read_back_text = job.read_back.as_ref().and_then(|name| fs::read(folder.spec.join(name)).ok());
+    let read_back_text = read_back_text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    // The output must not depend on the name of a temporary folder.
     let hide = |text: &str| {
         [&folder.spec, folder.root.path()]
             .iter()
@@ -156,7 +156,7 @@ pub(crate) async fn run(
     for said in [&mut ended.stdout, &mut ended.stderr] {
         *said = hide(&String::from_utf8_lossy(said)).into_bytes();
     }
-    Ok(Done { ended, line: hide(&command.line()), file, full })
+    Ok(ToolRun { ended, command_line: hide(&command.line()), read_back_text, folder_full })
 }
 
 struct Folder {
@@ -178,12 +178,12 @@ impl Folder {
     }
 }
 
-fn command(tools: &Tools, folder: &Folder, job: &Job<'_>, cx: &ToolContext<'_>) -> Command {
+fn command(tools: &Tools, folder: &Folder, job: &ToolJob<'_>, cx: &ToolContext<'_>) -> Command {
     let mut flags: Vec<String> = match job.jvm {
         Jvm::FastStart => vec!["-XX:TieredStopAtLevel=1".to_owned(), "-XX:+UseSerialGC".to_owned()],
         Jvm::LongRun => vec!["-XX:+UseParallelGC".to_owned()],
     };
-    // No file under /tmp/hsperfdata_*, and specifications are UTF-8 whatever the locale.
+    // No files under /tmp/hsperfdata_*, and specifications are UTF-8 whatever the locale.
     flags.extend(["-XX:-UsePerfData", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"].map(str::to_owned));
     if let Some(mib) = cx.limits.heap_mib
         && job.tool == Tool::Tlc

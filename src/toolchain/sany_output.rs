@@ -1,14 +1,13 @@
-//! What SANY prints, read into diagnostics. Pure. SANY exits 0 on semantic errors, so its status decides nothing here:
-//! its text does. The same text stands inside TLC's output.
+//! Parses SANY's output into diagnostics. Pure. SANY exits 0 on semantic errors, so only its text decides. TLC's output
+//! contains the same text.
 
 use crate::tla::{Diagnostic, Stage};
 
-/// SANY's findings, apart.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SanyFindings {
     pub(crate) errors: Vec<Diagnostic>,
     pub(crate) warnings: Vec<Diagnostic>,
-    /// Whether the module was processed to its end.
+    /// Whether SANY processed the module to its end.
     pub(crate) processed: bool,
 }
 
@@ -20,8 +19,8 @@ enum Section {
     Warnings,
 }
 
-/// Reads SANY's text about module `main`.
-pub(crate) fn read(text: &str, main: &str) -> SanyFindings {
+/// Parses SANY's output for module `main`.
+pub(crate) fn parse(text: &str, main: &str) -> SanyFindings {
     let mut found = SanyFindings::default();
     let mut aborts = Vec::new();
     let mut section = Section::None;
@@ -38,20 +37,20 @@ pub(crate) fn read(text: &str, main: &str) -> SanyFindings {
             None
         };
         if let Some(begins) = begins {
-            close(section, &mut entry, &mut found, &mut aborts);
+            finish_entry(section, &mut entry, &mut found, &mut aborts);
             section = begins;
         } else if let Some(module) = line.strip_prefix("Semantic processing of module ") {
             found.processed |= module == main;
         } else if section != Section::None
-            && let Some(place) = place(line, main)
+            && let Some(parse_position) = parse_position(line, main)
         {
-            close(section, &mut entry, &mut found, &mut aborts);
-            entry = Some(place);
+            finish_entry(section, &mut entry, &mut found, &mut aborts);
+            entry = Some(parse_position);
         } else if section != Section::None {
             if let Some(entry) = &mut entry
                 && !line.is_empty()
             {
-                append(&mut entry.message, line);
+                append_line(&mut entry.message, line);
             }
         } else if line.starts_with("Encountered \"") || line.starts_with("Lexical error at line") {
             let (line_number, column) = numbers_after(line, "at line ", "column ");
@@ -68,15 +67,20 @@ pub(crate) fn read(text: &str, main: &str) -> SanyFindings {
             found.errors.push(diagnostic(line_number, column, said));
         }
     }
-    close(section, &mut entry, &mut found, &mut aborts);
-    // An abort says again that an error stands above it; alone, it is the error.
+    finish_entry(section, &mut entry, &mut found, &mut aborts);
+    // An abort message repeats an error above it; if it is alone, it is the error.
     if found.errors.is_empty() {
         found.errors = aborts;
     }
     found
 }
 
-fn close(section: Section, entry: &mut Option<Diagnostic>, found: &mut SanyFindings, aborts: &mut Vec<Diagnostic>) {
+fn finish_entry(
+    section: Section,
+    entry: &mut Option<Diagnostic>,
+    found: &mut SanyFindings,
+    aborts: &mut Vec<Diagnostic>,
+) {
     if let Some(entry) = entry.take().filter(|e| !e.message.is_empty()) {
         match section {
             Section::Errors => found.errors.push(entry),
@@ -87,8 +91,8 @@ fn close(section: Section, entry: &mut Option<Diagnostic>, found: &mut SanyFindi
     }
 }
 
-/// `line 4, col 13 to line 4, col 13 of module S`, `In module S`, `Unknown location`.
-fn place(line: &str, main: &str) -> Option<Diagnostic> {
+/// Parses `line 4, col 13 to line 4, col 13 of module S`, `In module S`, `Unknown location`.
+fn parse_position(line: &str, main: &str) -> Option<Diagnostic> {
     if line == "Unknown location" || line.strip_prefix("In module ").is_some_and(|m| !m.contains(' ')) {
         return Some(diagnostic(0, 0, String::new()));
     }
@@ -101,14 +105,14 @@ fn place(line: &str, main: &str) -> Option<Diagnostic> {
     Some(diagnostic(number, column, message))
 }
 
-fn append(message: &mut String, line: &str) {
+fn append_line(message: &mut String, line: &str) {
     if !message.is_empty() {
         message.push(' ');
     }
     message.push_str(line.trim());
 }
 
-/// The first number behind `line_word`, and the first behind `column_word` after it; 0 where there is none.
+/// The first number after `line_word`, and the first after `column_word` behind it; 0 if missing.
 pub(crate) fn numbers_after(text: &str, line_word: &str, column_word: &str) -> (usize, usize) {
     let Some((_, rest)) = text.split_once(line_word) else { return (0, 0) };
     let line = leading_number(rest);
@@ -130,12 +134,12 @@ mod tests {
     use super::*;
 
     fn errors(text: &str) -> Vec<(usize, usize, String)> {
-        read(text, "S").errors.into_iter().map(|d| (d.line, d.column, d.message)).collect()
+        parse(text, "S").errors.into_iter().map(|d| (d.line, d.column, d.message)).collect()
     }
 
     #[test]
     fn a_correct_module_has_no_finding() {
-        let found = read(include_str!("../../tests/data/toolchain/sany_accepted.txt"), "S");
+        let found = parse(include_str!("../../tests/data/toolchain/sany_accepted.txt"), "S");
         assert_eq!(found, SanyFindings { processed: true, ..SanyFindings::default() });
     }
 
@@ -164,7 +168,7 @@ mod tests {
 
     #[test]
     fn errors_and_warnings_are_kept_apart_and_whole() {
-        let found = read(include_str!("../../tests/data/toolchain/sany_duplicates.txt"), "S");
+        let found = parse(include_str!("../../tests/data/toolchain/sany_duplicates.txt"), "S");
         assert_eq!((found.errors.len(), found.warnings.len()), (4, 1));
         assert_eq!(
             found.errors[1].message,

@@ -1,25 +1,23 @@
-//! Tokens of TLA+ and PlusCal text, as far as it takes to tell code from comments and strings. It knows no grammar.
+//! Tokens of TLA+ and PlusCal text, enough to distinguish code from comments and strings. It knows no grammar.
 //!
-//! Comments nest and know nothing of strings or of `\*`, as in SANY. A comment that holds a PlusCal algorithm is code
-//! from the algorithm's first word on.
+//! Comments nest, and strings and `\*` have no meaning in them, as in SANY. A comment that contains a PlusCal algorithm
+//! is code from the algorithm's first word on.
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Letters, digits and underscores.
     Word,
-    /// A string, without its quotes.
+    /// A string without its quotes.
     Text,
     /// Any other character.
     Sign,
 }
 
-/// A token and its byte offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: Kind,
     pub(crate) text: &'a str,
-    pub(crate) at: usize,
+    pub(crate) offset: usize,
 }
 
 impl Token<'_> {
@@ -32,15 +30,15 @@ impl Token<'_> {
     }
 }
 
-/// Whether the module holds a PlusCal algorithm: in a block comment, `--algorithm` or `--fair algorithm` and its name.
-/// The word alone, in prose or in code, is none. Source: Lamport, "A PlusCal User's Manual", section 2.1.
-pub fn holds_algorithm(text: &str) -> bool {
+/// Whether the module has a PlusCal algorithm: `--algorithm` or `--fair algorithm` and a name, in a block comment. The
+/// word alone, in prose or in code, does not count. Source: Lamport, "A PlusCal User's Manual", section 2.1.
+pub(crate) fn has_pluscal_algorithm(text: &str) -> bool {
     let mut found = false;
     walk(text, module_start(text), &mut |piece| found |= matches!(piece, Piece::Algorithm));
     found
 }
 
-/// The tokens of the first module of `text`, its algorithm's included, in order.
+/// The tokens of the first module of `text`, including those of its algorithm.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     walk(text, module_start(text), &mut |piece| {
@@ -52,8 +50,8 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// Line and column of a byte offset; both count from 1, columns count characters.
-pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..at];
+pub(crate) fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..offset];
     let line = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |n| n + 1);
     (line, before[start..].chars().count() + 1)
@@ -64,7 +62,7 @@ enum Piece<'a> {
     Algorithm,
 }
 
-/// What stands before the first `---- MODULE` is prose, to SANY too; without one, all is taken for code.
+/// Text before the first `---- MODULE` is prose, to SANY too. Without one, everything counts as code.
 fn module_start(text: &str) -> usize {
     let mut from = 0;
     while let Some(found) = text[from..].find("----") {
@@ -82,49 +80,49 @@ fn walk<'a>(text: &'a str, start: usize, see: &mut dyn FnMut(Piece<'a>)) {
     walk_within(text, start, text.len(), true, see);
 }
 
-/// `whole` where the range is a module; else it is the inside of an algorithm's comment.
+/// `whole` if the range is a module; otherwise it is the inside of an algorithm's comment.
 fn walk_within<'a>(text: &'a str, start: usize, end: usize, whole: bool, see: &mut dyn FnMut(Piece<'a>)) {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
-    let mut at = start;
-    while at < end {
-        let rest = &text[at..end];
+    let mut offset = start;
+    while offset < end {
+        let rest = &text[offset..end];
         if rest.starts_with("(*") {
-            let close = comment_end(text, at, end);
-            if whole && let Some(begin) = algorithm_start(&text[at + 2..close]) {
+            let close = comment_end(text, offset, end);
+            if whole && let Some(begin) = algorithm_start(&text[offset + 2..close]) {
                 see(Piece::Algorithm);
                 let inner_end = if text[..close].ends_with("*)") { close - 2 } else { close };
-                walk_within(text, (at + 2 + begin).min(inner_end), inner_end, false, see);
+                walk_within(text, (offset + 2 + begin).min(inner_end), inner_end, false, see);
             }
-            at = close;
+            offset = close;
         } else if rest.starts_with("\\*") {
-            at += rest.find('\n').unwrap_or(rest.len());
+            offset += rest.find('\n').unwrap_or(rest.len());
         } else if rest.starts_with('"') {
             let close = string_end(rest);
-            see(Piece::Token(Token { kind: Kind::Text, text: rest[1..close].trim_end_matches('"'), at }));
-            at += close;
+            see(Piece::Token(Token { kind: Kind::Text, text: rest[1..close].trim_end_matches('"'), offset }));
+            offset += close;
         } else if whole && rest.starts_with("----") {
             let after = rest.trim_start_matches('-');
             if after.trim_start().starts_with("MODULE") {
                 depth += 1;
             }
-            at += rest.len() - after.len();
+            offset += rest.len() - after.len();
         } else if whole && rest.starts_with("====") {
             depth = depth.saturating_sub(1);
             if depth == 0 {
                 return;
             }
-            at += rest.len() - rest.trim_start_matches('=').len();
-        } else if is_word(bytes[at]) {
+            offset += rest.len() - rest.trim_start_matches('=').len();
+        } else if is_word(bytes[offset]) {
             let length = rest.bytes().take_while(|b| is_word(*b)).count();
-            see(Piece::Token(Token { kind: Kind::Word, text: &rest[..length], at }));
-            at += length;
+            see(Piece::Token(Token { kind: Kind::Word, text: &rest[..length], offset }));
+            offset += length;
         } else {
             let length = rest.chars().next().map_or(1, char::len_utf8);
-            if !bytes[at].is_ascii_whitespace() {
-                see(Piece::Token(Token { kind: Kind::Sign, text: &rest[..length], at }));
+            if !bytes[offset].is_ascii_whitespace() {
+                see(Piece::Token(Token { kind: Kind::Sign, text: &rest[..length], offset }));
             }
-            at += length;
+            offset += length;
         }
     }
 }
@@ -133,31 +131,31 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The offset behind the comment that opens at `at`; an unclosed one reaches to `end`.
-fn comment_end(text: &str, at: usize, end: usize) -> usize {
+/// The offset after the comment that opens at `offset`; an unclosed one ends at `end`.
+fn comment_end(text: &str, offset: usize, end: usize) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
-    let mut at = at;
-    while at + 1 < end {
-        match &bytes[at..at + 2] {
+    let mut offset = offset;
+    while offset + 1 < end {
+        match &bytes[offset..offset + 2] {
             b"(*" => {
                 depth += 1;
-                at += 2;
+                offset += 2;
             }
             b"*)" => {
                 depth -= 1;
-                at += 2;
+                offset += 2;
                 if depth == 0 {
-                    return at;
+                    return offset;
                 }
             }
-            _ => at += 1,
+            _ => offset += 1,
         }
     }
     end
 }
 
-/// The length of the string that `rest` begins with, its quotes included; a string ends with its line at the latest.
+/// The length of the string at the start of `rest`, with its quotes; a string ends with its line at the latest.
 fn string_end(rest: &str) -> usize {
     let mut escaped = false;
     for (offset, c) in rest.char_indices().skip(1) {
@@ -172,13 +170,13 @@ fn string_end(rest: &str) -> usize {
     rest.len()
 }
 
-/// Where in a comment's text an algorithm begins. Prose may mention `--algorithm`, so the keyword must begin a line
-/// (stars before it do not count) and be followed by a name, or be followed by a name and what begins most algorithms.
+/// Where an algorithm begins in a comment. Prose may mention `--algorithm`, so the keyword must begin a line (stars
+/// before it do not count) and have a name after it, or have a name and a typical first keyword after it.
 fn algorithm_start(comment: &str) -> Option<usize> {
     // Words such as `begin` follow a word in prose as well; these do not.
     const OPENINGS: [&str; 3] = ["variable", "variables", "define"];
-    comment.match_indices("--").find_map(|(at, _)| {
-        let after = comment[at..].trim_start_matches('-');
+    comment.match_indices("--").find_map(|(offset, _)| {
+        let after = comment[offset..].trim_start_matches('-');
         let keyword = match after.strip_prefix("fair") {
             Some(rest) if rest.starts_with(char::is_whitespace) => rest.trim_start(),
             _ => after,
@@ -188,12 +186,12 @@ fn algorithm_start(comment: &str) -> Option<usize> {
         if name == 0 {
             return None;
         }
-        let line = comment[..at].rfind('\n').map_or(0, |n| n + 1);
-        let begins_line = comment[line..at].chars().all(|c| c.is_whitespace() || c == '*');
+        let line = comment[..offset].rfind('\n').map_or(0, |n| n + 1);
+        let begins_line = comment[line..offset].chars().all(|c| c.is_whitespace() || c == '*');
         let follows = rest[name..].trim_start();
         let word = follows.bytes().take_while(|b| is_word(*b)).count();
         let structural = follows.starts_with('{') || OPENINGS.contains(&&follows[..word]);
-        (begins_line || structural).then_some(at)
+        (begins_line || structural).then_some(offset)
     })
 }
 
@@ -214,7 +212,7 @@ mod tests {
             "(*\n * --fair   algorithm A\n *)",
             "(* in prose --algorithm A { *)",
         ] {
-            assert!(holds_algorithm(&module(text)), "{text}");
+            assert!(has_pluscal_algorithm(&module(text)), "{text}");
         }
     }
 
@@ -227,7 +225,7 @@ mod tests {
             "x == \"--algorithm A begin\"",
             "(* --algorithms *)",
         ] {
-            assert!(!holds_algorithm(&module(text)), "{text}");
+            assert!(!has_pluscal_algorithm(&module(text)), "{text}");
         }
     }
 

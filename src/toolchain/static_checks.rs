@@ -1,127 +1,120 @@
-//! Our own translator, parser and type inference. On a long module they run in a child of this program, like the checker:
-//! bounded in time and memory, and ended by Ctrl-C. A short module is done before a child would have started.
+//! Translation, parsing and the checks before a run of the embedded checker, all in our own code. It starts no process
+//! and does not know whether it runs in this process or in a child (see `static_checks_child`).
 
-use std::io::{Read as _, Write as _};
-use std::process::ExitCode;
-use std::time::Duration;
+use crate::pluscal;
+use crate::tla::semantic::{analyze, check_comparisons, rewrite_for_checker};
+use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_of_check};
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use super::bounds::configured_bounds;
+use super::lint::lint_spec;
+use super::{CheckRequest, ParseOutcome, SpecText, Translation};
 
-use crate::process::{Command, Status};
-use crate::tla::{Cfg, CheckOutcome};
-
-use super::embedded::{EmbeddedToolchain, parse_now, translate_now, unfit};
-use super::embedded_run::{NAME, failed, memory};
-use super::run::{KILLED, KILLED_IN_WORDS};
-use super::{CHECKER_MARKER, CheckRequest, ParseOutcome, SpecText, ToolContext, ToolError, Translation, trouble};
-
-/// What stands before the memory in the marker's value if the child does static checks and is not the checker.
-pub(super) const PREFIX: &str = "static-checks:";
-
-/// Modules up to this length together are handled in this process: they take milliseconds.
-const SHORT: usize = 64 << 10;
-/// A translation can be as long as this, and JSON escapes it.
-const LONGEST_REPLY: u64 = 256 << 20;
-/// No child has less time than this: the limit of a check may be less than its start takes.
-const LEAST_TIME: Duration = Duration::from_secs(1);
-
-/// What is to be done.
-#[derive(Serialize, Deserialize)]
-enum Task {
-    Translate { spec: SpecText, allowed_modules: Vec<String> },
-    Parse { spec: SpecText, allowed_modules: Vec<String> },
-    Unfit { spec: SpecText, cfg_text: String },
-}
-
-/// What the parser came to: an outcome, or what it cannot decide.
-type Parsed = Result<ParseOutcome, String>;
-
-impl EmbeddedToolchain {
-    pub(super) async fn translated(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<Translation, ToolError> {
-        if is_short(spec) {
-            return Ok(translate_now(spec, &cx.limits.allowed_modules));
-        }
-        let allowed_modules = cx.limits.allowed_modules.clone();
-        self.in_child(&Task::Translate { spec: spec.clone(), allowed_modules }, cx).await
+pub(super) fn translate(spec: &SpecText, allowed_modules: &[String]) -> Translation {
+    let refused = lint_spec(spec, allowed_modules);
+    if !refused.is_empty() {
+        return Translation::Rejected(refused);
     }
-
-    pub(super) async fn parsed(&self, spec: &SpecText, cx: &ToolContext<'_>) -> Result<ParseOutcome, ToolError> {
-        let parsed: Parsed = if is_short(spec) {
-            parse_now(spec, &cx.limits.allowed_modules)
-        } else {
-            let allowed_modules = cx.limits.allowed_modules.clone();
-            self.in_child(&Task::Parse { spec: spec.clone(), allowed_modules }, cx).await?
-        };
-        parsed.map_err(|what| ToolError::NotAnalysed { what })
-    }
-
-    /// The outcome of a check that the checker is not to be asked for.
-    pub(super) async fn unfit(
-        &self,
-        request: &CheckRequest,
-        cx: &ToolContext<'_>,
-    ) -> Result<Option<CheckOutcome>, ToolError> {
-        if is_short(&request.spec) {
-            return Ok(unfit(request));
-        }
-        let (spec, cfg_text) = (request.spec.clone(), request.cfg_text.clone());
-        self.in_child(&Task::Unfit { spec, cfg_text }, cx).await
-    }
-
-    async fn in_child<T: DeserializeOwned>(&self, task: &Task, cx: &ToolContext<'_>) -> Result<T, ToolError> {
-        let tool = || NAME.to_owned();
-        let broke = |what: String| ToolError::Broke { tool: tool(), what };
-        let task = serde_json::to_vec(task).map_err(|e| broke(e.to_string()))?;
-        let time = cx.limits.parse.min(cx.limits.check).max(LEAST_TIME);
-        let command = Command::new(&self.program)
-            .env(CHECKER_MARKER, format!("{PREFIX}{}", memory(cx.limits)))
-            .stdin(task)
-            .deadline(time)
-            .output_cap(LONGEST_REPLY);
-        let ended = command.run(cx.cancel, &mut |_| {}).await.map_err(failed)?;
-        let stderr = String::from_utf8_lossy(&ended.stderr);
-        let of_the_module = |what: String| Err(ToolError::BreaksOnInput { tool: tool(), what });
-        match ended.status {
-            Status::Exited(0) => serde_json::from_slice(&ended.stdout).map_err(|e| broke(e.to_string())),
-            Status::Cancelled => Err(ToolError::Cancelled),
-            KILLED => Err(broke(KILLED_IN_WORDS.to_owned())),
-            Status::DeadlineExceeded => of_the_module(format!(
-                "its static checks, which come before the check, do not end within {} s; make the module shorter, or give \
-                 a larger --tlc-timeout",
-                time.as_secs_f64()
-            )),
-            Status::OutputFlood => of_the_module(format!("its translation is longer than {} MiB", LONGEST_REPLY >> 20)),
-            Status::Exited(_) | Status::Signalled(_) => match trouble::in_output(&stderr) {
-                Some(what) => Err(ToolError::Environment { tool: tool(), what }),
-                None => of_the_module(format!("its static checks ended with {:?}: {}", ended.status, stderr.trim())),
-            },
-        }
+    match pluscal::translate(&spec.text, &pluscal::Options::default()) {
+        Ok(Some(translated)) => Translation::Translated(translated.text),
+        Ok(None) => Translation::NoAlgorithm,
+        Err(diagnostics) => Translation::Rejected(diagnostics),
     }
 }
 
-fn is_short(spec: &SpecText) -> bool {
-    spec.text.len() + spec.beside.iter().map(|(_, text)| text.len()).sum::<usize>() <= SHORT
-}
-
-/// The child: reads a task from standard input, and writes what came of it to standard output.
-pub(super) fn serve() -> ExitCode {
-    let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().read_to_end(&mut bytes);
-    let Some(reply) = read.ok().and_then(|_| perform(&bytes).ok()) else { return ExitCode::FAILURE };
-    match std::io::stdout().lock().write_all(&reply) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+/// Whether a module is TLA+, by our own checks; the error is what they cannot decide.
+pub(super) fn parse(spec: &SpecText, allowed_modules: &[String]) -> Result<ParseOutcome, String> {
+    let refused = lint_spec(spec, allowed_modules);
+    if !refused.is_empty() {
+        return Ok(ParseOutcome::Rejected(refused));
+    }
+    let found = analyze(&spec.name, &spec.text, &spec.local_modules);
+    match found.not_analysed.first() {
+        _ if found.is_rejected() => Ok(ParseOutcome::Rejected(found.errors)),
+        Some(what) => Err(what.to_string()),
+        None => Ok(ParseOutcome::Accepted { warnings: found.warnings }),
     }
 }
 
-fn perform(task: &[u8]) -> serde_json::Result<Vec<u8>> {
-    match serde_json::from_slice(task)? {
-        Task::Translate { spec, allowed_modules } => serde_json::to_vec(&translate_now(&spec, &allowed_modules)),
-        Task::Parse { spec, allowed_modules } => serde_json::to_vec(&parse_now(&spec, &allowed_modules)),
-        Task::Unfit { spec, cfg_text } => {
-            let cfg = Cfg::parse(&cfg_text).unwrap_or_default();
-            serde_json::to_vec(&unfit(&CheckRequest { spec, cfg_text, cfg }))
+pub(super) fn undecided(request: &CheckRequest, why: &str) -> CheckOutcome {
+    let rejected = CheckOutcome::rejected(Checker::Embedded, configured_bounds(&request.cfg), Vec::new());
+    CheckOutcome { verdict: Verdict::undecided(why), ..rejected }
+}
+
+fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {
+    undecided(request, &format!("the embedded checker refuses it: {why}"))
+}
+
+/// The outcome if the checker must not run on this request. The checker accepts what TLC rejects (undefined names, two
+/// kinds of initial predicates), and what cannot be rewritten with the same meaning is refused here.
+pub(super) fn find_unsupported(request: &CheckRequest) -> Option<CheckOutcome> {
+    let spec = &request.spec;
+    if let Ok(module) = Module::parse(&spec.text) {
+        let cfg = &request.cfg;
+        // A model value that only names itself is harmless.
+        let mut named = cfg.clone();
+        named.constants.retain(|name, value| name != value || module.constants.iter().any(|known| known.name == *name));
+        if cfg.gives_no_behaviour() && module.variable_names().is_empty() && extends_variables(spec, &module) {
+            return Some(refused(request, "no behaviour is given, and an extended module may have variables"));
+        }
+        let unfit = check_cfg_names_of_check(&module, &named);
+        let unfit = if unfit.is_empty() { find_non_state_invariants(request, &module) } else { unfit };
+        if !unfit.is_empty() {
+            return Some(CheckOutcome::rejected(Checker::Embedded, configured_bounds(&request.cfg), unfit));
         }
     }
+    let local_modules = spec.local_modules.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let modules: Vec<(&str, &str)> =
+        std::iter::once((spec.name.as_str(), spec.text.as_str())).chain(local_modules).collect();
+    let written =
+        check_comparisons(&modules, &request.cfg_text).and_then(|()| rewrite_for_checker(&modules, &request.cfg_text));
+    let unwritten = written.err()?;
+    Some(refused(request, &unwritten.message))
+}
+
+/// Whether a module that this one extends, directly or not, declares variables or cannot be parsed.
+fn extends_variables(spec: &SpecText, module: &Module) -> bool {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = module.extends.clone();
+    while let Some(name) = names.pop() {
+        let Some((name, text)) = spec.local_modules.iter().find(|(known, _)| *known == name) else { continue };
+        if seen.contains(&name.as_str()) {
+            continue;
+        }
+        seen.push(name);
+        match Module::parse(text) {
+            Ok(extended) if extended.variables.is_empty() => names.extend(extended.extends),
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// Invariants that are not state predicates, by our own levels: only an expression of at most state level can be
+/// primed.
+fn find_non_state_invariants(request: &CheckRequest, module: &Module) -> Vec<Diagnostic> {
+    let spec = &request.spec;
+    let named = request.cfg.invariants.iter().filter(|name| module.definition(name).is_some());
+    let named: Vec<&String> = named.filter(|name| !request.cfg.constants.contains_key(*name)).collect();
+    let rejected = |names: &[&String]| {
+        let mut own = "TlaforgeLevels".to_owned();
+        while spec.text.contains(&own) {
+            own.push('_');
+        }
+        let primed = names.iter().enumerate().map(|(at, name)| format!("{own}{at} == ({name})'\n"));
+        let text = format!("---- MODULE {own} ----\nEXTENDS {}\n{}====\n", spec.name, primed.collect::<String>());
+        let mut local_modules = spec.local_modules.clone();
+        local_modules.push((spec.name.clone(), spec.text.clone()));
+        analyze(&own, &text, &local_modules).errors.iter().any(|error| error.message.contains("level"))
+    };
+    if named.is_empty() || !rejected(&named) {
+        return Vec::new();
+    }
+    let found = named.into_iter().filter(|name| rejected(&[name]));
+    let told = |name: &String| Diagnostic {
+        stage: Stage::Config,
+        line: 0,
+        column: 0,
+        message: format!("the invariant {name} is not a state predicate: it refers to a next state or to a behaviour"),
+    };
+    found.map(told).collect()
 }

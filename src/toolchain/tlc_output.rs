@@ -1,36 +1,36 @@
-//! What TLC prints with `-tool`, read into a typed value. Pure: it knows of no process and no plan of runs.
+//! Parses TLC's output with `-tool`. Pure: it knows no process and no plan of runs.
 //!
-//! Messages stand in frames that begin in the first column: `@!@!@STARTMSG <code>:<class> @!@!@` to
-//! `@!@!@ENDMSG <code> @!@!@`. A frame inside a frame may begin anywhere (TLC 2.15 wraps a failed `Assert`, code 2132, in
-//! the general error 1000). A specification cannot forge a frame: strings are printed quoted, with escaped line ends.
-//! Codes: `tlc2.output.EC` of TLC 2.15 and of current sources.
+//! Messages are in frames that begin in the first column: `@!@!@STARTMSG <code>:<class> @!@!@` to `@!@!@ENDMSG <code>
+//! @!@!@`. A frame inside a frame may begin anywhere (TLC 2.15 wraps a failed `Assert`, code 2132, in the general error
+//! 1000). A specification cannot forge a frame: strings are printed quoted, with escaped line ends. Codes:
+//! `tlc2.output.EC` of TLC 2.15 and of current sources.
 
 use std::collections::BTreeMap;
 
 use crate::tla::{ActionCoverage, Diagnostic, Lasso, Place, Stage, Trace, Verdict, Violation, ViolationKind, part_of};
 
-use super::explorer::{Finding, Reading};
+use super::explorer::{Finding, ParsedOutput};
 use super::installation::plain_version;
 use super::sany_output;
 use super::sany_output::numbers_after;
 
-/// The counts in a progress line, `Progress(4) at …: 4 states generated (…), 4 distinct states found (…), 0 states left
-/// on queue.`: depth, generated, distinct, queue.
-pub(crate) fn progress(line: &str) -> Option<(u64, u64, u64, u64)> {
+/// Parses a progress line, `Progress(4) at …: 4 states generated (…), 4 distinct states found (…), 0 states left on
+/// queue.`: depth, generated, distinct, queue.
+pub(crate) fn parse_progress(line: &str) -> Option<(u64, u64, u64, u64)> {
     let rest = line.strip_prefix("Progress(")?;
     let depth = leading_count(rest)?;
     let (_, counts) = rest.split_once(": ")?;
-    let (generated, distinct, queue) = counts_of(counts)?;
+    let (generated, distinct, queue) = parse_counts(counts)?;
     Some((depth, generated, distinct, queue))
 }
 
-/// Reads the output of a run on module `main`.
-pub(crate) fn read(text: &str, main: &str) -> Reading {
-    let mut reader = Reader { main, out: Reading::default(), sany: String::new(), coverage: None, in_sany: false };
+/// Parses the output of a run on module `main`.
+pub(crate) fn parse(text: &str, main: &str) -> ParsedOutput {
+    let mut reader = Reader { main, out: ParsedOutput::default(), sany: String::new(), coverage: None, in_sany: false };
     let mut frame: Option<Frame> = None;
     for line in text.lines() {
         match &mut frame {
-            None => match start(line) {
+            None => match parse_frame_start(line) {
                 Some((code, class)) => frame = Some(Frame { code, class, text: String::new(), inner: Vec::new() }),
                 None if reader.in_sany => {
                     reader.sany.push_str(line);
@@ -58,9 +58,9 @@ struct Frame {
 }
 
 impl Frame {
-    /// Takes a line; answers whether it closes the frame.
+    /// Adds a line; returns whether it closes the frame.
     fn take(&mut self, line: &str) -> bool {
-        if let Some(code) = end(line) {
+        if let Some(code) = parse_frame_end(line) {
             if self.inner.last() == Some(&code) {
                 self.inner.pop();
                 return false;
@@ -69,10 +69,10 @@ impl Frame {
                 return true;
             }
         } else if let Some(at) = line.find("@!@!@STARTMSG ")
-            && let Some((code, _)) = start(&line[at..])
+            && let Some((code, _)) = parse_frame_start(&line[at..])
         {
             self.inner.push(code);
-            // The code stays in the text: it tells what the outer frame is about.
+            // The code stays in the text: it shows what the outer frame is about.
         }
         self.text.push_str(line);
         self.text.push('\n');
@@ -82,10 +82,10 @@ impl Frame {
     /// The code of the first frame inside this one.
     fn inner_code(&self) -> Option<u32> {
         let at = self.text.find("@!@!@STARTMSG ")?;
-        start(self.text[at..].lines().next()?).map(|(code, _)| code)
+        parse_frame_start(self.text[at..].lines().next()?).map(|(code, _)| code)
     }
 
-    /// The words of the frame: without frame marks, and of a general error without what TLC says of every one.
+    /// The message of the frame, without frame marks and without the boilerplate that TLC adds to every general error.
     fn words(&self) -> String {
         let mut words = String::new();
         for line in self.text.lines() {
@@ -109,21 +109,21 @@ impl Frame {
     }
 }
 
-fn start(line: &str) -> Option<(u32, u32)> {
+fn parse_frame_start(line: &str) -> Option<(u32, u32)> {
     let rest = line.strip_prefix("@!@!@STARTMSG ")?.strip_suffix(" @!@!@")?;
     let (code, class) = rest.split_once(':')?;
     Some((code.parse().ok()?, class.parse().ok()?))
 }
 
-fn end(line: &str) -> Option<u32> {
+fn parse_frame_end(line: &str) -> Option<u32> {
     line.strip_prefix("@!@!@ENDMSG ")?.strip_suffix(" @!@!@")?.parse().ok()
 }
 
 /// An action of a coverage report.
 struct Action {
     name: String,
-    /// All that is said of its place, as a key: `5, col 1 to line 5, col 3 of module S`, and perhaps the part of the
-    /// definition that it is, ` (6 12 6 20)`.
+    /// Everything about its position, used as a key: `5, col 1 to line 5, col 3 of module S`, and perhaps the part of
+    /// the definition, ` (6 12 6 20)`.
     location: String,
     taken: u64,
     distinct: u64,
@@ -142,30 +142,30 @@ impl Action {
     }
 }
 
-/// Each action under a name of its own.
-fn covered(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
-    let named = |action: &Action| {
+/// Gives each action a unique name.
+fn coverage_entries(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
+    let name_and_place = |action: &Action| {
         let (name, part) = (&action.name, action.part());
         let is_other = |other: &&Action| other.name == *name && other.location != action.location;
         let others: Vec<&Action> = actions.iter().filter(is_other).collect();
         let alone = !others.iter().any(|o| o.part().map(|p| p.line) == part.map(|p| p.line));
         let label = part.map_or_else(|| name.clone(), |part| part_of(name, part, alone));
-        // Modules are told apart where names are not; those of the module itself stay as they are.
+        // The module is added only if names are ambiguous, and never for the main module.
         if action.module() != main && others.iter().any(|o| o.module() != action.module()) {
             return (format!("{label} (in module {})", action.module()), None);
         }
         (label, part.filter(|_| action.module() == main))
     };
-    let of = |action: &Action| {
-        let (name, place) = named(action);
+    let entry = |action: &Action| {
+        let (name, place) = name_and_place(action);
         ActionCoverage { action: name, taken: action.taken, distinct: action.distinct, place, at_least: false }
     };
-    actions.iter().map(of).collect()
+    actions.iter().map(entry).collect()
 }
 
 struct Reader<'a> {
     main: &'a str,
-    out: Reading,
+    out: ParsedOutput,
     sany: String,
     coverage: Option<Vec<Action>>,
     in_sany: bool,
@@ -177,20 +177,20 @@ impl Reader<'_> {
             2262 => self.out.version = frame.text.lines().next().map(plain_version),
             2220 => self.in_sany = true,
             2219 => self.in_sany = false,
-            2190 | 2191 => self.out.statistics.initial = initial_states(&frame.text),
+            2190 | 2191 => self.out.statistics.initial = parse_initial_states(&frame.text),
             2193 => {
                 self.out.no_error = true;
-                self.out.collision = collision(&frame.text);
+                self.out.collision = parse_collision(&frame.text);
             }
             2212 => self.out.liveness = true,
             2194 => self.out.statistics.depth = frame.text.rsplit_once(" is ").and_then(|(_, n)| leading_count(n)),
             2199 => {
-                if let Some((generated, distinct, queue)) = counts_of(&frame.text) {
+                if let Some((generated, distinct, queue)) = parse_counts(&frame.text) {
                     self.counts(generated, distinct, queue);
                 }
             }
             2200 => {
-                if let Some((depth, generated, distinct, queue)) = frame.text.lines().next().and_then(progress) {
+                if let Some((depth, generated, distinct, queue)) = frame.text.lines().next().and_then(parse_progress) {
                     self.counts(generated, distinct, queue);
                     self.out.statistics.depth = Some(depth);
                 }
@@ -206,20 +206,21 @@ impl Reader<'_> {
             2772 => self.action(&frame.text),
             2202 => {
                 if let Some(actions) = self.coverage.take() {
-                    self.out.coverage = Some(covered(&actions, self.main));
+                    self.out.coverage = Some(coverage_entries(&actions, self.main));
                 }
             }
             2103 => {
-                // It follows what went wrong in the specification's own expressions, of whatever kind that was.
+                // 2103 follows any failure inside an expression of the specification, so the failure is one of
+                // evaluation.
                 if let Some(Finding::Broke(words)) = &self.out.finding {
-                    self.out.finding = Some(evaluation(&words.clone()));
+                    self.out.finding = Some(evaluation_error(&words.clone()));
                 }
                 self.nested_positions(&frame.text);
             }
-            // "The behavior up to this point is", "The following behavior constitutes a counter-example"; and advice on
+            // "The behavior up to this point is", "The following behavior constitutes a counter-example", and advice on
             // the garbage collector.
             2121 | 2264 | 2401 => {}
-            _ if frame.class == 3 => self.out.warnings.push(joined(&frame.words())),
+            _ if frame.class == 3 => self.out.warnings.push(join_lines(&frame.words())),
             _ if frame.class == 1 || frame.class == 2 => self.error(frame),
             _ => {}
         }
@@ -244,19 +245,20 @@ impl Reader<'_> {
             self.trace().lasso = Some(Lasso::Stuttering(true));
             return;
         }
-        let action = label.trim().strip_prefix('<').and_then(action_name);
-        self.trace().push(step, action, assignments(body));
+        let action = label.trim().strip_prefix('<').and_then(parse_action_name);
+        self.trace().push(step, action, parse_assignments(body));
     }
 
-    /// `<Inc line 5, col 1 to line 5, col 3 of module S>: 3:6`: distinct, then generated.
+    /// Parses `<Inc line 5, col 1 to line 5, col 3 of module S>: 3:6`: distinct, then generated. `0:1` is an action
+    /// that was taken.
     fn action(&mut self, text: &str) {
         let Some((head, counts)) = text.trim().rsplit_once(">: ") else { return };
         let Some(head) = head.trim().strip_prefix('<') else { return };
-        let (Some(name), Some((_, location))) = (action_name(head), head.split_once(" line ")) else { return };
+        let (Some(name), Some((_, location))) = (parse_action_name(head), head.split_once(" line ")) else { return };
         let Some((distinct, taken)) = counts.split_once(':') else { return };
         let (Some(distinct), Some(taken)) = (leading_count(distinct), leading_count(taken)) else { return };
         let actions = self.coverage.get_or_insert_with(Vec::new);
-        // Once for each element of a set that it is quantified over.
+        // TLC reports a quantified action once for each element of the set.
         match actions.iter_mut().find(|a| a.name == name && a.location == location) {
             Some(known) => {
                 known.taken += taken;
@@ -286,30 +288,30 @@ impl Reader<'_> {
         let finding = match frame.code {
             2110 => violated(ViolationKind::Invariant, between(&first, "Invariant ", " is violated")),
             2107 => {
-                self.initial(&frame.text);
+                self.add_initial_state(&frame.text);
                 violated(ViolationKind::Invariant, between(&first, "Invariant ", " is violated"))
             }
             2108 => {
-                self.initial(&frame.text);
+                self.add_initial_state(&frame.text);
                 violated(
                     ViolationKind::ActionProperty,
-                    between(&first, "Property ", " is violated").filter(is_no_place),
+                    between(&first, "Property ", " is violated").filter(is_property_name),
                 )
             }
             2112 => violated(
                 ViolationKind::ActionProperty,
-                between(&first, "Action property ", " is violated").filter(is_no_place),
+                between(&first, "Action property ", " is violated").filter(is_property_name),
             ),
             2116 => violated(ViolationKind::Property, between(&first, "Temporal property ", " was violated")),
             2114 => violated(ViolationKind::Deadlock, None),
-            // There is no name; the place tells which of them.
+            // TLC gives no name; the position identifies the assumption.
             2104 => violated(ViolationKind::Assumption, between(&first, "Assumption ", " is false")),
-            2132 => assertion(&words),
-            3002 | 2171 => invalid(ViolationKind::Parse, &words, sany_output::read(&self.sany, self.main).errors),
-            5001..=5006 | 2222..=2243 | 2280 | 2281 | 2115 | 2146 => configuration(&words),
-            1001..=1005 => Finding::Exhausted(joined(&words)),
-            1000 => general(frame, &words),
-            // Files, disks and folders, not the specification.
+            2132 => assertion_violation(&words),
+            3002 | 2171 => invalid(ViolationKind::Parse, &words, sany_output::parse(&self.sany, self.main).errors),
+            5001..=5006 | 2222..=2243 | 2280 | 2281 | 2115 | 2146 => configuration_error(&words),
+            1001..=1005 => Finding::Exhausted(join_lines(&words)),
+            1000 => classify_general_error(frame, &words),
+            // Errors about files, disks and folders, not about the specification.
             1100..=1199
             | 2100
             | 2101
@@ -325,30 +327,31 @@ impl Reader<'_> {
             | 2137
             | 2138
             | 2160..=2163
-            | 2167 => Finding::Broke(joined(&words)),
-            2000..=2299 if exhausted(frame) => Finding::Exhausted(joined(&words)),
-            2111 => named(evaluation(&words), between(&first, "Evaluating invariant ", " failed")),
-            2113 => named(evaluation(&words), between(&first, "Evaluating action property ", " failed")),
-            2000..=2299 => evaluation(&words),
-            _ => Finding::Broke(joined(&words)),
+            | 2167 => Finding::Broke(join_lines(&words)),
+            2000..=2299 if is_exhausted(frame) => Finding::Exhausted(join_lines(&words)),
+            2111 => with_name(evaluation_error(&words), between(&first, "Evaluating invariant ", " failed")),
+            2113 => with_name(evaluation_error(&words), between(&first, "Evaluating action property ", " failed")),
+            2000..=2299 => evaluation_error(&words),
+            _ => Finding::Broke(join_lines(&words)),
         };
         self.out.finding = Some(finding);
     }
 
-    /// The state inside the message about an initial state: there is no frame for it.
-    fn initial(&mut self, text: &str) {
-        let state = assignments(text.split_once('\n').map_or("", |(_, body)| body));
+    /// An error about an initial state has the state in its message; there is no frame for it.
+    fn add_initial_state(&mut self, text: &str) {
+        let state = parse_assignments(text.split_once('\n').map_or("", |(_, body)| body));
         if !state.is_empty() {
             self.trace().push(1, None, state);
         }
     }
 
-    fn finish(mut self) -> Reading {
+    fn finish(mut self) -> ParsedOutput {
         let mut warnings: Vec<String> =
-            sany_output::read(&self.sany, self.main).warnings.into_iter().map(|d| d.to_string()).collect();
+            sany_output::parse(&self.sany, self.main).warnings.into_iter().map(|d| d.to_string()).collect();
         warnings.append(&mut self.out.warnings);
         self.out.warnings = warnings;
-        // Where TLC found a violation, its counts hold the steps that it took once more to print the trace.
+        // After a violation TLC takes steps again to print the trace, and counts them too; only "taken at least once"
+        // is reliable.
         if matches!(self.out.finding, Some(Finding::Verdict(_))) {
             for action in self.out.coverage.iter_mut().flatten().filter(|action| action.taken > 0) {
                 (action.taken, action.at_least) = (1, true);
@@ -358,9 +361,9 @@ impl Reader<'_> {
     }
 }
 
-/// Whether TLC ended before it explored anything, with an error that it has no words for: what it does where SYMMETRY is
-/// not a set of permutations of model values (2.15: a message of code -1, or an `IllegalArgumentException`).
-pub(crate) fn stopped_at_symmetry(text: &str, read: &Reading) -> bool {
+/// Whether TLC ended before it explored anything, without an explanation. It does so if SYMMETRY is not a set of
+/// permutations of model values (2.15: a message of code -1, or an `IllegalArgumentException`).
+pub(crate) fn stopped_at_symmetry(text: &str, read: &ParsedOutput) -> bool {
     let unsaid = match &read.finding {
         None => text.lines().any(|line| line == "@!@!@STARTMSG -1:1 @!@!@"),
         Some(Finding::Broke(words)) => words.contains("IllegalArgumentException"),
@@ -369,42 +372,41 @@ pub(crate) fn stopped_at_symmetry(text: &str, read: &Reading) -> bool {
     unsaid && read.statistics.initial.is_none() && read.statistics.generated.is_none()
 }
 
-/// The finding for it.
-pub(crate) fn bad_symmetry() -> Finding {
-    configuration(
+pub(crate) fn symmetry_finding() -> Finding {
+    configuration_error(
         "TLC cannot use the SYMMETRY: it must be a set of permutations (as Permutations(S) gives them) of model values, \
          which the configuration assigns to themselves (S = {s1, s2}), and of at least two of them",
     )
 }
 
-/// Whether memory or stack ran out: a class that could not be initialized is what a worker meets after they ran out inside
+/// Whether memory or stack ran out. "Could not initialize class" is what a worker reports after they ran out inside
 /// that class's initializer.
-fn exhausted(frame: &Frame) -> bool {
+fn is_exhausted(frame: &Frame) -> bool {
     let signs = ["StackOverflowError", "OutOfMemoryError", "Could not initialize class"];
     signs.iter().any(|sign| frame.text.contains(sign))
 }
 
-/// What a general error is about: its inner frame tells, else the exception.
-fn general(frame: &Frame, words: &str) -> Finding {
+/// Classifies a general error by its inner frame, else by its exception.
+fn classify_general_error(frame: &Frame, words: &str) -> Finding {
     let exception = frame.text.lines().find_map(|l| l.trim().strip_prefix("The exception was a ")).unwrap_or("").trim();
     match frame.inner_code() {
-        Some(2132) => return assertion(words),
-        Some(5001..=5006 | 2222..=2243) => return configuration(words),
-        Some(_) => return evaluation(words),
+        Some(2132) => return assertion_violation(words),
+        Some(5001..=5006 | 2222..=2243) => return configuration_error(words),
+        Some(_) => return evaluation_error(words),
         None => {}
     }
-    if exhausted(frame) {
-        Finding::Exhausted(joined(words))
+    if is_exhausted(frame) {
+        Finding::Exhausted(join_lines(words))
     } else if exception.ends_with("ConfigFileException") {
-        configuration(words)
+        configuration_error(words)
     } else if exception.is_empty() && words.contains(" of module ") {
-        // Among the initial states it tells what was wrong without the exception, but with the place.
-        evaluation(words)
+        // Among the initial states TLC reports the error without the exception, but with the position.
+        evaluation_error(words)
     } else if exception.starts_with("tlc2.") || (exception == "java.lang.RuntimeException" && !words.is_empty()) {
         // TLC throws it for most of what it cannot evaluate.
-        evaluation(words)
+        evaluation_error(words)
     } else {
-        Finding::Broke(joined(&format!("{exception} {words}")))
+        Finding::Broke(join_lines(&format!("{exception} {words}")))
     }
 }
 
@@ -412,8 +414,8 @@ fn violated(kind: ViolationKind, name: Option<String>) -> Finding {
     Finding::Verdict(Verdict::Violated { violated: Violation { kind, name } })
 }
 
-fn assertion(words: &str) -> Finding {
-    // `The first argument of Assert evaluated to FALSE; the second argument was:` and the argument in the next line.
+fn assertion_violation(words: &str) -> Finding {
+    // `The first argument of Assert evaluated to FALSE; the second argument was:`, and the argument on the next line.
     let said = words.lines().skip_while(|l| !l.contains("second argument was")).nth(1).unwrap_or(words);
     violated(ViolationKind::Assertion, Some(said.trim().trim_matches('"').to_owned()).filter(|s| !s.is_empty()))
 }
@@ -421,32 +423,32 @@ fn assertion(words: &str) -> Finding {
 fn invalid(kind: ViolationKind, words: &str, diagnostics: Vec<Diagnostic>) -> Finding {
     let reason = match diagnostics.first() {
         Some(first) if kind == ViolationKind::Parse => first.message.clone(),
-        _ => joined(words),
+        _ => join_lines(words),
     };
     Finding::Verdict(Verdict::Invalid { violated: Violation { kind, name: None }, reason, diagnostics })
 }
 
-fn configuration(words: &str) -> Finding {
-    // A place in such a message, if any, is one of the module.
+fn configuration_error(words: &str) -> Finding {
+    // A position in such a message, if any, refers to the module.
     let (line, column) = if words.contains(" of module ") { numbers_after(words, "line ", "col ") } else { (0, 0) };
-    let diagnostic = Diagnostic { stage: Stage::Config, line, column, message: joined(words) };
+    let diagnostic = Diagnostic { stage: Stage::Config, line, column, message: join_lines(words) };
     invalid(ViolationKind::Parse, words, vec![diagnostic])
 }
 
-fn evaluation(words: &str) -> Finding {
+fn evaluation_error(words: &str) -> Finding {
     let (line, column) = if words.contains(" of module ") { numbers_after(words, "line ", "col ") } else { (0, 0) };
-    let diagnostic = Diagnostic { stage: Stage::Check, line, column, message: joined(words) };
+    let diagnostic = Diagnostic { stage: Stage::Check, line, column, message: join_lines(words) };
     invalid(ViolationKind::Evaluation, words, vec![diagnostic])
 }
 
-fn named(mut finding: Finding, name: Option<String>) -> Finding {
+fn with_name(mut finding: Finding, name: Option<String>) -> Finding {
     if let Finding::Verdict(Verdict::Invalid { violated, .. }) = &mut finding {
         violated.name = name;
     }
     finding
 }
 
-fn joined(words: &str) -> String {
+fn join_lines(words: &str) -> String {
     words.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -455,21 +457,22 @@ fn between(text: &str, before: &str, after: &str) -> Option<String> {
     rest.split_once(after).map(|(name, _)| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// Where a property has no name of its own TLC gives its place.
+/// For a property without a name TLC gives its position.
 #[expect(clippy::ptr_arg, reason = "used as a filter on an Option<String>")]
-fn is_no_place(name: &String) -> bool {
+fn is_property_name(name: &String) -> bool {
     !name.starts_with("line ")
 }
 
-/// `Inc line 5, col 8 to …` and `Inc(p1) line 5, …` give `Inc`; `Initial predicate>` and an unknown action give nothing.
-fn action_name(label: &str) -> Option<String> {
+/// `Inc line 5, col 8 to …` and `Inc(p1) line 5, …` give `Inc`; `Initial predicate>` and an unknown action give
+/// nothing.
+fn parse_action_name(label: &str) -> Option<String> {
     let name = label.split_once(" line ")?.0.split('(').next()?.trim();
     (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned())
 }
 
-/// `/\ x = 0` for each variable, or `x = 0` where there is only one. A value that TLC broke over several lines is put
-/// back on one.
-fn assignments(text: &str) -> BTreeMap<String, String> {
+/// Parses `/\ x = 0` for each variable, or `x = 0` if there is only one. Joins a value that TLC broke over several
+/// lines.
+fn parse_assignments(text: &str) -> BTreeMap<String, String> {
     let mut state = BTreeMap::new();
     let mut last: Option<String> = None;
     for line in text.lines().filter(|l| !l.trim().is_empty()) {
@@ -493,8 +496,8 @@ fn leading_count(text: &str) -> Option<u64> {
     text[..end].replace(',', "").parse().ok()
 }
 
-/// `4 states generated (…), 3 distinct states found (…), 0 states left on queue.`
-fn counts_of(text: &str) -> Option<(u64, u64, u64)> {
+/// Parses `4 states generated (…), 3 distinct states found (…), 0 states left on queue.`
+fn parse_counts(text: &str) -> Option<(u64, u64, u64)> {
     Some((
         count_before(text, " states generated")?,
         count_before(text, " distinct states found")?,
@@ -508,16 +511,17 @@ fn count_before(text: &str, words: &str) -> Option<u64> {
     number.replace(',', "").parse().ok()
 }
 
-/// `Finished computing initial states: 1 distinct state generated at …`, `… 2 states generated, with 1 of them distinct
-/// at …`.
-fn initial_states(text: &str) -> Option<u64> {
+/// Parses `Finished computing initial states: 1 distinct state generated at …`, `… 2 states generated, with 1 of them
+/// distinct at …`.
+fn parse_initial_states(text: &str) -> Option<u64> {
     text.split_once(", with ")
         .and_then(|(_, rest)| leading_count(rest))
         .or_else(|| count_before(text, " distinct state"))
 }
 
-/// `calculated (optimistic):  val = 1.6E-19`, and perhaps `based on the actual fingerprints:  val = 3.0E-15`.
-fn collision(text: &str) -> Option<f64> {
+/// Parses `calculated (optimistic):  val = 1.6E-19`, and perhaps `based on the actual fingerprints:  val = 3.0E-15`;
+/// returns the larger.
+fn parse_collision(text: &str) -> Option<f64> {
     text.lines()
         .filter_map(|line| line.split_once("val = "))
         .filter_map(|(_, value)| value.trim().parse::<f64>().ok())
@@ -531,11 +535,11 @@ mod tests {
 
     macro_rules! recorded {
         ($name:literal) => {
-            read(include_str!(concat!("../../tests/data/toolchain/tlc_", $name, ".txt")), "S")
+            parse(include_str!(concat!("../../tests/data/toolchain/tlc_", $name, ".txt")), "S")
         };
     }
 
-    fn violation(out: &Reading) -> (ViolationKind, Option<&str>) {
+    fn violation(out: &ParsedOutput) -> (ViolationKind, Option<&str>) {
         match &out.finding {
             Some(Finding::Verdict(Verdict::Violated { violated } | Verdict::Invalid { violated, .. })) => {
                 (violated.kind, violated.name.as_deref())
@@ -544,7 +548,7 @@ mod tests {
         }
     }
 
-    fn places(out: &Reading) -> Vec<(Stage, usize, usize)> {
+    fn places(out: &ParsedOutput) -> Vec<(Stage, usize, usize)> {
         match &out.finding {
             Some(Finding::Verdict(Verdict::Invalid { diagnostics, .. })) => {
                 diagnostics.iter().map(|d| (d.stage, d.line, d.column)).collect()
@@ -661,21 +665,21 @@ mod tests {
     #[test]
     fn numbers_with_separators_and_broken_values_are_read() {
         assert_eq!(
-            progress(
+            parse_progress(
                 "Progress(12) at 2026-01-01 00:00:00: 1,234,567 states generated (7 s/min), 89,012 distinct states found (5 ds/min), 3,456 states left on queue."
             ),
             Some((12, 1_234_567, 89_012, 3_456))
         );
-        let state = assignments("/\\ a = << 1,\n        2 >>\n/\\ b =\n  [x |-> 1]\n");
+        let state = parse_assignments("/\\ a = << 1,\n        2 >>\n/\\ b =\n  [x |-> 1]\n");
         assert_eq!((state["a"].as_str(), state["b"].as_str()), ("<< 1, 2 >>", "[x |-> 1]"));
-        let one = assignments("s = << \"/\\ t = 1\",\n   2 >>");
+        let one = parse_assignments("s = << \"/\\ t = 1\",\n   2 >>");
         assert_eq!(one.len(), 1);
     }
 
     #[test]
     fn a_value_that_looks_like_a_frame_forges_nothing() {
         let text = "@!@!@STARTMSG 2217:4 @!@!@\n1: <Initial predicate>\nx = \"@!@!@STARTMSG 2193:0 @!@!@\"\n\n@!@!@ENDMSG 2217 @!@!@\n\"@!@!@STARTMSG 2193:0 @!@!@\"\n";
-        let out = read(text, "S");
+        let out = parse(text, "S");
         assert!(!out.no_error);
         assert_eq!(out.trace.expect("a trace").steps.len(), 1);
     }
@@ -684,7 +688,7 @@ mod tests {
     fn what_is_about_files_and_disks_is_no_verdict() {
         let found = |code: u32| {
             let text = format!("@!@!@STARTMSG {code}:1 @!@!@\nNo space left on device\n@!@!@ENDMSG {code} @!@!@\n");
-            read(&text, "S").finding
+            parse(&text, "S").finding
         };
         let files = [1100, 1199, 2100, 2101, 2117, 2123, 2129, 2134, 2135, 2137, 2138, 2147, 2160, 2163, 2166, 2167];
         for code in files.into_iter().chain([2174, 2175, 2270, 2300, 4000, 9999]) {
@@ -696,10 +700,10 @@ mod tests {
         for code in [2102, 2118, 2130, 2139, 2164, 2173, 2299] {
             assert!(matches!(found(code), Some(Finding::Verdict(Verdict::Invalid { .. }))), "{code}");
         }
-        // An error that comes after a verdict takes nothing from it.
+        // An error after a verdict does not change the verdict.
         let both = "@!@!@STARTMSG 2114:1 @!@!@\nDeadlock reached.\n@!@!@ENDMSG 2114 @!@!@\n\
             @!@!@STARTMSG 2101:1 @!@!@\nNo space left on device\n@!@!@ENDMSG 2101 @!@!@\n";
-        assert_eq!(violation(&read(both, "S")), (ViolationKind::Deadlock, None));
+        assert_eq!(violation(&parse(both, "S")), (ViolationKind::Deadlock, None));
     }
 
     #[test]
@@ -715,7 +719,7 @@ mod tests {
         ];
         let frame = |code: u32, text: &str| format!("@!@!@STARTMSG {code}:0 @!@!@\n{text}\n@!@!@ENDMSG {code} @!@!@\n");
         let said: String = heads.iter().map(|(head, counts)| frame(2772, &format!("<{head}>: {counts}"))).collect();
-        let out = read(&format!("{}{said}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
+        let out = parse(&format!("{}{said}{}", frame(2201, "coverage"), frame(2202, "end")), "S");
         let found: Vec<_> = out.coverage.expect("coverage").into_iter().map(|a| (a.action, a.taken)).collect();
         let expected = [
             ("Inc", 2),
@@ -732,7 +736,7 @@ mod tests {
     fn cut_output_never_panics() {
         let text = include_str!("../../tests/data/toolchain/tlc_invariant.txt");
         for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
-            read(&text[..end], "S");
+            parse(&text[..end], "S");
         }
     }
 }

@@ -59,13 +59,13 @@ const TABLE: &[Case] = &[
     ),
 ];
 
-fn request(body: &str, beside: &[(&str, &str)], cfg_text: &str) -> CheckRequest {
+fn request(body: &str, local_modules: &[(&str, &str)], cfg_text: &str) -> CheckRequest {
     let module = |name: &str, body: &str| format!("---- MODULE {name} ----\n{body}\n====\n");
     let text = module("S", &format!("{body}\n{BEHAVIOUR}"));
-    let beside = beside.iter().map(|(name, body)| ((*name).to_owned(), module(name, body))).collect();
+    let local_modules = local_modules.iter().map(|(name, body)| ((*name).to_owned(), module(name, body))).collect();
     let cfg_text = format!("SPECIFICATION Spec\n{cfg_text}");
     let cfg = Cfg::parse(&cfg_text).expect("a configuration");
-    CheckRequest { spec: SpecText { name: "S".into(), text, beside }, cfg_text, cfg }
+    CheckRequest { spec: SpecText { name: "S".into(), text, local_modules }, cfg_text, cfg }
 }
 
 fn words(outcome: &CheckOutcome) -> String {
@@ -78,9 +78,9 @@ fn words(outcome: &CheckOutcome) -> String {
 #[tokio::test]
 async fn the_same_assumptions_are_enforced_as_by_tlc() {
     let bench = Bench::new();
-    for (body, beside, cfg, place) in TABLE {
+    for (body, local_modules, cfg, place) in TABLE {
         let wanted = if place.is_empty() { "holds".to_owned() } else { format!("violated assumption at {place}") };
-        let request = request(body, beside, cfg);
+        let request = request(body, local_modules, cfg);
         let (tlc, embedded, contradictions) = bench.both(&request).await;
         assert_eq!((words(&tlc), words(&embedded)), (wanted.clone(), wanted), "{body}\n{embedded:#?}");
         assert_eq!(contradictions, [""; 0], "{body}");
@@ -92,7 +92,7 @@ async fn the_same_assumptions_are_enforced_as_by_tlc() {
 #[tokio::test]
 async fn a_name_with_two_meanings_is_not_decided() {
     let bench = Bench::new();
-    for (body, beside, cfg) in [
+    for (body, local_modules, cfg) in [
         ("EXTENDS B\nFoo == 1\nInv == Bar = 2", &[("B", "LOCAL INSTANCE C\nBar == Foo"), ("C", "Foo == 2")][..], ""),
         ("EXTENDS B\nFoo == 1\nInv == Bar = 2", &[("B", "LOCAL Foo == 2\nBar == Foo")], ""),
         ("INSTANCE B\nFoo == 1\nInv == Bar = 2", &[("B", "LOCAL Foo == 2\nBar == Foo")], ""),
@@ -107,7 +107,7 @@ async fn a_name_with_two_meanings_is_not_decided() {
             "CONSTANT N = 2\n",
         ),
     ] {
-        let request = request(body, beside, &format!("INVARIANT Inv\n{cfg}"));
+        let request = request(body, local_modules, &format!("INVARIANT Inv\n{cfg}"));
         let (tlc, embedded, _) = bench.both(&request).await;
         assert_eq!(
             (words(&tlc).as_str(), words(&embedded).as_str()),
@@ -116,7 +116,7 @@ async fn a_name_with_two_meanings_is_not_decided() {
         );
     }
     // The same definition by two ways is one.
-    let beside = [("B", "LOCAL INSTANCE C\nBar == Foo"), ("C", "Foo == 2"), ("D", "EXTENDS C")];
-    let outcome = bench.check(&request("EXTENDS B, D\nInv == Bar = Foo", &beside, "INVARIANT Inv\n")).await;
+    let local_modules = [("B", "LOCAL INSTANCE C\nBar == Foo"), ("C", "Foo == 2"), ("D", "EXTENDS C")];
+    let outcome = bench.check(&request("EXTENDS B, D\nInv == Bar = Foo", &local_modules, "INVARIANT Inv\n")).await;
     assert_eq!(words(&outcome), "holds", "{outcome:#?}");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tlaforge::process::Cancel;
 use tlaforge::tla::{Cfg, CheckOutcome, Verdict, ViolationKind};
 use tlaforge::toolchain::{
-    BothToolchains, CheckRequest, Checked, Contradiction, EmbeddedToolchain, JavaToolchain, Limits, SpecText,
+    BothToolchains, CheckReport, CheckRequest, Contradiction, EmbeddedToolchain, JavaToolchain, Limits, SpecText,
     ToolContext, ToolError, ToolPaths, Toolchain,
 };
 
@@ -40,7 +40,11 @@ impl Bench {
         move |name| if name == "TMPDIR" { Some(folder.clone()) } else { std::env::var_os(name) }
     }
 
-    pub(super) async fn check_with(&self, tools: &dyn Toolchain, request: &CheckRequest) -> Result<Checked, ToolError> {
+    pub(super) async fn check_with(
+        &self,
+        tools: &dyn Toolchain,
+        request: &CheckRequest,
+    ) -> Result<CheckReport, ToolError> {
         let cx = ToolContext { limits: &self.limits, cancel: &self.cancel, progress: &|_| {} };
         let checked = tools.check(request, &cx).await;
         let left: Vec<_> = std::fs::read_dir(self.scratch.path()).unwrap().collect();
@@ -59,14 +63,15 @@ impl Bench {
         let report = Box::new(move |c: &Contradiction| sink.lock().unwrap().extend(c.lines.iter().cloned()));
         let both = BothToolchains::new(Box::new(self.java()), Box::new(self.embedded()), report);
         let checked = self.check_with(&both, request).await.expect("a verdict");
-        let second = *checked.second.expect("a second outcome");
+        let second = *checked.second_outcome.expect("a second outcome");
         let found = std::mem::take(&mut *found.lock().unwrap());
         (checked.outcome, second, found)
     }
 }
 
 pub(super) fn request(body: &str, cfg_text: &str) -> CheckRequest {
-    let spec = SpecText { name: "S".into(), text: format!("---- MODULE S ----\n{body}\n====\n"), beside: Vec::new() };
+    let spec =
+        SpecText { name: "S".into(), text: format!("---- MODULE S ----\n{body}\n====\n"), local_modules: Vec::new() };
     CheckRequest { spec, cfg_text: cfg_text.into(), cfg: Cfg::parse(cfg_text).expect("a configuration") }
 }
 

@@ -25,7 +25,7 @@ fn pairs(folder: &Path, fallback: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
 async fn whole(bench: &Bench, module: &Path, cfg: &Path) -> CheckRequest {
     let text = std::fs::read_to_string(module).unwrap();
     let name = Module::parse(&text).unwrap().name;
-    let mut spec = SpecText { name, text, beside: Vec::new() };
+    let mut spec = SpecText { name, text, local_modules: Vec::new() };
     let cx = ToolContext { limits: &bench.limits, cancel: &bench.cancel, progress: &|_| {} };
     match bench.java().translate(&spec, &cx).await.unwrap() {
         Translation::NoAlgorithm => {}

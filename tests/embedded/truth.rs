@@ -303,7 +303,7 @@ async fn assumptions_alone_are_checked() {
     }
     // TLC asks for a behaviour here: the variable is declared in a module that is extended.
     let mut extended = request("EXTENDS B", "\n");
-    extended.spec.beside.push(("B".to_owned(), "---- MODULE B ----\nVARIABLE x\n====\n".to_owned()));
+    extended.spec.local_modules.push(("B".to_owned(), "---- MODULE B ----\nVARIABLE x\n====\n".to_owned()));
     let (tlc, embedded, _) = bench.both(&extended).await;
     assert_eq!((verdict(&tlc).as_str(), verdict(&embedded).as_str()), ("invalid parse", "inconclusive"));
 }

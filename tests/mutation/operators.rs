@@ -536,7 +536,7 @@ fn judged(table: &mut BTreeMap<Operator, [usize; 3]>, module: &Module, mutant: &
     };
     row[1] += 1;
     let analysis = analyze(&module.name, &translated, &[]);
-    if !analysis.accepted() {
+    if !analysis.is_accepted() {
         return println!("{}: {:?}", mutant.name(&module.name), analysis.errors.first());
     }
     row[2] += 1;

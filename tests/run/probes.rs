@@ -18,7 +18,7 @@ async fn probed(body: &str, cfg: &str) -> (CheckOutcome, Option<Probes>) {
     let limits = Limits { check: Duration::from_secs(120), heap_mib: Some(512), workers: Some(1), ..Limits::default() };
     let cancel = Cancel::new();
     let cx = ToolContext { limits: &limits, cancel: &cancel, progress: &|_| {} };
-    let spec = SpecText { name: "S".to_owned(), text: text(body), beside: Vec::new() };
+    let spec = SpecText { name: "S".to_owned(), text: text(body), local_modules: Vec::new() };
     let request = CheckRequest { spec, cfg_text: cfg.to_owned(), cfg: Cfg::parse(cfg).unwrap() };
     let mut outcome = tools.check(&request, &cx).await.unwrap().outcome;
     outcome.probes = tools.probe(&request, &outcome, &cx).await.unwrap().map(|probed| probed.probes);

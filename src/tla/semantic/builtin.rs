@@ -1,8 +1,8 @@
-//! The operators that every module knows, and the forms of expressions as operators, with their levels.
+//! The built-in operators, and the forms of expressions as operators, with their levels.
 //!
-//! Source: "Specifying Systems", section 17.2. An operator says how high the level of each operand may be, and whether
-//! the operand's level is part of its own; where not (`'`, `[]`, `ENABLED`), the operand may not be replaced by an
-//! equal one.
+//! Source: "Specifying Systems", section 17.2. An operator has a maximum level for each operand, and either includes
+//! the operand's level in its own or does not (`'`, `[]`, `ENABLED`). In the latter case an equal expression may not
+//! replace the operand.
 
 use super::graph::{Level, Symbol, SymbolKind};
 use super::graph::{Place, SymbolId};
@@ -11,12 +11,12 @@ use super::graph::{Place, SymbolId};
 #[derive(Debug)]
 pub(super) struct BuiltIn {
     pub(super) name: &'static str,
-    /// None where any number of operands is allowed.
+    /// None if any number of operands is allowed.
     pub(super) arity: Option<usize>,
     pub(super) level: Level,
-    /// The highest level of each operand; for any number of operands the one of all.
+    /// The maximum level of each operand; with any number of operands, the one for all.
     pub(super) highest: &'static [Level],
-    /// Whether an operand's level counts.
+    /// Whether the operands' levels are part of the operator's level.
     pub(super) counts: bool,
 }
 
@@ -28,7 +28,7 @@ const fn form(name: &'static str, highest: &'static [Level]) -> BuiltIn {
     BuiltIn { name, arity: None, level: 0, highest, counts: true }
 }
 
-/// By position; [`Row`] names those that forms of expressions need.
+/// Indexed by row number; [`BuiltInForm`] names the rows of forms.
 pub(super) const BUILT_INS: &[BuiltIn] = &[
     form("a tuple", &[2]),
     form("a set", &[2]),
@@ -91,10 +91,10 @@ pub(super) const BUILT_INS: &[BuiltIn] = &[
     named("-+->", 3, &[3, 3], false),
 ];
 
-/// The rows of [`BUILT_INS`] that are forms of expressions: the symbol of a row has its number.
+/// The rows of [`BUILT_INS`] for forms of expressions, with the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Row {
+pub(super) enum BuiltInForm {
     Tuple,
     Set,
     Product,
@@ -102,16 +102,16 @@ pub(super) enum Row {
     Disjunction,
     If,
     Case,
-    Arm,
+    CaseArm,
     Record,
-    Records,
+    RecordSet,
     FieldValue,
     Selection,
     Except,
     Update,
     Function,
     FunctionDefinition,
-    Functions,
+    FunctionSet,
     Application,
     Filter,
     Map,
@@ -120,27 +120,26 @@ pub(super) enum Row {
     Some,
     TemporalAll,
     TemporalSome,
-    Square,
-    Angle,
-    Weak,
-    Strong,
+    BoxAction,
+    AngleAction,
+    WeakFairness,
+    StrongFairness,
     ProofStep,
 }
 
-impl Row {
-    /// The built-in symbols come first, in the order of their rows.
+impl BuiltInForm {
+    /// The built-in symbols come first in a graph, so their ids are the row numbers.
     pub(super) fn symbol(self) -> SymbolId {
         self as SymbolId
     }
 }
 
-/// The symbols of all rows.
 pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
     BUILT_INS.iter().enumerate().map(|(row, built_in)| Symbol {
         name: built_in.name.into(),
         kind: SymbolKind::BuiltIn(row),
         arity: built_in.arity.unwrap_or(0),
-        place: Place { file: u32::MAX, at: 0 },
+        place: Place { file: u32::MAX, offset: 0 },
         local: false,
         home: 0,
         origin: None,
@@ -153,9 +152,9 @@ pub(super) fn symbols() -> impl Iterator<Item = Symbol> {
     })
 }
 
-/// Whether a row can be named in a module.
+/// Whether a module can use the row by name.
 pub(super) fn has_a_name(row: usize) -> bool {
-    row > Row::ProofStep as usize
+    row > BuiltInForm::ProofStep as usize
 }
 
 /// Whether this is the name of a built-in operator.

@@ -1,30 +1,29 @@
-//! The text of a module with changes that leave every other token in its column, for columns mean something in bulleted
-//! lists. Where there is no room in a line the rest of it goes to a line of its own.
+//! The text of a module with changes that keep every other token in its column, because columns matter in bulleted
+//! lists. If a line has no room, its rest goes to a new line.
 
 use super::token::{Kind, Token};
 
-/// What is to be written otherwise.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Before the token that begins here: outer ones first.
+    /// Insertions before the token that begins here, outer ones first.
     before: Vec<(usize, String)>,
-    /// Behind the token that ends here: inner ones first.
+    /// Insertions after the token that ends here, inner ones first.
     behind: Vec<(usize, String)>,
-    /// Instead of the token that begins here.
+    /// Replacements of the token that begins here.
     instead: Vec<(usize, String)>,
 }
 
 impl Changes {
-    pub(super) fn before(&mut self, at: usize, text: &str) {
-        self.before.push((at, text.to_owned()));
+    pub(super) fn before(&mut self, offset: usize, text: &str) {
+        self.before.push((offset, text.to_owned()));
     }
 
     pub(super) fn behind(&mut self, end: usize, text: &str) {
         self.behind.push((end, text.to_owned()));
     }
 
-    pub(super) fn instead(&mut self, at: usize, text: String) {
-        self.instead.push((at, text));
+    pub(super) fn instead(&mut self, offset: usize, text: String) {
+        self.instead.push((offset, text));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -33,17 +32,16 @@ impl Changes {
 
     fn sort(&mut self) {
         for all in [&mut self.before, &mut self.behind, &mut self.instead] {
-            all.sort_by_key(|(at, _)| *at);
+            all.sort_by_key(|(offset, _)| *offset);
         }
     }
 }
 
-/// A text and the line of the original that each of its lines is of.
+/// A rewritten text with the original line of each of its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckerText {
-    /// The whole file.
     pub text: String,
-    /// For each line, counted from 0, the line of the original, counted from 1.
+    /// For each line, counted from 0, the original line, counted from 1.
     pub lines: Vec<usize>,
 }
 
@@ -53,33 +51,33 @@ impl CheckerText {
         Self { text: text.to_owned(), lines }
     }
 
-    /// The text with these changes, and `more` before the end of the module.
-    pub(super) fn written(text: &str, tokens: &[Token], mut changes: Changes, more: &str) -> Self {
+    /// The text with these changes, and with `more` before the end of the module.
+    pub(super) fn rewrite(text: &str, tokens: &[Token], mut changes: Changes, more: &str) -> Self {
         changes.sort();
         let mut page = Page { out: String::new(), column: 1, lines: vec![1], original: 1 };
         let Changes { before, behind, instead } = changes;
         let (mut before, mut behind, mut instead) =
             (before.into_iter().peekable(), behind.into_iter().peekable(), instead.into_iter().peekable());
-        let mut at = 0;
+        let mut offset = 0;
         for (index, token) in tokens.iter().enumerate() {
-            // What stands before the module is no TLA+.
-            page.gap(text.get(at..token.start).unwrap_or(""), index > 0);
+            // Text before the module is not TLA+.
+            page.copy_gap(text.get(offset..token.start).unwrap_or(""), index > 0);
             let mut opening = String::new();
             while let Some((_, open)) = before.next_if(|(place, _)| *place <= token.start) {
                 opening += &open;
             }
             if index + 1 == tokens.len() && token.kind == Kind::End && !more.is_empty() {
-                page.line(1);
+                page.start_line(1);
                 page.write(more);
             }
             let other = instead.next_if(|(place, _)| *place <= token.start).map(|(_, other)| other);
             let own = other.as_deref().unwrap_or_else(|| text.get(token.start..token.end).unwrap_or(""));
-            page.place(token.column, &opening, own);
+            page.move_to_column(token.column, &opening, own);
             page.write(own);
             while let Some((_, close)) = behind.next_if(|(end, _)| *end <= token.end) {
                 page.write(&close);
             }
-            at = token.end;
+            offset = token.end;
         }
         page.write("\n");
         Self { text: page.out, lines: page.lines }
@@ -88,7 +86,7 @@ impl CheckerText {
 
 struct Page {
     out: String,
-    /// The column behind what is written, as that parser counts: bytes, with tab stops every eight.
+    /// The next column, as the checker counts: bytes, with tab stops every eight.
     column: usize,
     lines: Vec<usize>,
     original: usize,
@@ -109,8 +107,8 @@ impl Page {
         self.out.push_str(text);
     }
 
-    /// White space and comments; of a comment only what takes no more room than it seems to.
-    fn gap(&mut self, text: &str, inside: bool) {
+    /// Copies white space and comments. Non-ASCII characters of a comment become `?`, because the checker counts bytes.
+    fn copy_gap(&mut self, text: &str, inside: bool) {
         for char in text.chars() {
             if char == '\n' {
                 self.original += 1;
@@ -124,18 +122,19 @@ impl Page {
         }
     }
 
-    fn line(&mut self, column: usize) {
+    fn start_line(&mut self, column: usize) {
         self.write("\n");
         self.write(&" ".repeat(column - 1));
     }
 
-    /// Goes to this column, where `next` will stand, with this text somewhere before it.
-    fn place(&mut self, column: usize, opening: &str, next: &str) {
+    /// Moves to this column, where `next` follows, with `opening` somewhere before it.
+    fn move_to_column(&mut self, column: usize, opening: &str, next: &str) {
         let line = self.out.rfind('\n').map_or(0, |newline| newline + 1);
         if opening.is_empty() && self.column == column {
             return;
         }
-        // Spaces that may go: those behind the last token or comment of this line, but one that keeps words apart.
+        // Spaces that can be removed: those after the last token or comment of this line, except one that separates
+        // words.
         let kept = self.out.trim_end_matches(' ');
         let blank = self.out.len() - kept.len();
         let word = |char: char| char.is_ascii_alphanumeric() || char == '_';
@@ -147,17 +146,17 @@ impl Page {
             self.column -= wanted;
             return self.write(opening);
         }
-        // It may stand no further left than the token does.
+        // The opening may not be further left than the token, or it would leave a bulleted list.
         if !opening.is_empty() {
             if self.out[line..].trim_matches(' ').is_empty() && self.column == column {
                 self.write(opening);
             } else {
-                self.line(column);
+                self.start_line(column);
                 self.write(opening);
             }
         } else if self.column < column {
             return self.write(&" ".repeat(column - self.column));
         }
-        self.line(column);
+        self.start_line(column);
     }
 }

@@ -1,12 +1,12 @@
-//! How `tla-mc` 0.2.2 reads operators, where that differs from the language: one binding power each instead of a range, and
-//! `\X` that joins a product in parentheses. What it has no entry for it refuses. Source: its `parser.rs`, which
-//! `tests/dialect.rs` asks for each pair of operators.
+//! How `tla-mc` 0.2.2 parses operators, where that differs from TLA+: each has one binding power instead of a range,
+//! and `\X` joins a product in parentheses. It refuses operators that it does not know. Source: its `parser.rs`, which
+//! `tests/dialect.rs` compares for each pair of operators.
 
 use super::operator::{Fixity, Operator};
 use super::tree::{Expr, Form};
 
 /// The binding power of an infix operator, and whether a chain of it groups to the right.
-fn infix(operator: &Operator) -> Option<(u8, bool)> {
+fn infix_power(operator: &Operator) -> Option<(u8, bool)> {
     Some(match operator.name {
         "=>" => (1, true),
         "<=>" | "~>" => (2, false),
@@ -28,8 +28,8 @@ fn infix(operator: &Operator) -> Option<(u8, bool)> {
     })
 }
 
-/// The least binding power of what a prefix operator takes.
-fn prefix(operator: &Operator) -> Option<u8> {
+/// The minimum binding power of a prefix operator's operand.
+fn prefix_power(operator: &Operator) -> Option<u8> {
     Some(match operator.name {
         "~" | "[]" | "<>" | "ENABLED" => 4,
         "SUBSET" | "UNION" => 9,
@@ -40,12 +40,12 @@ fn prefix(operator: &Operator) -> Option<u8> {
     })
 }
 
-/// Whether it has an entry for this infix or prefix operator.
-pub(super) fn reads(operator: &Operator) -> bool {
-    if operator.is_prefix() { prefix(operator).is_some() } else { infix(operator).is_some() }
+/// Whether the checker knows this infix or prefix operator.
+pub(super) fn is_known(operator: &Operator) -> bool {
+    if operator.is_prefix() { prefix_power(operator).is_some() } else { infix_power(operator).is_some() }
 }
 
-/// Prefix, infix or product: what parentheses may be missing around.
+/// Prefix, infix or product: an expression that may need parentheses.
 pub(super) fn is_operation(expression: &Expr) -> bool {
     match &expression.form {
         Form::Apply(operator, _) => !operator.is_postfix(),
@@ -54,23 +54,23 @@ pub(super) fn is_operation(expression: &Expr) -> bool {
     }
 }
 
-/// Whether that parser reads the operators of this expression, as it is written, as another tree, or not at all.
-pub(super) fn differs(expression: &Expr) -> bool {
+/// Whether the checker would parse the operators of this expression into another tree, or fail to.
+pub(super) fn parses_differently(expression: &Expr) -> bool {
     let mut items = Vec::new();
-    let ours = shape(expression, &mut items);
-    let mut reader = Reader { items, at: 0 };
+    let ours = build_shape(expression, &mut items);
+    let mut reader = Reader { items, position: 0 };
     let theirs = reader.expression(0);
-    theirs != Some(ours) || reader.at != reader.items.len()
+    theirs != Some(ours) || reader.position != reader.items.len()
 }
 
 enum Item {
     Prefix(&'static Operator),
     Infix(&'static Operator),
-    /// Everything else, by where it stands.
+    /// Anything else, by its offset.
     Operand(usize),
 }
 
-/// What an expression is made of. A chain to the left is one node.
+/// The tree of an expression's operators. A chain to the left is one node.
 #[derive(Debug, PartialEq)]
 enum Shape {
     Operand(usize),
@@ -78,7 +78,7 @@ enum Shape {
     Infix(&'static str, Vec<Shape>),
 }
 
-fn joined(operator: &'static Operator, left: Shape, right: Shape) -> Shape {
+fn join(operator: &'static Operator, left: Shape, right: Shape) -> Shape {
     match left {
         Shape::Infix(name, mut operands) if name == operator.name => {
             operands.push(right);
@@ -88,60 +88,60 @@ fn joined(operator: &'static Operator, left: Shape, right: Shape) -> Shape {
     }
 }
 
-/// Our own tree, and what it is written as.
-fn shape(expression: &Expr, items: &mut Vec<Item>) -> Shape {
+/// Our tree of the expression; `items` gets what is written.
+fn build_shape(expression: &Expr, items: &mut Vec<Item>) -> Shape {
     match &expression.form {
         Form::Apply(operator, operands) if operator.is_prefix() && operands.len() == 1 => {
             items.push(Item::Prefix(operator));
-            Shape::Prefix(operator.name, Box::new(shape(&operands[0], items)))
+            Shape::Prefix(operator.name, Box::new(build_shape(&operands[0], items)))
         }
-        Form::Apply(operator, operands) if operator.is_infix() => chain(operator, operands, items),
-        Form::Product(factors) => chain(&PRODUCT, factors, items),
+        Form::Apply(operator, operands) if operator.is_infix() => build_chain(operator, operands, items),
+        Form::Product(factors) => build_chain(&PRODUCT, factors, items),
         _ => {
-            items.push(Item::Operand(expression.at));
-            Shape::Operand(expression.at)
+            items.push(Item::Operand(expression.offset));
+            Shape::Operand(expression.offset)
         }
     }
 }
 
 const PRODUCT: Operator = Operator { name: "\\times", fixity: Fixity::Product, low: 10, high: 13, left: true };
 
-fn chain(operator: &'static Operator, operands: &[Expr], items: &mut Vec<Item>) -> Shape {
+fn build_chain(operator: &'static Operator, operands: &[Expr], items: &mut Vec<Item>) -> Shape {
     let mut operands = operands.iter();
-    let mut whole = operands.next().map_or(Shape::Operand(0), |first| shape(first, items));
+    let mut whole = operands.next().map_or(Shape::Operand(0), |first| build_shape(first, items));
     for operand in operands {
         items.push(Item::Infix(operator));
-        whole = joined(operator, whole, shape(operand, items));
+        whole = join(operator, whole, build_shape(operand, items));
     }
     whole
 }
 
 struct Reader {
     items: Vec<Item>,
-    at: usize,
+    position: usize,
 }
 
 impl Reader {
     fn expression(&mut self, least: u8) -> Option<Shape> {
-        let first = self.items.get(self.at)?;
-        self.at += 1;
+        let first = self.items.get(self.position)?;
+        self.position += 1;
         let mut whole = match first {
-            Item::Operand(at) => Shape::Operand(*at),
+            Item::Operand(offset) => Shape::Operand(*offset),
             Item::Prefix(operator) => {
                 let operator = *operator;
-                Shape::Prefix(operator.name, Box::new(self.expression(prefix(operator)?)?))
+                Shape::Prefix(operator.name, Box::new(self.expression(prefix_power(operator)?)?))
             }
             Item::Infix(_) => return None,
         };
-        while let Some(Item::Infix(operator)) = self.items.get(self.at) {
+        while let Some(Item::Infix(operator)) = self.items.get(self.position) {
             let operator = *operator;
-            let (power, right) = infix(operator)?;
+            let (power, right) = infix_power(operator)?;
             if power < least {
                 break;
             }
-            self.at += 1;
+            self.position += 1;
             let operand = self.expression(if right { power } else { power + 1 })?;
-            whole = joined(operator, whole, operand);
+            whole = join(operator, whole, operand);
         }
         Some(whole)
     }

@@ -7,25 +7,24 @@ use std::rc::Rc;
 use crate::tla::references::canonical;
 
 use super::impure::is_impure_name;
-use super::standard::exported;
+use super::standard::exported_names;
 use super::term::{Term, apply, junction, square, truth};
 use super::tree::{Bound, Component, Expr, Form, Module, Quantifier, Segment, Subscripted, Unit};
 
-/// Beyond this many parts, what is left stays opaque.
+/// Maximum number of parts of a term; the rest stays opaque.
 const BUDGET: usize = 40_000;
-/// Beyond this many expressions and operators within each other.
+/// Maximum nesting of expressions and expanded operators.
 const DEPTH: usize = 300;
 
-/// The definitions and declarations of one module.
 pub(super) struct Definitions<'a> {
     text: &'a str,
     operators: HashMap<&'a str, Operator<'a>>,
     constants: BTreeSet<&'a str>,
     variables: BTreeSet<&'a str>,
-    /// Operators that the configuration puts in the place of others.
+    /// Operators that the configuration substitutes by others.
     replaced: HashMap<&'a str, &'a str>,
     standard: BTreeSet<String>,
-    /// How many parts exceeded the limits.
+    /// Number of parts that exceeded the limits so far.
     beyond: Cell<usize>,
 }
 
@@ -33,7 +32,7 @@ pub(super) struct Definitions<'a> {
 pub(super) struct Operator<'a> {
     parameters: Rc<[&'a str]>,
     body: &'a Expr,
-    /// What is known where it is defined, if that is a LET.
+    /// The names known at the definition, if it is in a LET.
     scope: Scope<'a>,
 }
 
@@ -44,16 +43,16 @@ pub(super) enum Meaning<'a> {
     Unknown,
 }
 
-/// Names known besides those of the module, the innermost first.
-pub(super) type Scope<'a> = Option<Rc<Known<'a>>>;
+/// Names besides those of the module, the innermost first.
+pub(super) type Scope<'a> = Option<Rc<ScopeEntry<'a>>>;
 
-pub(super) struct Known<'a> {
+pub(super) struct ScopeEntry<'a> {
     name: &'a str,
     meaning: Meaning<'a>,
     outer: Scope<'a>,
 }
 
-/// One expansion, with what is left of its budget.
+/// An expansion in progress, with its remaining budget.
 pub(super) struct Expansion<'d, 'a> {
     definitions: &'d Definitions<'a>,
     left: usize,
@@ -63,7 +62,7 @@ pub(super) struct Expansion<'d, 'a> {
 }
 
 impl<'a> Definitions<'a> {
-    pub(super) fn of(text: &'a str, module: &'a Module, replaced: HashMap<&'a str, &'a str>) -> Self {
+    pub(super) fn new(text: &'a str, module: &'a Module, replaced: HashMap<&'a str, &'a str>) -> Self {
         // Another module may give any name a meaning.
         let is_other = |unit: &Unit| match unit {
             Unit::Instance(instance, _) => super::standard::text(&instance.module.text).is_none(),
@@ -73,7 +72,7 @@ impl<'a> Definitions<'a> {
         let extends_standard = module.extends.iter().all(|name| super::standard::text(&name.text).is_some());
         let alone = extends_standard && !module.units.iter().any(is_other);
         let standard =
-            ["Integers", "Sequences", "FiniteSets", "TLC", "Bags"].into_iter().filter_map(exported).flatten();
+            ["Integers", "Sequences", "FiniteSets", "TLC", "Bags"].into_iter().filter_map(exported_names).flatten();
         let mut found = Self {
             text,
             operators: HashMap::new(),
@@ -102,7 +101,7 @@ impl<'a> Definitions<'a> {
     }
 
     /// The term of a definition without parameters.
-    pub(super) fn named(&self, name: &str) -> Option<Rc<Term>> {
+    pub(super) fn definition_term(&self, name: &str) -> Option<Rc<Term>> {
         let name = self.replaced.get(name).copied().unwrap_or(name);
         let operator = self.operators.get(name).filter(|operator| operator.parameters.is_empty())?;
         let mut expansion = Expansion { definitions: self, left: BUDGET, open: Vec::new(), binders: 0, depth: 0 };
@@ -113,7 +112,7 @@ impl<'a> Definitions<'a> {
 fn operator<'a>(unit: &'a Unit, scope: &Scope<'a>) -> Option<(&'a str, Operator<'a>)> {
     let Unit::Operator(definition) = unit else { return None };
     let parameters = definition.parameters.iter();
-    // What is given for a parameter with operands of its own is an operator, which is not followed.
+    // The argument for a parameter with operands is an operator, which is not expanded.
     if parameters.clone().any(|parameter| parameter.arity > 0) {
         return None;
     }
@@ -122,45 +121,45 @@ fn operator<'a>(unit: &'a Unit, scope: &Scope<'a>) -> Option<(&'a str, Operator<
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "a scope is empty or has a name, and this one has")]
-fn with<'a>(scope: &Scope<'a>, name: &'a str, meaning: Meaning<'a>) -> Scope<'a> {
-    Some(Rc::new(Known { name, meaning, outer: scope.clone() }))
+fn with_name<'a>(scope: &Scope<'a>, name: &'a str, meaning: Meaning<'a>) -> Scope<'a> {
+    Some(Rc::new(ScopeEntry { name, meaning, outer: scope.clone() }))
 }
 
 impl<'a> Expansion<'_, 'a> {
-    fn all(&mut self, expressions: &'a [Expr], scope: &Scope<'a>) -> Vec<Rc<Term>> {
+    fn terms(&mut self, expressions: &'a [Expr], scope: &Scope<'a>) -> Vec<Rc<Term>> {
         expressions.iter().map(|expression| self.term(expression, scope)).collect()
     }
 
-    /// A part whose meaning is not known: its place, and the values of all names that it may refer to.
+    /// A part with unknown meaning: its position, and the values of all names that it may use.
     fn opaque(&mut self, expression: &Expr, scope: &Scope<'a>) -> Rc<Term> {
         let mut values = Vec::new();
         let mut known = scope.as_ref();
         while let Some(one) = known {
             if let Meaning::Value(value) = &one.meaning {
-                self.charge(value);
+                self.charge_budget(value);
                 values.push(value.clone());
             }
             known = one.outer.as_ref();
         }
-        Rc::new(Term::Opaque(format!("{} {}", expression.at, expression.end), values))
+        Rc::new(Term::Opaque(format!("{} {}", expression.offset, expression.end), values))
     }
 
-    /// What exceeds the limits is equal to nothing else.
-    fn beyond(&self) -> Rc<Term> {
+    /// A part that exceeds the limits; it equals nothing else.
+    fn over_limit(&self) -> Rc<Term> {
         let number = self.definitions.beyond.get() + 1;
         self.definitions.beyond.set(number);
         Rc::new(Term::Opaque(format!("beyond {number}"), Vec::new()))
     }
 
-    /// Each use of a value counts with all its parts, so that a term never grows beyond the budget.
-    fn charge(&mut self, value: &Term) {
+    /// Each use of a value counts with all its parts, so that a term never exceeds the budget.
+    fn charge_budget(&mut self, value: &Term) {
         self.left = value.charged(self.left);
     }
 
     pub(super) fn term(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.depth > DEPTH {
-            return self.beyond();
+            return self.over_limit();
         }
         self.depth += 1;
         let term = self.form(expression, scope);
@@ -172,20 +171,20 @@ impl<'a> Expansion<'_, 'a> {
         let plain = |name: &str, operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
         match &expression.form {
             Form::Literal => {
-                let text = self.definitions.text.get(expression.at..expression.end).unwrap_or("");
+                let text = self.definitions.text.get(expression.offset..expression.end).unwrap_or("");
                 if text.is_empty() { self.opaque(expression, scope) } else { Rc::new(Term::Literal(text.to_owned())) }
             }
             Form::Path(segments) => self.path(segments, expression, scope),
             Form::Apply(operator, operands) => {
-                let operands = self.all(operands, scope);
+                let operands = self.terms(operands, scope);
                 self.operation(operator.name, operands, expression, scope)
             }
-            Form::Product(factors) => plain("\\X", self.all(factors, scope)),
-            Form::List(items, operator) => junction(operator.name, self.all(items, scope)),
+            Form::Product(factors) => plain("\\X", self.terms(factors, scope)),
+            Form::List(items, operator) => junction(operator.name, self.terms(items, scope)),
             Form::Parenthesis(inner) | Form::Label(_, _, inner) => self.term(inner, scope),
-            Form::Tuple(elements) => plain("<<>>", self.all(elements, scope)),
+            Form::Tuple(elements) => plain("<<>>", self.terms(elements, scope)),
             Form::Set(elements) => {
-                let mut elements = self.all(elements, scope);
+                let mut elements = self.terms(elements, scope);
                 elements.sort();
                 elements.dedup();
                 plain("{}", elements)
@@ -193,16 +192,16 @@ impl<'a> Expansion<'_, 'a> {
             Form::Filter(bound, body) => self.binder("filter", std::slice::from_ref(&**bound), body, scope),
             Form::Map(body, bounds) => self.binder("map", bounds, body, scope),
             Form::Function(bounds, body) => self.binder("function", bounds, body, scope),
-            Form::Functions(two) => plain("->", vec![self.term(&two.0, scope), self.term(&two.1, scope)]),
+            Form::FunctionSet(two) => plain("->", vec![self.term(&two.0, scope), self.term(&two.1, scope)]),
             Form::Record(fields) => self.record("record", fields, scope),
-            Form::Records(fields) => self.record("records", fields, scope),
+            Form::RecordSet(fields) => self.record("records", fields, scope),
             Form::Except(base, updates) => {
                 let mut operands = vec![self.term(base, scope)];
                 for update in updates {
                     for component in &update.path {
                         match component {
                             Component::Field(name) => operands.push(Rc::new(Term::Literal(format!(".{name}")))),
-                            Component::Index(index) => operands.push(plain("index", self.all(index, scope))),
+                            Component::Index(index) => operands.push(plain("index", self.terms(index, scope))),
                         }
                     }
                     operands.push(plain("update", vec![self.term(&update.value, scope)]));
@@ -211,7 +210,7 @@ impl<'a> Expansion<'_, 'a> {
             }
             Form::Application(function, arguments) => {
                 let mut operands = vec![self.term(function, scope)];
-                operands.extend(self.all(arguments, scope));
+                operands.extend(self.terms(arguments, scope));
                 apply("[", operands)
             }
             Form::Action(kind, two) => {
@@ -235,12 +234,12 @@ impl<'a> Expansion<'_, 'a> {
             | Form::Choose(..)
             | Form::Operator(_)
             | Form::Lambda(..)
-            | Form::Arguments(_) => self.leaf(expression, scope),
+            | Form::Arguments(_) => self.compare_by_text(expression, scope),
         }
     }
 
-    /// Forms that are compared by their text. They are opaque, so nothing is concluded from the variables in them.
-    fn leaf(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
+    /// Forms that are compared by their text. They are opaque, so nothing is concluded from their variables.
+    fn compare_by_text(&mut self, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
         match &expression.form {
             Form::Field(record) => {
                 let text = self.definitions.text.get(record.end..expression.end).unwrap_or("");
@@ -266,11 +265,11 @@ impl<'a> Expansion<'_, 'a> {
         let mut sets = Vec::new();
         for bound in bounds {
             let set = self.term(&bound.set, scope);
-            // `x, y \in S` and `<<x, y>> \in S` are not told apart by their names.
+            // `x, y \in S` and `<<x, y>> \in S` have the same names, so the term must distinguish them.
             let count = Rc::new(Term::Literal(format!("{} {}", bound.names.len(), self.is_tuple(bound))));
             sets.push(Rc::new(Term::Apply("over".to_owned(), vec![set, count])));
             for name in &bound.names {
-                inner = with(&inner, &name.text, Meaning::Value(Rc::new(Term::Bound(self.binders))));
+                inner = with_name(&inner, &name.text, Meaning::Value(Rc::new(Term::Bound(self.binders))));
                 self.binders += 1;
             }
         }
@@ -278,7 +277,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     fn is_tuple(&self, bound: &Bound) -> bool {
-        let first = bound.names.first().map_or(0, |name| name.at);
+        let first = bound.names.first().map_or(0, |name| name.offset);
         self.definitions.text.get(..first).is_some_and(|before| before.trim_end().ends_with("<<"))
     }
 
@@ -287,7 +286,7 @@ impl<'a> Expansion<'_, 'a> {
         let (sets, inner) = self.bounds(bounds, scope);
         let body = self.term(body, &inner);
         self.binders = before;
-        // The number of its first name tells it from a term of another depth that was put here.
+        // The number of the first bound name distinguishes the binder from an equal one at another depth.
         Rc::new(Term::Binder(format!("{kind} {before}"), sets, body))
     }
 
@@ -307,7 +306,7 @@ impl<'a> Expansion<'_, 'a> {
         let term = self.binder(kind, bounds, body, scope);
         match &*term {
             Term::Binder(_, _, body) if **body == Term::Truth(neutral) => truth(neutral),
-            Term::Binder(_, sets, _) if sets.iter().any(|set| is_over_nothing(set)) => truth(neutral),
+            Term::Binder(_, sets, _) if sets.iter().any(|set| is_over_empty_set(set)) => truth(neutral),
             _ => term,
         }
     }
@@ -343,7 +342,7 @@ impl<'a> Expansion<'_, 'a> {
                 Unit::NamedInstance(named) => (named.name.text.as_str(), Meaning::Unknown),
                 _ => continue,
             };
-            inner = with(&inner, name, meaning);
+            inner = with_name(&inner, name, meaning);
         }
         self.term(body, &inner)
     }
@@ -353,21 +352,20 @@ impl<'a> Expansion<'_, 'a> {
         let name = segment.name.text.as_str();
         let operands = segment.arguments.as_deref().unwrap_or(&[]);
         // An operator given as an argument cannot be expanded.
-        let operands = self.all(operands, scope);
+        let operands = self.terms(operands, scope);
         self.operation(name, operands, expression, scope)
     }
 
-    /// A name or symbol applied to operands.
     fn operation(&mut self, name: &str, operands: Vec<Rc<Term>>, expression: &'a Expr, scope: &Scope<'a>) -> Rc<Term> {
         let mut known = scope.as_ref();
         while let Some(one) = known {
             if one.name == name {
                 return match one.meaning.clone() {
                     Meaning::Value(value) if operands.is_empty() => {
-                        self.charge(&value);
+                        self.charge_budget(&value);
                         value
                     }
-                    Meaning::Operator(operator) => self.expanded(&operator, operands, expression, scope),
+                    Meaning::Operator(operator) => self.expand_operator(&operator, operands, expression, scope),
                     Meaning::Value(_) | Meaning::Unknown => self.opaque(expression, scope),
                 };
             }
@@ -376,7 +374,7 @@ impl<'a> Expansion<'_, 'a> {
         let definitions = self.definitions;
         let name = definitions.replaced.get(name).copied().unwrap_or(name);
         if let Some(operator) = definitions.operators.get(name).cloned() {
-            return self.expanded(&operator, operands, expression, scope);
+            return self.expand_operator(&operator, operands, expression, scope);
         }
         match name {
             "TRUE" | "FALSE" => truth(name == "TRUE"),
@@ -393,7 +391,7 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    fn expanded(
+    fn expand_operator(
         &mut self,
         operator: &Operator<'a>,
         operands: Vec<Rc<Term>>,
@@ -406,7 +404,7 @@ impl<'a> Expansion<'_, 'a> {
         }
         let mut scope = operator.scope.clone();
         for (parameter, operand) in operator.parameters.iter().zip(operands) {
-            scope = with(&scope, parameter, Meaning::Value(operand));
+            scope = with_name(&scope, parameter, Meaning::Value(operand));
         }
         self.open.push(body);
         let term = self.term(operator.body, &scope);
@@ -415,6 +413,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
-fn is_over_nothing(set: &Term) -> bool {
-    set.is("over").is_some_and(|parts| parts.first().is_some_and(|set| set.is("{}").is_some_and(<[_]>::is_empty)))
+fn is_over_empty_set(set: &Term) -> bool {
+    set.as_apply("over")
+        .is_some_and(|parts| parts.first().is_some_and(|set| set.as_apply("{}").is_some_and(<[_]>::is_empty)))
 }

@@ -1,14 +1,14 @@
-//! `tla-mc` flattens a specification: definitions of all modules end up in one table by name, and it enforces the
-//! assumptions of every module. Of a specification it keeps one initial predicate and one next-state relation. This
-//! module finds what that would change.
+//! `tla-mc` flattens a specification: it puts the definitions of all modules into one table by name, enforces the
+//! assumptions of every module, and keeps one initial predicate and one next-state relation. This module finds
+//! specifications whose meaning that would change.
 
 use std::collections::BTreeMap;
 
 use super::tree::{Definition, Expr, Form, Instance, Module, Quantifier, Subscripted, Unit, for_each_part};
 
-/// The root module and the modules that it extends, directly or not, in the order in which TLC looks at their
-/// assumptions: an extended module before the one that extends it. Standard modules are not among them.
-pub(super) fn extended<'a>(root: &str, modules: &[&'a Module]) -> Vec<&'a Module> {
+/// The root module and all modules that it extends, directly or not, in the order in which TLC checks their
+/// assumptions: an extended module before the one that extends it. Standard modules are left out.
+pub(super) fn extension_closure<'a>(root: &str, modules: &[&'a Module]) -> Vec<&'a Module> {
     let mut found = Vec::new();
     extend(root, modules, &mut Vec::new(), &mut found);
     found
@@ -26,81 +26,81 @@ fn extend<'a>(name: &str, modules: &[&'a Module], seen: &mut Vec<String>, found:
     found.push(module);
 }
 
-/// A name that has two meanings once the modules are flattened. TLA+ keeps such names apart if one of them is local to a
-/// module or to a `LET`.
+/// A name with two meanings after flattening. TLA+ distinguishes such names if one of them is local to a module or to a
+/// `LET`.
 pub(super) fn ambiguous_name(root: &str, modules: &[&Module]) -> Option<String> {
     let mut names = Names { modules, meanings: BTreeMap::new(), ambiguous: None };
-    names.collect(root, &Way { prefix: String::new(), substituted: String::new(), declares: true, depth: 0 });
+    names.collect(root, &ModulePath { prefix: String::new(), substituted: String::new(), declares: true, depth: 0 });
     names.ambiguous
 }
 
-/// Instances inside instances are followed this far; the static checks let no cycle of them pass.
-const DEEPEST: usize = 16;
+/// Maximum nesting of instances; the static checks reject cycles of instances.
+const MAX_NESTING: usize = 16;
 
 /// How a module is reached from the root.
-struct Way {
-    /// What the names of its definitions begin with: `I!`.
+struct ModulePath {
+    /// Prefix of the names of its definitions: `I!`.
     prefix: String,
-    /// The instances on the way that substitute something: they change what a definition means.
+    /// The instances on the path that substitute something, and so change the meaning of a definition.
     substituted: String,
-    /// Whether its constants are declared in the flattened module: an instance leaves that to the module around it.
+    /// Whether the flattened module declares its constants: an instance leaves that to the module around it.
     declares: bool,
     depth: usize,
 }
 
 struct Names<'a> {
     modules: &'a [&'a Module],
-    /// For each name of the flattened module, which definition it is.
+    /// For each name of the flattened module, the definition that it means.
     meanings: BTreeMap<String, String>,
     ambiguous: Option<String>,
 }
 
 impl Names<'_> {
-    fn collect(&mut self, root: &str, way: &Way) {
-        for module in extended(root, self.modules) {
+    fn collect(&mut self, root: &str, path: &ModulePath) {
+        for module in extension_closure(root, self.modules) {
             let own = &module.name.text;
             let mut assumptions = 0_usize;
             for unit in &module.units {
                 match unit {
-                    Unit::Operator(definition) => self.define(&definition.name.text, own, way),
-                    Unit::Function(definition) => self.define(&definition.name.text, own, way),
+                    Unit::Operator(definition) => self.define(&definition.name.text, own, path),
+                    Unit::Function(definition) => self.define(&definition.name.text, own, path),
                     Unit::Assumption(name, ..) => {
                         assumptions += 1;
                         let number = format!("assumption {assumptions} of {own}");
-                        self.define(name.as_ref().map_or(&number, |name| &name.text), own, way);
+                        self.define(name.as_ref().map_or(&number, |name| &name.text), own, path);
                     }
-                    Unit::Constants(declared, _) if way.declares => {
+                    Unit::Constants(declared, _) if path.declares => {
                         for constant in declared {
-                            self.define(&constant.name.text, own, way);
+                            self.define(&constant.name.text, own, path);
                         }
                     }
                     _ => {}
                 }
             }
-            if way.depth == DEEPEST {
+            if path.depth == MAX_NESTING {
                 return;
             }
             for (name, instance) in instances(&module.units) {
-                let mut next = Way {
-                    prefix: way.prefix.clone(),
-                    substituted: way.substituted.clone(),
+                let mut next = ModulePath {
+                    prefix: path.prefix.clone(),
+                    substituted: path.substituted.clone(),
                     declares: false,
-                    depth: way.depth + 1,
+                    depth: path.depth + 1,
                 };
                 if let Some(name) = name {
-                    next.prefix = format!("{}{name}!", way.prefix);
+                    next.prefix = format!("{}{name}!", path.prefix);
                 }
                 if !instance.substitutions.is_empty() {
-                    next.substituted = format!("{} {own} {}", way.substituted, instance.at);
+                    next.substituted = format!("{} {own} {}", path.substituted, instance.offset);
                 }
                 self.collect(&instance.module.text, &next);
             }
         }
     }
 
-    fn define(&mut self, name: &str, module: &str, way: &Way) {
-        let meaning = format!("{name} of {module}{}", way.substituted);
-        let name = format!("{}{name}", way.prefix);
+    fn define(&mut self, name: &str, module: &str, path: &ModulePath) {
+        let meaning = format!("{name} of {module}{}", path.substituted);
+        let name = format!("{}{name}", path.prefix);
         let known = self.meanings.entry(name.clone()).or_insert_with(|| meaning.clone());
         if *known != meaning && self.ambiguous.is_none() {
             self.ambiguous = Some(name);
@@ -115,30 +115,30 @@ fn instances(units: &[Unit]) -> Vec<(Option<&str>, &Instance)> {
         match unit {
             Unit::Instance(instance, _) => found.push((None, instance)),
             Unit::NamedInstance(named) => found.push((Some(named.name.text.as_str()), &named.instance)),
-            Unit::Operator(definition) => found.extend(within(&definition.body)),
-            Unit::Function(definition) => found.extend(within(&definition.body)),
-            Unit::Assumption(_, formula, _) => found.extend(within(formula)),
+            Unit::Operator(definition) => found.extend(instances_within(&definition.body)),
+            Unit::Function(definition) => found.extend(instances_within(&definition.body)),
+            Unit::Assumption(_, formula, _) => found.extend(instances_within(formula)),
             _ => {}
         }
     }
     found
 }
 
-fn within(expression: &Expr) -> Vec<(Option<&str>, &Instance)> {
+fn instances_within(expression: &Expr) -> Vec<(Option<&str>, &Instance)> {
     let mut found = match &expression.form {
         Form::Let(units, _) => instances(units),
         _ => Vec::new(),
     };
-    for_each_part(expression, &mut |part| found.extend(within(part)));
+    for_each_part(expression, &mut |part| found.extend(instances_within(part)));
     found
 }
 
-/// Why the checker would leave out a part of this specification: it takes the last conjunct that is no temporal formula
-/// for the whole initial predicate, and the last `[][A]_v` for the whole next-state relation.
-pub(super) fn left_out_of(specification: &str, modules: &[&Module]) -> Option<String> {
+/// The reason if the checker would ignore a part of this specification. It takes the last non-temporal conjunct for the
+/// whole initial predicate, and the last `[][A]_v` for the whole next-state relation.
+pub(super) fn ignored_conjuncts(specification: &str, modules: &[&Module]) -> Option<String> {
     for definition in definitions(specification, modules) {
         let mut parts = Vec::new();
-        conjuncts(&definition.body, modules, DEEPEST, &mut parts);
+        conjuncts(&definition.body, modules, MAX_NESTING, &mut parts);
         for (part, what) in [(Part::Initial, "initial predicate"), (Part::Next, "next-state relation")] {
             let count = parts.iter().filter(|found| **found == part).count();
             if count > 1 {
@@ -152,7 +152,7 @@ pub(super) fn left_out_of(specification: &str, modules: &[&Module]) -> Option<St
     None
 }
 
-/// What a conjunct of a specification is.
+/// The kind of a conjunct of a specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Initial,
@@ -160,7 +160,7 @@ enum Part {
     Temporal,
 }
 
-/// Definitions of that name, without parameters. The name of an instance before it is left out.
+/// Definitions of that name without parameters, in any module.
 fn definitions<'a>(name: &str, modules: &[&'a Module]) -> Vec<&'a Definition> {
     let defined = |unit: &'a Unit| match unit {
         Unit::Operator(definition) if definition.name.text == name => Some(definition),

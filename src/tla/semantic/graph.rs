@@ -1,4 +1,5 @@
-//! What the names of a specification mean: symbols, expressions over them, modules. Everything refers by index.
+//! The resolved names of a specification: symbols, expressions over them, modules. Everything refers to others by
+//! index.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,11 +9,11 @@ pub(super) type NodeId = u32;
 pub(super) type ModuleId = u32;
 pub(super) type SubstitutionId = u32;
 
-/// A byte of one of the texts.
+/// A byte offset in one of the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) file: u32,
-    pub(super) at: u32,
+    pub(super) offset: u32,
 }
 
 /// 0 constant, 1 state, 2 action, 3 temporal.
@@ -28,7 +29,7 @@ pub(super) enum SymbolKind {
     BuiltIn(usize),
     Constant,
     Variable,
-    /// Of a definition, or bound by a quantifier.
+    /// A parameter of a definition, or a name bound by a quantifier.
     Parameter,
     Operator,
     /// The name of `I == INSTANCE M`.
@@ -41,13 +42,13 @@ pub(super) enum SymbolKind {
     Step,
 }
 
-/// A part of a definition that has a name.
+/// A named part of a definition.
 #[derive(Debug, Clone)]
 pub(super) struct Label {
     pub(super) name: Rc<str>,
     pub(super) parameters: Vec<SymbolId>,
     pub(super) node: NodeId,
-    /// Labels within that part.
+    /// Labels inside that part.
     pub(super) inner: Vec<Label>,
 }
 
@@ -58,35 +59,34 @@ pub(super) struct Symbol {
     pub(super) arity: usize,
     pub(super) place: Place,
     pub(super) local: bool,
-    /// The module whose text defines or declares it.
+    /// The module whose text defines or declares the symbol.
     pub(super) home: ModuleId,
-    /// The symbol of another module that an INSTANCE makes this one from.
+    /// The symbol of another module that an INSTANCE copied.
     pub(super) origin: Option<SymbolId>,
     pub(super) parameters: Vec<SymbolId>,
     pub(super) body: Option<NodeId>,
-    /// Declared `RECURSIVE`, at this depth of LET.
+    /// The depth of LET at which the symbol is declared `RECURSIVE`.
     pub(super) recursive: Option<usize>,
-    /// Which run of definitions between a RECURSIVE declaration and its last definition it belongs to, from 1 in its
-    /// module.
+    /// The number of its section, from 1 in its module. A section is the definitions from a RECURSIVE declaration to
+    /// its last definition.
     pub(super) section: Option<usize>,
-    /// How many arguments a function takes, where it is one.
+    /// The number of arguments, if the symbol is a function.
     pub(super) function: Option<usize>,
     pub(super) labels: Rc<[Label]>,
 }
 
 impl Symbol {
-    /// A declaration, without body.
     pub(super) fn is_declared(&self) -> bool {
         matches!(self.kind, SymbolKind::Constant | SymbolKind::Variable | SymbolKind::New(_))
     }
 
-    /// Stands for what another module or an application puts in its place.
+    /// Whether an instance or an application can substitute the symbol.
     pub(super) fn is_open(&self) -> bool {
         self.is_declared() || self.kind == SymbolKind::Parameter
     }
 }
 
-/// An operator applied, and the names that it binds.
+/// An operator with its operands, and the names that it binds.
 #[derive(Debug, Clone)]
 pub(super) struct Application {
     pub(super) operator: SymbolId,
@@ -99,7 +99,7 @@ pub(super) struct Application {
 pub(super) enum Node {
     Literal,
     Apply(Application),
-    /// `@`: what it stands for depends on these.
+    /// `@`, with the expressions that its value depends on.
     At(Vec<NodeId>),
     Let {
         definitions: Vec<SymbolId>,
@@ -127,12 +127,12 @@ pub(super) struct Substitution {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct InstanceOf {
+pub(super) struct InstanceUse {
     pub(super) by: SubstitutionId,
     pub(super) place: Place,
 }
 
-/// The names that one module or one part of an expression introduces.
+/// The names that a module or a part of an expression introduces.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
     pub(super) symbols: HashMap<Rc<str>, SymbolId>,
@@ -147,7 +147,7 @@ impl Scope {
     }
 }
 
-/// What a module contains, to be checked in the order of the text: so nothing waits for what comes before it.
+/// What a module contains, in the order of the text, so that each part is checked after those that it uses.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
     Definition(SymbolId),
@@ -168,9 +168,8 @@ pub(super) struct ModuleInfo {
     pub(super) sections: Vec<Vec<SymbolId>>,
 }
 
-/// How grave a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gravity {
+pub(super) enum Severity {
     Error,
     NotAnalysed,
     Warning,
@@ -179,7 +178,7 @@ pub(super) enum Gravity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) place: Place,
-    pub(super) gravity: Gravity,
+    pub(super) severity: Severity,
     pub(super) message: String,
 }
 
@@ -188,13 +187,13 @@ pub(super) struct Graph {
     pub(super) symbols: Vec<Symbol>,
     pub(super) nodes: Vec<(Node, Place)>,
     pub(super) substitutions: Vec<Substitution>,
-    pub(super) instances: Vec<InstanceOf>,
+    pub(super) instances: Vec<InstanceUse>,
     pub(super) modules: Vec<ModuleInfo>,
     pub(super) findings: Vec<Finding>,
 }
 
-/// More findings of one gravity help nobody.
-const ENOUGH: usize = 100;
+/// Maximum number of findings reported per severity.
+const MAX_FINDINGS_PER_SEVERITY: usize = 100;
 
 fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
@@ -205,7 +204,7 @@ impl Graph {
         &self.symbols[id as usize]
     }
 
-    /// The symbol that this one is, through whatever instances.
+    /// Follows instances to the symbol that was originally defined.
     pub(super) fn original(&self, mut id: SymbolId) -> SymbolId {
         while let Some(origin) = self.symbol(id).origin {
             id = origin;
@@ -253,15 +252,15 @@ impl Graph {
         index(self.substitutions.len() - 1)
     }
 
-    pub(super) fn find(&mut self, gravity: Gravity, place: Place, message: String) {
-        let finding = Finding { place, gravity, message };
-        let before = self.findings.iter().filter(|before| before.gravity == gravity).count();
-        if before < ENOUGH && !self.findings.contains(&finding) {
+    pub(super) fn report(&mut self, severity: Severity, place: Place, message: String) {
+        let finding = Finding { place, severity, message };
+        let before = self.findings.iter().filter(|before| before.severity == severity).count();
+        if before < MAX_FINDINGS_PER_SEVERITY && !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
     }
 
-    /// Constants and variables that a module declares, its own and inherited ones.
+    /// Constants and variables that a module declares or inherits.
     pub(super) fn declarations(&self, module: ModuleId) -> Vec<SymbolId> {
         let order = &self.module(module).scope.order;
         let declared = |id: &SymbolId| matches!(self.symbol(*id).kind, SymbolKind::Constant | SymbolKind::Variable);

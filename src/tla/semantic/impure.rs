@@ -1,5 +1,5 @@
-//! Operators of the standard modules whose value depends on more than the state: on chance, on the clock, on files, on how
-//! far the checker is. Decided on the resolved module, so neither spelling nor alias nor comment hides one.
+//! Operators of the standard modules whose value depends on more than the state: on chance, the clock, files, or the
+//! progress of the checker. It uses the resolved module, so neither spelling nor alias nor comment hides one.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::tla::{Cfg, Kind, lex};
 use super::analysis::resolved;
 use super::graph::{Graph, Node, SymbolId, SymbolKind};
 
-/// By module, each with the name under which a review accepts it. `TLCEval` is not among them: it only computes the same
+/// Module, operator, and the name under which a review accepts it. `TLCEval` is left out: it only computes the same
 /// value earlier.
 const IMPURE: &[(&str, &str, &str)] = &[
     ("TLC", "RandomElement", "RandomElement"),
@@ -31,12 +31,12 @@ const IMPURE: &[(&str, &str, &str)] = &[
     ("Toolbox", "_TEPosition", "Trace"),
 ];
 
-/// Modules whose Java side reads or writes files, starts programs or reads the environment: each of their operators is
-/// impure, under the name of its module. `TLCExt` is not among them: what it offers stays inside the checker.
-pub const OUTSIDE: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
+/// Modules whose Java code reads or writes files, starts programs or reads the environment; all their operators are
+/// impure, under the module's name. `TLCExt` is left out: its operators stay inside the checker.
+pub const MODULES_WITH_SIDE_EFFECTS: [&str; 6] = ["IOUtils", "Json", "CSV", "SVG", "SVGDoc", "GraphViz"];
 
-/// The impure operators that a module uses, or its configuration puts in the place of others, under the names by which a
-/// review accepts them. If the module cannot be resolved, each word that may be such an operator counts.
+/// The impure operators that a module uses, or that its configuration substitutes for others, under the names by which
+/// a review accepts them. If the module cannot be resolved, any word that may be such an operator counts.
 pub fn impure_operators(name: &str, text: &str, cfg: Option<&Cfg>) -> BTreeSet<&'static str> {
     let replacing = || cfg.into_iter().flat_map(|cfg| cfg.constants.values()).filter_map(|by| by.strip_prefix("<- "));
     let Ok(resolved) = resolved(name, text, &[]) else {
@@ -58,23 +58,23 @@ pub fn impure_operators(name: &str, text: &str, cfg: Option<&Cfg>) -> BTreeSet<&
 
 fn accepted_as(graph: &Graph, symbol: SymbolId) -> Option<&'static str> {
     let symbol = graph.symbol(graph.original(symbol));
-    // A module of this name has the Java side of the standard one, whoever wrote it.
+    // TLC uses the Java code of a standard module for any module of that name, whoever wrote it.
     let module: &str = &graph.module(symbol.home).name;
-    let outside = OUTSIDE.into_iter().find(|outside| *outside == module);
+    let outside = MODULES_WITH_SIDE_EFFECTS.into_iter().find(|outside| *outside == module);
     let known = || IMPURE.iter().find(|(home, operator, _)| *home == module && *operator == &*symbol.name);
     // Built-in operators belong to no module.
     let built_in = matches!(symbol.kind, SymbolKind::BuiltIn(_));
     outside.or_else(|| known().map(|(_, _, line)| *line)).filter(|_| !built_in)
 }
 
-/// Whether the value of an operator of this name may depend on more than its operands and the state.
+/// Whether an operator of this name may depend on more than its operands and the state.
 pub fn is_impure_name(name: &str) -> bool {
     IMPURE.iter().any(|(_, operator, _)| *operator == name) || name == "IOExec" || name == "ToTrace"
 }
 
 fn by_word(word: &str) -> Option<&'static str> {
     let operator = IMPURE.iter().find(|(_, operator, _)| *operator == word).map(|(_, _, line)| *line);
-    operator.or_else(|| OUTSIDE.into_iter().find(|module| *module == word))
+    operator.or_else(|| MODULES_WITH_SIDE_EFFECTS.into_iter().find(|module| *module == word))
 }
 
 #[cfg(test)]
@@ -108,11 +108,11 @@ mod tests {
             ("---- MODULE TLC ----\nJavaTime == 1\n====\nINSTANCE TLC\nx == JavaTime", "", "JavaTime"),
             ("INSTANCE Json\nx == JsonDeserialize(\"a\")", "", "Json"),
             ("EXTENDS TLC\nCONSTANT F(_)\nx == F(1)", "CONSTANT F <- TLCGet", "TLCGet"),
-            // Of its own, in a comment, in a string, as a field.
+            // Defined by the module itself, in a comment, in a string, or as a field.
             ("JavaTime == 1\nx == JavaTime", "", ""),
             ("EXTENDS TLC\nx == [TLCGet |-> \"TLCGet\"].TLCGet \\* TLCGet", "", ""),
             ("EXTENDS TLC\nx == TLCEval(1)", "", ""),
-            // It cannot be resolved.
+            // The module cannot be resolved.
             ("EXTENDS Unknown\nx == A!TLCGet(1)", "", "TLCGet"),
         ] {
             assert_eq!(used(body, cfg), expected, "{body}");

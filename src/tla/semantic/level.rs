@@ -1,79 +1,80 @@
-//! Levels: constant, state, action, temporal, and what operators demand of the levels of their operands.
+//! Levels (constant, state, action, temporal), and the levels that operators demand of their operands.
 //!
 //! Source: "Specifying Systems", section 17.2 and the appendix on levels of operators with operators as operands. The
-//! level of an expression depends on what its free constants and parameters stand for; so each expression has, beside
-//! its level, the parameters that count for it, and the constraints that whatever replaces them must obey.
+//! level of an expression depends on what replaces its free constants and parameters. So each expression has, besides
+//! its level, the parameters that contribute to it, and constraints on whatever replaces them. SANY keeps the same data
+//! in its `LevelNode` and `OpDefNode`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::builtin::{BUILT_INS, Row};
+use super::builtin::{BUILT_INS, BuiltInForm};
 use super::graph::{
-    ACTION, Application, CONSTANT, Graph, Gravity, Level, Node, NodeId, Place, SymbolId, SymbolKind, TEMPORAL,
+    ACTION, Application, CONSTANT, Graph, Level, Node, NodeId, Place, Severity, SymbolId, SymbolKind, TEMPORAL,
 };
 
-/// Operator parameter, position of the operand, parameter that occurs in it.
+/// Operator parameter, position of an operand, parameter that occurs in that operand.
 pub(super) type Use = (SymbolId, usize, SymbolId);
 
-/// What is known of an expression's level.
+/// The level of an expression, and how it depends on the expression's free symbols.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Info {
+pub(super) struct LevelInfo {
     pub(super) level: Level,
-    /// Symbols whose level counts.
+    /// Symbols whose level contributes to the level (SANY: `levelParams`).
     pub(super) counting: BTreeSet<SymbolId>,
-    /// Symbols that occur.
+    /// Symbols that occur (SANY: `allParams`).
     pub(super) all: BTreeSet<SymbolId>,
-    /// Symbols that an equal value may not replace.
+    /// Symbols that may not be replaced by an equal value (SANY: `nonLeibnizParams`).
     pub(super) rigid: BTreeSet<SymbolId>,
-    /// The highest level of what replaces a symbol.
+    /// The maximum level of what replaces a symbol (SANY: `levelConstraints`).
     pub(super) limits: BTreeMap<SymbolId, Level>,
-    /// The level that an operator parameter must allow for an operand.
+    /// The level that an operator parameter must allow for an operand (SANY: `argLevelConstraints`).
     pub(super) demands: BTreeMap<(SymbolId, usize), Level>,
     pub(super) uses: BTreeSet<Use>,
 }
 
-impl Info {
-    pub(super) fn limit(&mut self, symbol: SymbolId, level: Level) {
+impl LevelInfo {
+    pub(super) fn add_limit(&mut self, symbol: SymbolId, level: Level) {
         let known = self.limits.entry(symbol).or_insert(level);
         *known = level.min(*known);
     }
 
-    pub(super) fn demand(&mut self, symbol: SymbolId, position: usize, level: Level) {
+    pub(super) fn add_demand(&mut self, symbol: SymbolId, position: usize, level: Level) {
         let known = self.demands.entry((symbol, position)).or_insert(level);
         *known = level.max(*known);
     }
 
-    /// Takes over everything but the level and what counts for it.
+    /// Takes over everything except the level and the symbols that contribute to it.
     pub(super) fn inherit(&mut self, other: &Self, bound: &[SymbolId]) {
         self.all.extend(other.all.iter().filter(|symbol| !bound.contains(symbol)));
         self.rigid.extend(other.rigid.iter().filter(|symbol| !bound.contains(symbol)));
         for (symbol, level) in other.limits.iter().filter(|(symbol, _)| !bound.contains(symbol)) {
-            self.limit(*symbol, *level);
+            self.add_limit(*symbol, *level);
         }
         for ((symbol, position), level) in &other.demands {
-            self.demand(*symbol, *position, *level);
+            self.add_demand(*symbol, *position, *level);
         }
         self.uses.extend(other.uses.iter().filter(|(_, _, symbol)| !bound.contains(symbol)));
     }
 
-    pub(super) fn count(&mut self, other: &Self, bound: &[SymbolId]) {
+    pub(super) fn add_contribution(&mut self, other: &Self, bound: &[SymbolId]) {
         self.level = self.level.max(other.level);
         self.counting.extend(other.counting.iter().filter(|symbol| !bound.contains(symbol)));
     }
 }
 
-/// What is known of an operator.
+/// The levels of an operator and of its operands.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Signature {
-    /// Without its parameters.
-    pub(super) info: Info,
-    /// For each operand; of a form with any number of operands the one of all.
+    /// The level of the body, without the parameters.
+    pub(super) info: LevelInfo,
+    /// The maximum level of each operand; with any number of operands, the one for all.
     highest: Vec<Level>,
     counts: Vec<bool>,
     rigid: Vec<bool>,
-    /// For each operand that is an operator, the least level that it must allow for each of its own operands.
+    /// For each operand that is an operator, the minimum level that it must allow for each of its own operands.
     demands: Vec<Vec<Level>>,
-    /// Operand, its operand, and the operand that occurs in that.
+    /// Operator parameter, position of its operand, and the parameter that occurs in that operand.
     occurs: BTreeSet<(usize, usize, usize)>,
     parameters: Vec<SymbolId>,
 }
@@ -91,15 +92,15 @@ impl Signature {
         self.rigid.get(position).or(self.rigid.last()).copied().unwrap_or(false)
     }
 
-    fn demand(&self, position: usize, of: usize) -> Level {
-        self.demands.get(position).and_then(|all| all.get(of)).copied().unwrap_or(CONSTANT)
+    fn argument_demand(&self, position: usize, inner_position: usize) -> Level {
+        self.demands.get(position).and_then(|all| all.get(inner_position)).copied().unwrap_or(CONSTANT)
     }
 
     fn occurs(&self, operator: usize, position: usize, operand: usize) -> bool {
         self.occurs.contains(&(operator, position, operand))
     }
 
-    /// An equal value may replace every operand.
+    /// Whether every operand may be replaced by an equal one.
     pub(super) fn is_flexible(&self) -> bool {
         !self.rigid.iter().any(|rigid| *rigid)
     }
@@ -112,15 +113,15 @@ impl Signature {
 pub(super) struct Levels<'a> {
     pub(super) graph: &'a mut Graph,
     signatures: HashMap<SymbolId, Rc<Signature>>,
-    bodies: HashMap<NodeId, Rc<Info>>,
-    pub(super) modules: HashMap<super::graph::ModuleId, Rc<Info>>,
+    bodies: HashMap<NodeId, Rc<LevelInfo>>,
+    pub(super) modules: HashMap<super::graph::ModuleId, Rc<LevelInfo>>,
     pub(super) constant_modules: HashMap<super::graph::ModuleId, bool>,
-    /// Sections of recursive definitions that are known or being looked at, by module and number.
+    /// Sections of recursive definitions that are finished or in progress, by module and number.
     pub(super) sections: HashSet<(super::graph::ModuleId, usize)>,
     depth: usize,
 }
 
-/// Definitions that wait for each other; an expression alone is never so deep.
+/// Maximum nesting of definitions in progress; a single expression is never that deep.
 const MAX_WAITING: usize = 400;
 
 fn with_article(word: &str) -> String {
@@ -150,10 +151,10 @@ impl<'a> Levels<'a> {
     }
 
     pub(super) fn error(&mut self, place: Place, message: String) {
-        self.graph.find(Gravity::Error, place, message);
+        self.graph.report(Severity::Error, place, message);
     }
 
-    /// Whether a symbol is a definition: it has a signature.
+    /// Definitions have a signature.
     pub(super) fn is_definition(&self, symbol: SymbolId) -> bool {
         matches!(self.graph.symbol(symbol).kind, SymbolKind::BuiltIn(_) | SymbolKind::Operator | SymbolKind::Theorem)
     }
@@ -166,7 +167,7 @@ impl<'a> Levels<'a> {
         if let Some(known) = self.signatures.get(&symbol) {
             return Rc::clone(known);
         }
-        if self.opens_section(symbol)
+        if self.analyze_section_of(symbol)
             && let Some(known) = self.signatures.get(&symbol)
         {
             return Rc::clone(known);
@@ -175,22 +176,22 @@ impl<'a> Levels<'a> {
             SymbolKind::BuiltIn(row) => {
                 let built_in = &BUILT_INS[row];
                 Signature {
-                    info: Info { level: built_in.level, ..Info::default() },
+                    info: LevelInfo { level: built_in.level, ..LevelInfo::default() },
                     highest: built_in.highest.to_vec(),
                     counts: vec![built_in.counts],
                     rigid: if built_in.counts || built_in.highest.is_empty() { Vec::new() } else { vec![true] },
                     ..Signature::default()
                 }
             }
-            _ => self.defined(symbol, CONSTANT),
+            _ => self.definition_signature(symbol, CONSTANT),
         };
         let signature = Rc::new(signature);
         self.signatures.insert(symbol, Rc::clone(&signature));
         signature
     }
 
-    /// Before a recursive operator is known: any action may be an operand.
-    pub(super) fn provisional(&mut self, symbol: SymbolId) {
+    /// The signature of a recursive operator while its section is analysed: any action may be an operand.
+    pub(super) fn set_provisional_signature(&mut self, symbol: SymbolId) {
         let parameters = self.graph.symbol(symbol).parameters.clone();
         let signature = Signature {
             highest: vec![ACTION; parameters.len()],
@@ -213,25 +214,27 @@ impl<'a> Levels<'a> {
     }
 
     /// The signature of a definition from its body.
-    pub(super) fn defined(&mut self, symbol: SymbolId, least: Level) -> Signature {
+    pub(super) fn definition_signature(&mut self, symbol: SymbolId, least: Level) -> Signature {
         let definition = self.graph.symbol(symbol);
         let parameters = definition.parameters.clone();
         let body = match definition.body {
-            Some(body) => self.body(body),
-            None => Rc::new(Info::default()),
+            Some(body) => self.body_info(body),
+            None => Rc::new(LevelInfo::default()),
         };
         let mut signature = Signature { parameters: parameters.clone(), ..Signature::default() };
         signature.info.level = body.level.max(least);
-        for (at, parameter) in parameters.iter().enumerate() {
+        for (index, parameter) in parameters.iter().enumerate() {
             signature.highest.push(body.limits.get(parameter).copied().unwrap_or(TEMPORAL));
             signature.counts.push(body.counting.contains(parameter));
             signature.rigid.push(body.rigid.contains(parameter));
             let arity = self.graph.symbol(*parameter).arity;
-            let demand = |of: usize| body.demands.get(&(*parameter, of)).copied().unwrap_or(CONSTANT);
+            let demand =
+                |inner_position: usize| body.demands.get(&(*parameter, inner_position)).copied().unwrap_or(CONSTANT);
             signature.demands.push((0..arity).map(demand).collect());
             for (position, other) in parameters.iter().enumerate() {
-                let occurs = (0..arity).filter(|of| body.uses.contains(&(*parameter, *of, *other)));
-                signature.occurs.extend(occurs.map(|of| (at, of, position)));
+                let occurs =
+                    (0..arity).filter(|inner_position| body.uses.contains(&(*parameter, *inner_position, *other)));
+                signature.occurs.extend(occurs.map(|inner_position| (index, inner_position, position)));
             }
         }
         let own = |id: &SymbolId| parameters.contains(id);
@@ -245,8 +248,8 @@ impl<'a> Levels<'a> {
         signature
     }
 
-    /// The info of a definition's body, which instances may share.
-    pub(super) fn body(&mut self, node: NodeId) -> Rc<Info> {
+    /// The levels of a definition's body, which instances may share.
+    pub(super) fn body_info(&mut self, node: NodeId) -> Rc<LevelInfo> {
         if let Some(known) = self.bodies.get(&node) {
             return Rc::clone(known);
         }
@@ -255,27 +258,27 @@ impl<'a> Levels<'a> {
         info
     }
 
-    pub(super) fn info(&mut self, node: NodeId) -> Info {
+    pub(super) fn info(&mut self, node: NodeId) -> LevelInfo {
         if self.depth >= MAX_WAITING {
             let message = "too many definitions depend on each other here to be analysed".to_owned();
-            self.graph.find(Gravity::NotAnalysed, self.graph.place(node), message);
-            return Info::default();
+            self.graph.report(Severity::NotAnalysed, self.graph.place(node), message);
+            return LevelInfo::default();
         }
         self.depth += 1;
-        let info = self.info_of(node);
+        let info = self.compute_info(node);
         self.depth -= 1;
         info
     }
 
-    fn info_of(&mut self, node: NodeId) -> Info {
+    fn compute_info(&mut self, node: NodeId) -> LevelInfo {
         match self.graph.node(node).clone() {
-            Node::Literal => Info::default(),
+            Node::Literal => LevelInfo::default(),
             Node::Apply(application) => self.application(&application, self.graph.place(node)),
             Node::At(parts) => {
-                let mut info = Info::default();
+                let mut info = LevelInfo::default();
                 for part in parts {
                     let part = self.info(part);
-                    info.count(&part, &[]);
+                    info.add_contribution(&part, &[]);
                     info.inherit(&part, &[]);
                 }
                 info
@@ -288,10 +291,10 @@ impl<'a> Levels<'a> {
                 }
                 for signature in signatures {
                     for (symbol, level) in &signature.info.limits {
-                        info.limit(*symbol, *level);
+                        info.add_limit(*symbol, *level);
                     }
                     for ((symbol, position), level) in &signature.info.demands {
-                        info.demand(*symbol, *position, *level);
+                        info.add_demand(*symbol, *position, *level);
                     }
                     info.uses.extend(&signature.info.uses);
                 }
@@ -300,10 +303,10 @@ impl<'a> Levels<'a> {
             Node::Substituted { body, by } => self.substituted(body, by),
             Node::Operator(symbol) => self.symbol_info(symbol),
             Node::Sequent { parts, declared } => {
-                let mut info = Info::default();
+                let mut info = LevelInfo::default();
                 for part in parts {
                     let part = self.info(part);
-                    info.count(&part, &declared);
+                    info.add_contribution(&part, &declared);
                     info.inherit(&part, &declared);
                 }
                 info
@@ -312,11 +315,11 @@ impl<'a> Levels<'a> {
     }
 
     /// A symbol by itself, as an operator argument.
-    fn symbol_info(&mut self, symbol: SymbolId) -> Info {
+    fn symbol_info(&mut self, symbol: SymbolId) -> LevelInfo {
         if self.is_definition(symbol) {
             return self.signature(symbol).info.clone();
         }
-        let mut info = Info { level: self.declared_level(symbol), ..Info::default() };
+        let mut info = LevelInfo { level: self.declared_level(symbol), ..LevelInfo::default() };
         info.all.insert(symbol);
         info.counting.insert(symbol);
         info
@@ -330,26 +333,26 @@ impl<'a> Levels<'a> {
         }
     }
 
-    fn application(&mut self, application: &Application, place: Place) -> Info {
-        let infos: Vec<Option<Info>> =
+    fn application(&mut self, application: &Application, place: Place) -> LevelInfo {
+        let infos: Vec<Option<LevelInfo>> =
             application.operands.iter().map(|operand| operand.map(|operand| self.info(operand))).collect();
-        let ranges: Vec<Info> = application.ranges.iter().map(|range| self.info(*range)).collect();
+        let ranges: Vec<LevelInfo> = application.ranges.iter().map(|range| self.info(*range)).collect();
         let info = if self.is_definition(application.operator) {
-            self.of_definition(application, &infos, &ranges, place)
+            self.definition_application(application, &infos, &ranges, place)
         } else {
-            self.of_declared(application.operator, &infos)
+            self.declared_application(application.operator, &infos)
         };
         self.check_temporal(application, &infos, &ranges, info.level, place);
         info
     }
 
-    fn of_declared(&mut self, operator: SymbolId, infos: &[Option<Info>]) -> Info {
+    fn declared_application(&mut self, operator: SymbolId, infos: &[Option<LevelInfo>]) -> LevelInfo {
         let mut info = self.symbol_info(operator);
         for (position, operand) in infos.iter().enumerate() {
             let Some(operand) = operand else { continue };
-            info.count(operand, &[]);
+            info.add_contribution(operand, &[]);
             info.inherit(operand, &[]);
-            info.demand(operator, position, operand.level);
+            info.add_demand(operator, position, operand.level);
             info.uses.extend(operand.counting.iter().map(|symbol| (operator, position, *symbol)));
         }
         info
@@ -363,18 +366,18 @@ impl<'a> Levels<'a> {
         }
     }
 
-    fn of_definition(
+    fn definition_application(
         &mut self,
         application: &Application,
-        infos: &[Option<Info>],
-        ranges: &[Info],
+        infos: &[Option<LevelInfo>],
+        ranges: &[LevelInfo],
         place: Place,
-    ) -> Info {
+    ) -> LevelInfo {
         let signature = self.signature(application.operator);
         let bound = &application.bound;
         self.check_operands(application, &signature, infos, ranges, place);
 
-        let mut info = Info { level: signature.info.level, ..Info::default() };
+        let mut info = LevelInfo { level: signature.info.level, ..LevelInfo::default() };
         info.counting.extend(signature.info.counting.iter().filter(|symbol| !bound.contains(symbol)));
         let mut inherited = signature.info.clone();
         inherited.uses.clear();
@@ -382,22 +385,22 @@ impl<'a> Levels<'a> {
         for (position, operand) in infos.iter().enumerate() {
             let Some(operand) = operand else { continue };
             if signature.counts(position) {
-                info.count(operand, bound);
+                info.add_contribution(operand, bound);
             }
             info.inherit(operand, bound);
             if signature.is_rigid(position) {
                 info.rigid.extend(operand.all.iter().filter(|symbol| !bound.contains(symbol)));
             }
             for symbol in operand.counting.iter().filter(|symbol| !bound.contains(symbol)) {
-                info.limit(*symbol, signature.highest(position));
+                info.add_limit(*symbol, signature.highest(position));
             }
         }
         for range in ranges {
-            info.count(range, &[]);
+            info.add_contribution(range, &[]);
             info.inherit(range, &[]);
         }
-        self.operators_as_operands(application, &signature, infos, &mut info);
-        self.uses_of_definition(application, &signature, infos, &mut info);
+        self.constrain_by_operator_arguments(application, &signature, infos, &mut info);
+        self.inherit_uses(application, &signature, infos, &mut info);
         info
     }
 
@@ -405,8 +408,8 @@ impl<'a> Levels<'a> {
         &mut self,
         application: &Application,
         signature: &Signature,
-        infos: &[Option<Info>],
-        ranges: &[Info],
+        infos: &[Option<LevelInfo>],
+        ranges: &[LevelInfo],
         place: Place,
     ) {
         let operator = application.operator;
@@ -428,19 +431,21 @@ impl<'a> Levels<'a> {
             };
             let inner = self.signature(argument);
             let arity = self.graph.symbol(argument).arity;
-            for of in 0..arity {
-                let demand = signature.demand(position, of);
-                let given = infos.iter().enumerate().filter_map(|(at, info)| {
-                    info.as_ref().filter(|_| signature.occurs(position, of, at)).map(|info| info.level)
+            for inner_position in 0..arity {
+                let demand = signature.argument_demand(position, inner_position);
+                let given = infos.iter().enumerate().filter_map(|(other_position, info)| {
+                    info.as_ref()
+                        .filter(|_| signature.occurs(position, inner_position, other_position))
+                        .map(|info| info.level)
                 });
                 let needed = given.fold(demand, Level::max);
-                if inner.highest(of) < needed {
+                if inner.highest(inner_position) < needed {
                     let message = format!(
                         "`{}` cannot be given to `{}`: its operand {} may be at most of {} level and gets {} formula",
                         self.name(argument),
                         self.name(operator),
-                        of + 1,
-                        level_name(inner.highest(of)),
+                        inner_position + 1,
+                        level_name(inner.highest(inner_position)),
                         with_article(level_name(needed))
                     );
                     self.error(place, message);
@@ -452,37 +457,41 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// What operators given as operands demand of the other operands.
-    fn operators_as_operands(
+    /// The constraints that operators given as operands put on the other operands.
+    fn constrain_by_operator_arguments(
         &mut self,
         application: &Application,
         signature: &Signature,
-        infos: &[Option<Info>],
-        info: &mut Info,
+        infos: &[Option<LevelInfo>],
+        info: &mut LevelInfo,
     ) {
         for position in 0..infos.len() {
             let Some(argument) = self.operator_at(application, position) else { continue };
             let arity = self.graph.symbol(argument).arity;
             let is_definition = self.is_definition(argument);
             let inner = if is_definition { Some(self.signature(argument)) } else { None };
-            for of in 0..arity {
+            for inner_position in 0..arity {
                 if inner.is_none() {
-                    info.demand(argument, of, signature.demand(position, of));
+                    info.add_demand(argument, inner_position, signature.argument_demand(position, inner_position));
                 }
-                for (at, other) in infos.iter().enumerate() {
-                    let Some(other) = other.as_ref().filter(|_| signature.occurs(position, of, at)) else { continue };
+                for (other_position, other) in infos.iter().enumerate() {
+                    let Some(other) =
+                        other.as_ref().filter(|_| signature.occurs(position, inner_position, other_position))
+                    else {
+                        continue;
+                    };
                     match &inner {
                         Some(inner) => {
                             for symbol in &other.counting {
-                                info.limit(*symbol, inner.highest(of));
+                                info.add_limit(*symbol, inner.highest(inner_position));
                             }
-                            if inner.is_rigid(of) {
+                            if inner.is_rigid(inner_position) {
                                 info.rigid.extend(&other.all);
                             }
                         }
                         None => {
-                            info.demand(argument, of, other.level);
-                            info.uses.extend(other.counting.iter().map(|symbol| (argument, of, *symbol)));
+                            info.add_demand(argument, inner_position, other.level);
+                            info.uses.extend(other.counting.iter().map(|symbol| (argument, inner_position, *symbol)));
                         }
                     }
                 }
@@ -490,45 +499,45 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Uses in the definition of which only the operator, or only what occurs in its operand, is a parameter.
-    fn uses_of_definition(
+    /// Uses inside the definition in which only the operator, or only a symbol in its operand, is a parameter.
+    fn inherit_uses(
         &mut self,
         application: &Application,
         signature: &Signature,
-        infos: &[Option<Info>],
-        info: &mut Info,
+        infos: &[Option<LevelInfo>],
+        info: &mut LevelInfo,
     ) {
-        for (operator, of, symbol) in signature.info.uses.iter().copied() {
+        for (operator, inner_position, symbol) in signature.info.uses.iter().copied() {
             match signature.position(operator) {
                 Some(position) => {
                     let Some(argument) = self.operator_at(application, position) else { continue };
                     if self.is_definition(argument) {
-                        let highest = self.signature(argument).highest(of);
-                        info.limit(symbol, highest);
+                        let highest = self.signature(argument).highest(inner_position);
+                        info.add_limit(symbol, highest);
                     } else {
-                        info.uses.insert((argument, of, symbol));
+                        info.uses.insert((argument, inner_position, symbol));
                     }
                 }
                 None => match signature.position(symbol).and_then(|position| infos.get(position)) {
                     Some(Some(operand)) => {
-                        info.uses.extend(operand.counting.iter().map(|symbol| (operator, of, *symbol)));
-                        info.demand(operator, of, operand.level);
+                        info.uses.extend(operand.counting.iter().map(|symbol| (operator, inner_position, *symbol)));
+                        info.add_demand(operator, inner_position, operand.level);
                     }
                     Some(None) => {}
                     None => {
-                        info.uses.insert((operator, of, symbol));
+                        info.uses.insert((operator, inner_position, symbol));
                     }
                 },
             }
         }
     }
 
-    /// Formulas that stuttering could make true or false.
+    /// Rejects formulas that are sensitive to stuttering.
     fn check_temporal(
         &mut self,
         application: &Application,
-        infos: &[Option<Info>],
-        ranges: &[Info],
+        infos: &[Option<LevelInfo>],
+        ranges: &[LevelInfo],
         level: Level,
         place: Place,
     ) {
@@ -537,10 +546,10 @@ impl<'a> Levels<'a> {
             return;
         }
         let levels: Vec<Level> = infos.iter().flatten().map(|info| info.level).collect();
-        let is = |row: Row| application.operator == row.symbol();
+        let is = |row: BuiltInForm| application.operator == row.symbol();
         match name.as_str() {
             "[]" | "<>" if levels.first() == Some(&ACTION) => {
-                let wanted = if name == "[]" { Row::Square } else { Row::Angle };
+                let wanted = if name == "[]" { BuiltInForm::BoxAction } else { BuiltInForm::AngleAction };
                 let operand = application.operands.first().copied().flatten();
                 let operator = operand.and_then(|operand| match self.graph.node(operand) {
                     Node::Apply(inner) => Some(inner.operator),
@@ -557,13 +566,13 @@ impl<'a> Levels<'a> {
                     format!("`{name}` stands between state predicates or temporal formulas, not actions"),
                 );
             }
-            _ if is(Row::Conjunction)
-                || is(Row::Disjunction)
+            _ if is(BuiltInForm::Conjunction)
+                || is(BuiltInForm::Disjunction)
                 || matches!(name.as_str(), "/\\" | "\\/" | "=>" | "<=>") =>
             {
                 self.check_mixed(&levels, &name, place);
             }
-            _ if (is(Row::All) || is(Row::Some))
+            _ if (is(BuiltInForm::All) || is(BuiltInForm::Some))
                 && level == TEMPORAL
                 && ranges.iter().any(|range| range.level == ACTION) =>
             {

@@ -6,9 +6,8 @@ use super::graph::{
     ACTION, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Part, STATE, Substitution, SubstitutionId, SymbolId,
     SymbolKind,
 };
-use super::level::{Info, Levels, level_name};
+use super::level::{LevelInfo, Levels, level_name};
 
-/// Checks the levels of everything in these modules.
 pub(super) fn check(graph: &mut Graph, modules: &[ModuleId]) {
     let mut levels = Levels::new(graph);
     for module in modules {
@@ -28,21 +27,21 @@ impl Levels<'_> {
         }
     }
 
-    /// The symbols that count where this one did.
-    fn counting(&mut self, substitution: &Substitution, symbol: SymbolId) -> Vec<SymbolId> {
+    /// The symbols that contribute in place of this one.
+    fn contributing(&mut self, substitution: &Substitution, symbol: SymbolId) -> Vec<SymbolId> {
         match value(substitution, symbol) {
-            Some(node) => self.body(node).counting.iter().copied().collect(),
+            Some(node) => self.body_info(node).counting.iter().copied().collect(),
             None => vec![symbol],
         }
     }
 
-    /// A definition's body of another module, as the instance sees it.
-    pub(super) fn substituted(&mut self, body: NodeId, by: SubstitutionId) -> Info {
+    /// The body of a definition of another module, as the instance sees it.
+    pub(super) fn substituted(&mut self, body: NodeId, by: SubstitutionId) -> LevelInfo {
         let substitution = self.graph.substitutions[by as usize].clone();
-        let inner = self.body(body);
-        let mut info = Info { level: inner.level, ..Info::default() };
+        let inner = self.body_info(body);
+        let mut info = LevelInfo { level: inner.level, ..LevelInfo::default() };
         for (symbol, node) in &substitution.pairs {
-            let value = self.body(*node);
+            let value = self.body_info(*node);
             if inner.counting.contains(symbol) {
                 info.level = info.level.max(value.level);
             }
@@ -58,14 +57,14 @@ impl Levels<'_> {
         info.all.extend(inner.all.iter().filter(kept));
         info.rigid.extend(inner.rigid.iter().filter(kept));
         for symbol in &inner.counting {
-            let counting = self.counting(&substitution, *symbol);
+            let counting = self.contributing(&substitution, *symbol);
             info.counting.extend(counting);
         }
-        self.constraints_under(&inner, &substitution, &mut info);
+        self.substitute_constraints(&inner, &substitution, &mut info);
         info
     }
 
-    fn constraints_under(&mut self, inner: &Info, substitution: &Substitution, info: &mut Info) {
+    fn substitute_constraints(&mut self, inner: &LevelInfo, substitution: &Substitution, info: &mut LevelInfo) {
         let constant = self.is_constant(substitution.module);
         for (symbol, level) in &inner.limits {
             let level = match self.graph.symbol(*symbol).kind {
@@ -73,16 +72,16 @@ impl Levels<'_> {
                 SymbolKind::Variable if !constant => STATE,
                 _ => *level,
             };
-            for symbol in self.counting(substitution, *symbol) {
-                info.limit(symbol, level);
+            for symbol in self.contributing(substitution, *symbol) {
+                info.add_limit(symbol, level);
             }
         }
         for ((symbol, position), level) in &inner.demands {
             match value(substitution, *symbol) {
-                None => info.demand(*symbol, *position, *level),
+                None => info.add_demand(*symbol, *position, *level),
                 Some(node) => {
                     if let Some(operator) = self.operator_of(node).filter(|id| self.graph.symbol(*id).is_open()) {
-                        info.demand(operator, *position, *level);
+                        info.add_demand(operator, *position, *level);
                     }
                 }
             }
@@ -93,17 +92,17 @@ impl Levels<'_> {
                 Some(node) => self.operator_of(node),
             };
             let Some(target) = target else { continue };
-            let counting = self.counting(substitution, *symbol);
+            let counting = self.contributing(substitution, *symbol);
             if self.graph.symbol(target).is_open() {
                 if let Some(node) = value(substitution, *symbol) {
-                    let level = self.body(node).level;
-                    info.demand(target, *position, level);
+                    let level = self.body_info(node).level;
+                    info.add_demand(target, *position, level);
                 }
                 info.uses.extend(counting.into_iter().map(|symbol| (target, *position, symbol)));
             } else {
                 let highest = self.signature(target).highest(*position);
                 for symbol in counting {
-                    info.limit(symbol, highest);
+                    info.add_limit(symbol, highest);
                 }
             }
         }
@@ -119,15 +118,15 @@ impl Levels<'_> {
         let variable = order.iter().any(|id| self.graph.symbol(*id).kind == SymbolKind::Variable);
         let constant = !variable
             && order.iter().all(|id| match (self.graph.symbol(*id).kind, self.graph.symbol(*id).body) {
-                (SymbolKind::Operator, Some(body)) => self.body(body).level == CONSTANT,
+                (SymbolKind::Operator, Some(body)) => self.body_info(body).level == CONSTANT,
                 _ => true,
             })
-            && theorems.iter().all(|theorem| self.body(*theorem).level == CONSTANT);
+            && theorems.iter().all(|theorem| self.body_info(*theorem).level == CONSTANT);
         self.constant_modules.insert(module, constant);
         constant
     }
 
-    /// Whether what an instance substitutes has the levels that its module demands.
+    /// Checks the levels of what an instance substitutes against the demands of its module.
     pub(super) fn instance(&mut self, instance: usize) {
         let instance = self.graph.instances[instance].clone();
         let substitution = self.graph.substitutions[instance.by as usize].clone();
@@ -139,7 +138,7 @@ impl Levels<'_> {
         let name = self.graph.module(substitution.module).name.to_string();
         let constant = self.is_constant(substitution.module);
         for (symbol, node) in &substitution.pairs {
-            let value = self.body(*node);
+            let value = self.body_info(*node);
             let target = self.name(*symbol);
             let mut highest = module.limits.get(symbol).copied();
             if !constant {
@@ -147,7 +146,7 @@ impl Levels<'_> {
                 highest = Some(highest.map_or(own, |highest| highest.min(own)));
             }
             if let Some(highest) = highest.filter(|highest| value.level > *highest) {
-                self.too_high(place, &name, &target, value.level, highest);
+                self.report_level(place, &name, &target, value.level, highest);
             }
             let Some(operator) = self.operator_of(*node).filter(|id| self.is_definition(*id)) else { continue };
             let signature = self.signature(operator);
@@ -177,15 +176,15 @@ impl Levels<'_> {
             };
             let Some(operator) = self.operator_of(operator).filter(|id| self.is_definition(*id)) else { continue };
             let highest = self.signature(operator).highest(*position);
-            let level = self.body(node).level;
+            let level = self.body_info(node).level;
             if level > highest {
                 let target = self.name(*symbol);
-                self.too_high(place, &name, &target, level, highest);
+                self.report_level(place, &name, &target, level, highest);
             }
         }
     }
 
-    fn too_high(&mut self, place: super::graph::Place, module: &str, target: &str, level: Level, highest: Level) {
+    fn report_level(&mut self, place: super::graph::Place, module: &str, target: &str, level: Level, highest: Level) {
         let message = format!(
             "what replaces `{target}` of module {module} is of {} level; at most {} level is allowed",
             level_name(level),
@@ -194,12 +193,12 @@ impl Levels<'_> {
         self.error(place, message);
     }
 
-    /// Checks everything in a module, and returns what its constants and variables are bound to.
-    pub(super) fn module(&mut self, module: ModuleId) -> Rc<Info> {
+    /// Checks everything in a module, and returns the constraints on its constants and variables.
+    pub(super) fn module(&mut self, module: ModuleId) -> Rc<LevelInfo> {
         if let Some(known) = self.modules.get(&module) {
             return Rc::clone(known);
         }
-        self.modules.insert(module, Rc::new(Info::default()));
+        self.modules.insert(module, Rc::new(LevelInfo::default()));
         let info = self.graph.module(module).clone();
         for part in info.parts {
             match part {
@@ -217,7 +216,7 @@ impl Levels<'_> {
             }
         }
         for (assumption, place) in &info.assumptions {
-            let level = self.body(*assumption).level;
+            let level = self.body_info(*assumption).level;
             if level != CONSTANT {
                 let message =
                     format!("an assumption must be of constant level and this one is of {} level", level_name(level));
@@ -225,7 +224,7 @@ impl Levels<'_> {
             }
         }
         for node in info.theorems.iter().chain(&info.steps) {
-            self.body(*node);
+            self.body_info(*node);
         }
         for instance in info.instances {
             self.instance(instance);
@@ -234,16 +233,16 @@ impl Levels<'_> {
         self.module_info(module)
     }
 
-    fn module_info(&mut self, module: ModuleId) -> Rc<Info> {
+    fn module_info(&mut self, module: ModuleId) -> Rc<LevelInfo> {
         if let Some(known) = self.modules.get(&module) {
             return Rc::clone(known);
         }
-        let mut info = Info::default();
+        let mut info = LevelInfo::default();
         let constant = self.is_constant(module);
         let about = self.graph.module(module).clone();
         for id in about.scope.order {
             match self.graph.symbol(id).kind {
-                SymbolKind::Constant if !constant => info.limit(id, CONSTANT),
+                SymbolKind::Constant if !constant => info.add_limit(id, CONSTANT),
                 SymbolKind::Operator => {
                     let signature = self.signature(id);
                     info.inherit(&signature.info, &[]);
@@ -253,11 +252,11 @@ impl Levels<'_> {
         }
         let assumptions = about.assumptions.iter().map(|(node, _)| node);
         for node in assumptions.chain(&about.theorems) {
-            let statement = self.body(*node);
+            let statement = self.body_info(*node);
             info.inherit(&statement, &[]);
             for symbol in &statement.counting {
                 if self.graph.symbol(*symbol).kind == SymbolKind::Constant {
-                    info.limit(*symbol, ACTION);
+                    info.add_limit(*symbol, ACTION);
                 }
             }
         }
@@ -266,30 +265,30 @@ impl Levels<'_> {
         info
     }
 
-    /// Looks at the section of recursive definitions that a symbol belongs to, if nobody has.
-    pub(super) fn opens_section(&mut self, symbol: SymbolId) -> bool {
+    /// Analyses the section of recursive definitions that a symbol belongs to, unless that was done already.
+    pub(super) fn analyze_section_of(&mut self, symbol: SymbolId) -> bool {
         let (home, section) = (self.graph.symbol(symbol).home, self.graph.symbol(symbol).section);
         let Some(number) = section else { return false };
         if !self.sections.insert((home, number)) {
             return false;
         }
         let Some(members) = self.graph.module(home).sections.get(number.wrapping_sub(1)).cloned() else { return false };
-        self.section(&members);
+        self.analyze_section(&members);
         true
     }
 
-    /// Recursive definitions know each other's levels only after one round of supposing.
-    fn section(&mut self, section: &[SymbolId]) {
+    /// Analyses a section in two rounds, because recursive definitions depend on each other's levels.
+    fn analyze_section(&mut self, section: &[SymbolId]) {
         for id in section {
             if self.graph.symbol(*id).recursive.is_some() {
-                self.provisional(*id);
+                self.set_provisional_signature(*id);
             }
         }
         let (mut level, mut counting, mut all) = (CONSTANT, Vec::new(), Vec::new());
         let mut first = Vec::new();
         for id in section {
             let recursive = self.graph.symbol(*id).recursive.is_some();
-            let signature = self.defined(*id, CONSTANT);
+            let signature = self.definition_signature(*id, CONSTANT);
             if recursive {
                 let primed = (0..self.graph.symbol(*id).arity).find(|position| signature.highest(*position) < ACTION);
                 if let Some(position) = primed {
@@ -313,7 +312,7 @@ impl Levels<'_> {
         }
         let mut last = Vec::new();
         for id in section {
-            let mut signature = self.defined(*id, level);
+            let mut signature = self.definition_signature(*id, level);
             signature.info.counting.extend(&counting);
             signature.info.all.extend(&all);
             last.push(signature);

@@ -1,4 +1,4 @@
-//! A specification with its configuration applied: definitions are unfolded on demand, on the resolved modules, so that
+//! A specification with its configuration applied. Definitions are unfolded on demand on the resolved modules, so
 //! spelling, aliases, instances and comments make no difference.
 
 use std::cell::Cell;
@@ -11,16 +11,16 @@ use crate::tla::lexer::normalise;
 use crate::tla::work;
 
 use super::analysis::{Loaded, Resolved, resolved};
-use super::builtin::{BUILT_INS, Row};
+use super::builtin::{BUILT_INS, BuiltInForm};
 use super::graph::{Application, CONSTANT, Graph, Level, ModuleId, Node, NodeId, Place, STATE, SymbolId, SymbolKind};
 use super::tree::{Expr, Form, Module, Statement, Theorem, Unit, for_each_part};
 
-/// A specification is given up after this many unfolded expressions.
-const MOST_STEPS: u32 = 500_000;
-/// A specification is given up below this many nested definitions.
-const DEEPEST: u32 = 300;
+/// Maximum number of unfolded expressions; beyond it the analysis gives up.
+const MAX_STEPS: u32 = 500_000;
+/// Maximum nesting of definitions; beyond it the analysis gives up.
+const MAX_NESTING: u32 = 300;
 
-/// What parameters, and constants and variables of instances, stand for.
+/// The values of parameters, and of constants and variables of instances.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope(Option<Rc<Values>>);
 
@@ -30,7 +30,7 @@ struct Values {
     outer: Scope,
 }
 
-/// An expression and the scope in which it is read.
+/// An expression and the scope of its names.
 #[derive(Debug, Clone)]
 pub(super) struct Expansion {
     pub(super) node: NodeId,
@@ -59,18 +59,18 @@ pub(super) struct Model {
     pub(super) graph: Graph,
     root: ModuleId,
     modules: Vec<Loaded>,
-    /// What the configuration puts in the place of a name; `None` for a value.
+    /// The operators that the configuration substitutes for names; `None` for a value.
     replaced: HashMap<SymbolId, Option<SymbolId>>,
-    /// Constants that the configuration gives a number.
+    /// Constants to which the configuration assigns a number.
     numbers: HashMap<SymbolId, i64>,
     steps: Cell<u32>,
 }
 
 impl Model {
     /// # Errors
-    /// Why the modules could not be read.
-    pub(super) fn of(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Result<Self, String> {
-        let Resolved { graph, root, modules } = resolved(name, text, beside)?;
+    /// Why the modules could not be resolved.
+    pub(super) fn new(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Result<Self, String> {
+        let Resolved { graph, root, modules } = resolved(name, text, local_modules)?;
         let mut model =
             Self { graph, root, modules, replaced: HashMap::new(), numbers: HashMap::new(), steps: Cell::new(0) };
         for (key, value) in &cfg.constants {
@@ -99,33 +99,33 @@ impl Model {
         self.graph.module(self.root).scope.symbols.get(name).copied()
     }
 
-    /// The variables of the root module and of those that it extends, with their names in order.
+    /// The variables of the root module and of the modules that it extends, by name.
     pub(super) fn variables(&self) -> BTreeMap<&str, SymbolId> {
         let symbols = &self.graph.module(self.root).scope.symbols;
         let is_variable = |id: &SymbolId| self.graph.symbol(*id).kind == SymbolKind::Variable;
         symbols.iter().filter(|(_, id)| is_variable(id)).map(|(name, id)| (&**name, *id)).collect()
     }
 
-    /// Collects the variables of a variable or of a tuple of such, in their order; `false` for anything else.
+    /// Collects the variables of a variable or of a tuple of variables, in order; returns `false` for anything else.
     pub(super) fn variables_of(
         &self,
-        at: &Expansion,
+        expansion: &Expansion,
         variables: &mut Vec<SymbolId>,
         depth: u32,
     ) -> Result<bool, String> {
         self.step(depth)?;
-        let at = self.unfold(at)?;
-        let Node::Apply(application) = self.graph.node(at.node) else { return Ok(false) };
+        let expansion = self.unfold(expansion)?;
+        let Node::Apply(application) = self.graph.node(expansion.node) else { return Ok(false) };
         if self.graph.symbol(application.operator).kind == SymbolKind::Variable {
             variables.push(application.operator);
             return Ok(true);
         }
         let is_joined = self.standard(application.operator).is_some_and(|(_, name)| matches!(name, "\\o" | "\\circ"));
-        if application.operator != Row::Tuple.symbol() && !is_joined {
+        if application.operator != BuiltInForm::Tuple.symbol() && !is_joined {
             return Ok(false);
         }
         for node in application.operands.iter().flatten() {
-            let element = Expansion { node: *node, scope: at.scope.clone() };
+            let element = Expansion { node: *node, scope: expansion.scope.clone() };
             if !self.variables_of(&element, variables, depth + 1)? {
                 return Ok(false);
             }
@@ -143,27 +143,27 @@ impl Model {
         Ok(Expansion { node, scope: Scope::default() })
     }
 
-    /// Counts a step of the walk.
+    /// Counts a step of the analysis; an error if the limits are exceeded.
     pub(super) fn step(&self, depth: u32) -> Result<(), String> {
         self.steps.set(self.steps.get() + 1);
-        if self.steps.get() > MOST_STEPS || depth > DEEPEST {
+        if self.steps.get() > MAX_STEPS || depth > MAX_NESTING {
             return Err("it unfolds to too much to be read".to_owned());
         }
         Ok(())
     }
 
-    /// What the configuration puts in the place of an operator: another, or `None` for a value.
+    /// What the configuration substitutes for an operator: another operator, or `None` for a value.
     #[allow(clippy::option_option, reason = "replaced by nothing, by a value, or by an operator")]
     pub(super) fn replacement(&self, symbol: SymbolId) -> Option<Option<SymbolId>> {
         self.replaced.get(&symbol).copied()
     }
 
-    /// The standard module in whose text a place is.
+    /// The standard module that contains a position.
     pub(super) fn standard_module(&self, place: Place) -> Option<&str> {
         self.modules.get(place.file as usize).filter(|module| module.standard).map(|module| module.name.as_str())
     }
 
-    /// The standard module that defines an operator, and its name there.
+    /// The standard module that defines an operator, and the operator's name there.
     pub(super) fn standard(&self, symbol: SymbolId) -> Option<(&str, &str)> {
         let mut body = self.graph.symbol(symbol).body?;
         while let Node::Substituted { body: inner, .. } = self.graph.node(body) {
@@ -177,29 +177,29 @@ impl Model {
     }
 
     /// A number that is written out, here or in the configuration.
-    pub(super) fn number(&self, at: &Expansion) -> Result<Option<i64>, String> {
-        let at = self.unfold(at)?;
-        Ok(match self.graph.node(at.node) {
-            Node::Literal => self.text(at.node).parse().ok(),
+    pub(super) fn number(&self, expansion: &Expansion) -> Result<Option<i64>, String> {
+        let expansion = self.unfold(expansion)?;
+        Ok(match self.graph.node(expansion.node) {
+            Node::Literal => self.text(expansion.node).parse().ok(),
             Node::Apply(application) => self.numbers.get(&application.operator).copied(),
             _ => None,
         })
     }
 
     /// The ends of `a..b`, if both are written out.
-    pub(super) fn interval(&self, at: &Expansion) -> Result<Option<(i64, i64)>, String> {
-        let at = self.unfold(at)?;
-        let Node::Apply(application) = self.graph.node(at.node) else { return Ok(None) };
+    pub(super) fn interval(&self, expansion: &Expansion) -> Result<Option<(i64, i64)>, String> {
+        let expansion = self.unfold(expansion)?;
+        let Node::Apply(application) = self.graph.node(expansion.node) else { return Ok(None) };
         let ([Some(first), Some(last)], Some((_, ".."))) =
             (&*application.operands, self.standard(application.operator))
         else {
             return Ok(None);
         };
-        let number = |node: &NodeId| self.number(&Expansion { node: *node, scope: at.scope.clone() });
+        let number = |node: &NodeId| self.number(&Expansion { node: *node, scope: expansion.scope.clone() });
         Ok(number(first)?.zip(number(last)?))
     }
 
-    /// The operators that an expression applies itself, and the expressions directly within it.
+    /// The operators that an expression applies directly, and its direct subexpressions.
     pub(super) fn uses(&self, node: NodeId) -> (Vec<SymbolId>, Vec<NodeId>) {
         match self.graph.node(node) {
             Node::Literal => (Vec::new(), Vec::new()),
@@ -217,23 +217,24 @@ impl Model {
         }
     }
 
-    /// One definition, parameter, instance or LET unfolded; `None` for what is applied there is built in, declared, bound
-    /// by a quantifier, or recursive.
-    pub(super) fn unfold_once(&self, at: &Expansion) -> Option<Expansion> {
-        match self.graph.node(at.node) {
-            Node::Let { body, .. } => Some(Expansion { node: *body, scope: at.scope.clone() }),
+    /// Unfolds one definition, parameter, instance or LET; `None` if the operator there is built in, declared, bound by
+    /// a quantifier, or recursive.
+    pub(super) fn unfold_once(&self, expansion: &Expansion) -> Option<Expansion> {
+        match self.graph.node(expansion.node) {
+            Node::Let { body, .. } => Some(Expansion { node: *body, scope: expansion.scope.clone() }),
             Node::Substituted { body, by } => {
                 let pairs = self.graph.substitutions[*by as usize].pairs.iter();
-                let own = pairs.map(|(symbol, node)| (*symbol, Expansion { node: *node, scope: at.scope.clone() }));
-                Some(Expansion { node: *body, scope: at.scope.with(own.collect()) })
+                let own =
+                    pairs.map(|(symbol, node)| (*symbol, Expansion { node: *node, scope: expansion.scope.clone() }));
+                Some(Expansion { node: *body, scope: expansion.scope.with(own.collect()) })
             }
-            Node::Apply(application) => self.unfold_call(application, at),
+            Node::Apply(application) => self.unfold_call(application, expansion),
             Node::Literal | Node::At(_) | Node::Operator(_) | Node::Sequent { .. } => None,
         }
     }
 
-    fn unfold_call(&self, application: &Application, at: &Expansion) -> Option<Expansion> {
-        let (mut operator, mut scope) = (application.operator, &at.scope);
+    fn unfold_call(&self, application: &Application, expansion: &Expansion) -> Option<Expansion> {
+        let (mut operator, mut scope) = (application.operator, &expansion.scope);
         while let Some(value) = scope.value(operator) {
             match self.graph.node(value.node) {
                 // A parameter that is an operator.
@@ -245,21 +246,23 @@ impl Model {
             operator = (*by)?;
         }
         let symbol = self.graph.symbol(operator);
-        // The texts of the standard modules compute nothing.
+        // Our texts of the standard modules have the right levels but compute nothing.
         let defined =
             matches!(symbol.kind, SymbolKind::Operator | SymbolKind::Theorem) && self.standard(operator).is_none();
         if !defined || symbol.recursive.is_some() || symbol.function.is_some() {
             return None;
         }
-        let operands =
-            application.operands.iter().map(|operand| operand.map(|node| Expansion { node, scope: at.scope.clone() }));
+        let operands = application
+            .operands
+            .iter()
+            .map(|operand| operand.map(|node| Expansion { node, scope: expansion.scope.clone() }));
         let own = symbol.parameters.iter().copied().zip(operands).filter_map(|(symbol, value)| Some((symbol, value?)));
-        Some(Expansion { node: symbol.body?, scope: at.scope.with(own.collect()) })
+        Some(Expansion { node: symbol.body?, scope: expansion.scope.with(own.collect()) })
     }
 
-    /// Unfolds until a built-in operator, a literal, a constant or a variable is found.
-    pub(super) fn unfold(&self, at: &Expansion) -> Result<Expansion, String> {
-        let (mut found, mut depth) = (at.clone(), 0);
+    /// Unfolds until a built-in operator, a literal, a constant or a variable is reached.
+    pub(super) fn unfold(&self, expansion: &Expansion) -> Result<Expansion, String> {
+        let (mut found, mut depth) = (expansion.clone(), 0);
         while let Some(next) = self.unfold_once(&found) {
             depth += 1;
             self.step(depth)?;
@@ -268,19 +271,18 @@ impl Model {
         Ok(found)
     }
 
-    /// The level of an expression: constant, state, action or temporal.
-    pub(super) fn level(&self, at: &Expansion) -> Result<Level, String> {
-        self.level_below(at, &mut Vec::new(), 0)
+    pub(super) fn level(&self, expansion: &Expansion) -> Result<Level, String> {
+        self.level_below(expansion, &mut Vec::new(), 0)
     }
 
-    fn level_below(&self, at: &Expansion, open: &mut Vec<SymbolId>, depth: u32) -> Result<Level, String> {
+    fn level_below(&self, expansion: &Expansion, open: &mut Vec<SymbolId>, depth: u32) -> Result<Level, String> {
         self.step(depth)?;
-        let at = self.unfold(at)?;
+        let expansion = self.unfold(expansion)?;
         let below = |node: NodeId, open: &mut Vec<SymbolId>| {
-            self.level_below(&Expansion { node, scope: at.scope.clone() }, open, depth + 1)
+            self.level_below(&Expansion { node, scope: expansion.scope.clone() }, open, depth + 1)
         };
         let mut level = CONSTANT;
-        match self.graph.node(at.node).clone() {
+        match self.graph.node(expansion.node).clone() {
             Node::Literal => {}
             Node::At(parts) | Node::Sequent { parts, .. } => {
                 for part in parts {
@@ -305,7 +307,7 @@ impl Model {
                     }
                     SymbolKind::Variable => level = STATE,
                     SymbolKind::New(declared) => level = declared,
-                    // Recursive: its body once.
+                    // The body of a recursive operator is entered once.
                     _ => {
                         let again =
                             open.contains(&application.operator) || self.replaced.contains_key(&application.operator);
@@ -326,35 +328,37 @@ impl Model {
         Ok(level)
     }
 
-    /// The parts of a formula that a boolean operator joins.
-    pub(super) fn parts(&self, at: &Expansion) -> Option<(Connective, Vec<Expansion>)> {
-        let Node::Apply(application) = self.graph.node(at.node) else { return None };
+    /// The parts of a formula that a boolean or temporal operator joins.
+    pub(super) fn parts(&self, expansion: &Expansion) -> Option<(Connective, Vec<Expansion>)> {
+        let Node::Apply(application) = self.graph.node(expansion.node) else { return None };
         let SymbolKind::BuiltIn(row) = self.graph.symbol(application.operator).kind else { return None };
-        let is = |row: Row| application.operator == row.symbol();
+        let is = |row: BuiltInForm| application.operator == row.symbol();
         let connective = match BUILT_INS[row].name {
             "/\\" => Connective::And,
             "\\/" => Connective::Or,
             "~" | "=>" | "<=>" => Connective::Other,
             "[]" => Connective::Always,
-            _ if is(Row::Conjunction) => Connective::And,
-            _ if is(Row::Disjunction) => Connective::Or,
-            _ if is(Row::All) => Connective::All,
-            _ if is(Row::Some) => Connective::Some,
-            _ if is(Row::If) || is(Row::Case) || is(Row::Arm) => Connective::Other,
-            _ if is(Row::Square) => Connective::Square,
-            _ if is(Row::Weak) || is(Row::Strong) => Connective::Fairness,
+            _ if is(BuiltInForm::Conjunction) => Connective::And,
+            _ if is(BuiltInForm::Disjunction) => Connective::Or,
+            _ if is(BuiltInForm::All) => Connective::All,
+            _ if is(BuiltInForm::Some) => Connective::Some,
+            _ if is(BuiltInForm::If) || is(BuiltInForm::Case) || is(BuiltInForm::CaseArm) => Connective::Other,
+            _ if is(BuiltInForm::BoxAction) => Connective::Square,
+            _ if is(BuiltInForm::WeakFairness) || is(BuiltInForm::StrongFairness) => Connective::Fairness,
             _ => return None,
         };
-        let expansion = |node: &NodeId| Expansion { node: *node, scope: at.scope.clone() };
-        Some((connective, application.operands.iter().flatten().map(expansion).collect()))
+        let operand = |node: &NodeId| Expansion { node: *node, scope: expansion.scope.clone() };
+        Some((connective, application.operands.iter().flatten().map(operand).collect()))
     }
 
     /// The sets of a quantifier.
-    pub(super) fn ranges(&self, at: &Expansion) -> Vec<Expansion> {
-        match self.graph.node(at.node) {
-            Node::Apply(application) => {
-                application.ranges.iter().map(|node| Expansion { node: *node, scope: at.scope.clone() }).collect()
-            }
+    pub(super) fn ranges(&self, expansion: &Expansion) -> Vec<Expansion> {
+        match self.graph.node(expansion.node) {
+            Node::Apply(application) => application
+                .ranges
+                .iter()
+                .map(|node| Expansion { node: *node, scope: expansion.scope.clone() })
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -367,9 +371,9 @@ impl Model {
             Node::Apply(application) => Some(&self.graph.symbol(application.operator).name),
             _ => None,
         };
-        let is_row =
-            operator.is_none_or(|name| BUILT_INS[..=Row::ProofStep as usize].iter().any(|row| *row.name == **name));
-        // Where infix operators meet, several expressions begin at one place.
+        let is_row = operator
+            .is_none_or(|name| BUILT_INS[..=BuiltInForm::ProofStep as usize].iter().any(|row| *row.name == **name));
+        // Several expressions can begin at the same place: the operands of infix operators.
         let is_wanted = |expression: &Expr| match &expression.form {
             Form::Apply(applied, _) => operator.is_some_and(|name| match &**name {
                 "a conjunction" => applied.name == "/\\",
@@ -380,7 +384,7 @@ impl Model {
             Form::Parenthesis(_) => false,
             _ => is_row,
         };
-        let mut search = Search { at: place.at as usize, is_wanted: &is_wanted, found: None };
+        let mut search = Search { offset: place.offset as usize, is_wanted: &is_wanted, found: None };
         search.module(&module.tree);
         search.found.map_or_else(|| "?".to_owned(), |range| normalise(&module.text, range, &[]))
     }
@@ -395,7 +399,7 @@ pub(super) enum Connective {
     All,
     /// `\E`
     Some,
-    /// Another that is not temporal: `~`, `=>`, `<=>`, IF, CASE.
+    /// Another operator that is not temporal: `~`, `=>`, `<=>`, IF, CASE.
     Other,
     /// `[]`
     Always,
@@ -405,9 +409,9 @@ pub(super) enum Connective {
     Fairness,
 }
 
-/// Looks for the largest expression at a place.
+/// Searches the largest expression at an offset.
 struct Search<'a> {
-    at: usize,
+    offset: usize,
     is_wanted: &'a dyn Fn(&Expr) -> bool,
     found: Option<Range<usize>>,
 }
@@ -444,10 +448,10 @@ impl Search<'_> {
 
     fn expression(&mut self, expression: &Expr) {
         work::step();
-        if self.found.is_some() || self.at < expression.start() || is_before(expression, self.at) {
+        if self.found.is_some() || self.offset < expression.start() || is_before(expression, self.offset) {
             return;
         }
-        if expression.at == self.at && (self.is_wanted)(expression) {
+        if expression.offset == self.offset && (self.is_wanted)(expression) {
             self.found = Some(expression.start()..expression.end);
             return;
         }
@@ -456,18 +460,18 @@ impl Search<'_> {
                 self.unit(unit);
             }
         }
-        // A list can be long, and each of its items may be looked for.
+        // A list can be long, and each of its items may be searched, so the search for the item is binary.
         if let Form::List(items, _) | Form::Apply(_, items) = &expression.form {
-            let at = self.at;
-            let items = &items[items.partition_point(|item| is_before(item, at))..];
-            items.iter().take_while(|item| item.start() <= at).for_each(|item| self.expression(item));
+            let offset = self.offset;
+            let items = &items[items.partition_point(|item| is_before(item, offset))..];
+            items.iter().take_while(|item| item.start() <= offset).for_each(|item| self.expression(item));
             return;
         }
         for_each_part(expression, &mut |part| self.expression(part));
     }
 }
 
-/// Whether an expression ends before a place.
-fn is_before(expression: &Expr, at: usize) -> bool {
-    expression.end.max(expression.at + 1) <= at
+/// Whether an expression ends before an offset.
+fn is_before(expression: &Expr, offset: usize) -> bool {
+    expression.end.max(expression.offset + 1) <= offset
 }

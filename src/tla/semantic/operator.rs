@@ -1,22 +1,21 @@
-//! The operator symbols of TLA+: spellings, fixity, and the range of precedences each has.
+//! The operator symbols of TLA+: spellings, fixity, and each one's range of precedence.
 //!
-//! Source: "Specifying Systems", table 6, and the second version of the language. Two operators may stand beside each
-//! other without parentheses only if their ranges do not overlap, or if they are the same left-associative one.
+//! Source: "Specifying Systems", table 6, and version 2 of the language. Two operators need no parentheses only if
+//! their ranges do not overlap, or if they are the same left-associative operator.
 
-/// Where an operator stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fixity {
     Prefix,
     Infix,
-    /// `\X`, whose chain makes one product.
+    /// `\X`, a chain of which makes one product.
     Product,
     Postfix,
 }
 
-/// One operator, whatever its spelling.
+/// One operator with all its spellings.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Operator {
-    /// The spelling under which it is declared and found.
+    /// The spelling under which it is declared and looked up.
     pub(super) name: &'static str,
     pub(super) fixity: Fixity,
     pub(super) low: u8,
@@ -37,12 +36,12 @@ impl Operator {
         self.fixity == Fixity::Postfix
     }
 
-    /// Binds tighter than `right`, wherever both stand.
+    /// Whether it binds tighter than `right`, wherever both are.
     pub(super) fn tighter(&self, right: &Self) -> bool {
         self.low > right.high
     }
 
-    /// Binds looser than `right`, wherever both stand.
+    /// Whether it binds looser than `right`, wherever both are.
     pub(super) fn looser(&self, right: &Self) -> bool {
         self.high < right.low
     }
@@ -67,10 +66,10 @@ const fn postfix(name: &'static str) -> Operator {
 /// Function application as an operator.
 pub(super) const APPLICATION: Operator = Operator { name: "[", fixity: Fixity::Postfix, low: 16, high: 16, left: true };
 
-/// The end of an expression as an operator: looser than all.
+/// The end of an expression as an operator: looser than all others.
 pub(super) const END: Operator = infix("", 0, 0);
 
-/// Unary minus: written `-` in an expression, `-.` where it is named.
+/// Unary minus: written `-` in an expression, `-.` in a definition.
 pub(super) const NEGATIVE: Operator = prefix("-.", 12, 12);
 
 /// Each operator with all its spellings.
@@ -179,7 +178,7 @@ pub(super) const OPERATORS: &[(Operator, &[&str])] = &[
     (infix("^^", 14, 14), &["^^"]),
 ];
 
-/// What `-` is where an operand must follow.
+/// The prefix operator that a token means if an operand must follow: `-` is then unary minus.
 pub(super) fn as_prefix(operator: &'static Operator) -> Option<&'static Operator> {
     match operator.name {
         "-" => Some(&NEGATIVE),

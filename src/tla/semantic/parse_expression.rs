@@ -1,31 +1,31 @@
 //! The grammar of expressions.
 //!
-//! A bulleted list holds what stands to the right of its bullets. The reference parser checks that of each operand and
-//! operator before it goes on, and of everything in an item once the item is complete; so does this.
+//! A bulleted list contains what is to the right of its bullets. Like SANY, this checks each operand and operator
+//! before it continues, and all tokens of an item once the item is complete.
 
 use super::operator::Operator;
-use super::parser::{Parsed, Parser, too_deep, wrong};
-use super::pile::Pile;
+use super::operator_stack::OperatorStack;
+use super::parser::{Parsed, Parser, syntax_error, too_deep};
 use super::token::{Kind, Token};
 use super::tree::{Expr, Form, MAX_DEPTH, Name, Quantifier, Segment, SegmentKind};
 
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
-        let whole = self.nested(Self::operands_and_operators)?.ending(self.reached());
-        if whole.depth > MAX_DEPTH { too_deep(whole.at) } else { Ok(whole) }
+        let whole = self.nested(Self::operands_and_operators)?.ending(self.last_end());
+        if whole.depth > MAX_DEPTH { too_deep(whole.offset) } else { Ok(whole) }
     }
 
-    /// To the right of the innermost list's bullets.
+    /// Whether a token is to the right of the innermost list's bullets.
     pub(super) fn inside(&self, token: &Token) -> bool {
         self.lists.last().is_none_or(|(_, column)| *column < token.column)
     }
 
     fn operands_and_operators(&mut self) -> Parsed<Expr> {
-        let mut pile = Pile::default();
+        let mut stack = OperatorStack::default();
         loop {
             while let Some(operator) = self.prefix_operator() {
                 let token = self.take();
-                pile.operator(operator, token.start, token.end)?;
+                stack.push_operator(operator, token.start, token.end)?;
             }
             let token = self.peek();
             if !self.inside(&token) {
@@ -33,34 +33,34 @@ impl Parser<'_> {
                 return if matches!(token.kind, Kind::Bad(_) | Kind::Nothing) {
                     self.unexpected("an expression")
                 } else {
-                    wrong(token.start, message.into())
+                    syntax_error(token.start, message.into())
                 };
             }
             if let Some(open) = self.open_ended()? {
-                pile.operand(open.ending(self.reached()));
+                stack.push_operand(open.ending(self.last_end()));
                 break;
             }
             let operand = self.operand()?;
-            pile.operand(operand.ending(self.reached()));
-            self.behind_operand(&mut pile)?;
+            stack.push_operand(operand.ending(self.last_end()));
+            self.after_operand(&mut stack)?;
             let next = self.peek();
             if !self.inside(&next) {
                 break;
             }
             if next.is("::") {
-                self.labelled(&mut pile)?;
+                self.labelled(&mut stack)?;
                 break;
             }
             match next.operator().filter(|operator| operator.is_infix()) {
                 Some(operator) => {
                     self.take();
-                    pile.operator(operator, next.start, next.end)?;
+                    stack.push_operator(operator, next.start, next.end)?;
                 }
                 None => break,
             }
         }
         let end = self.peek().start;
-        pile.finish(end)
+        stack.finish(end)
     }
 
     fn prefix_operator(&self) -> Option<&'static Operator> {
@@ -71,7 +71,7 @@ impl Parser<'_> {
     }
 
     /// Postfix operators, applications and fields.
-    fn behind_operand(&mut self, pile: &mut Pile) -> Parsed<()> {
+    fn after_operand(&mut self, stack: &mut OperatorStack) -> Parsed<()> {
         loop {
             let token = self.peek();
             if !self.inside(&token) {
@@ -79,30 +79,30 @@ impl Parser<'_> {
             }
             if let Some(operator) = token.operator().filter(|operator| operator.is_postfix()) {
                 self.take();
-                pile.operator(operator, token.start, token.end)?;
+                stack.push_operator(operator, token.start, token.end)?;
             } else if token.is(".") {
                 self.take();
                 if !self.inside(&self.peek()) {
                     return self.unexpected("the name of a field inside the bulleted list");
                 }
                 self.free_name("the name of a field behind `.`")?;
-                pile.field(token.start, self.reached())?;
+                stack.push_field(token.start, self.last_end())?;
             } else if token.is("[") {
                 let argument = self.nested(Self::square)?;
                 let Form::Arguments(arguments) = argument.form else {
-                    return wrong(
+                    return syntax_error(
                         token.start,
                         "two expressions stand side by side: an operator between them is missing".into(),
                     );
                 };
-                pile.application(arguments, token.start, self.reached())?;
+                stack.push_application(arguments, token.start, self.last_end())?;
             } else {
                 return Ok(());
             }
         }
     }
 
-    /// What takes everything behind it: quantifiers, IF, CASE, LET, CHOOSE.
+    /// Expressions that extend as far as possible: quantifiers, IF, CASE, LET, CHOOSE.
     fn open_ended(&mut self) -> Parsed<Option<Expr>> {
         let token = self.peek();
         let expression = match token.kind {
@@ -120,51 +120,51 @@ impl Parser<'_> {
     }
 
     fn quantified(&mut self, quantifier: Quantifier) -> Parsed<Expr> {
-        let at = self.take().start;
+        let offset = self.take().start;
         if self.names_up_to(":") {
             let names = self.identifiers("the name of a bound variable")?;
             self.expect(":", "behind the bound variables")?;
             let body = self.expression()?;
-            return Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), at));
+            return Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), offset));
         }
         let bounds = self.bounds()?;
         self.expect(":", "behind the bound variables")?;
         let body = self.expression()?;
-        Ok(Expr::new(Form::Bounded(quantifier, bounds, Box::new(body)), at))
+        Ok(Expr::new(Form::Bounded(quantifier, bounds, Box::new(body)), offset))
     }
 
     fn temporally_quantified(&mut self, quantifier: Quantifier) -> Parsed<Expr> {
-        let at = self.take().start;
+        let offset = self.take().start;
         let names = self.identifiers("the name of a bound variable")?;
         self.expect(":", "behind the bound variables")?;
         let body = self.expression()?;
-        Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), at))
+        Ok(Expr::new(Form::Unbounded(quantifier, names, Box::new(body)), offset))
     }
 
-    /// `a, b, c` and then this.
+    /// Whether `a, b, c` and then `mark` follow.
     pub(super) fn names_up_to(&self, mark: &str) -> bool {
-        let mut at = self.at;
-        while self.token(at).kind == Kind::Identifier {
-            if !self.token(at + 1).is(",") {
-                return self.token(at + 1).is(mark);
+        let mut index = self.position;
+        while self.token(index).kind == Kind::Identifier {
+            if !self.token(index + 1).is(",") {
+                return self.token(index + 1).is(mark);
             }
-            at += 2;
+            index += 2;
         }
         false
     }
 
     fn conditional(&mut self) -> Parsed<Expr> {
-        let at = self.take().start;
+        let offset = self.take().start;
         let condition = self.expression()?;
         self.expect("THEN", "behind the condition of IF")?;
         let positive = self.expression()?;
         self.expect("ELSE", "behind the value of THEN")?;
         let negative = self.expression()?;
-        Ok(Expr::new(Form::If(Box::new((condition, positive, negative))), at))
+        Ok(Expr::new(Form::If(Box::new((condition, positive, negative))), offset))
     }
 
     fn cases(&mut self) -> Parsed<Expr> {
-        let at = self.take().start;
+        let offset = self.take().start;
         let mut arms = Vec::new();
         let mut other = None;
         loop {
@@ -175,55 +175,55 @@ impl Parser<'_> {
                 break;
             }
             self.take();
-            if self.took("OTHER") {
+            if self.take_if("OTHER") {
                 self.expect("->", "behind OTHER")?;
                 other = Some(Box::new(self.expression()?));
                 break;
             }
         }
-        Ok(Expr::new(Form::Case(arms, other), at))
+        Ok(Expr::new(Form::Case(arms, other), offset))
     }
 
     fn let_in(&mut self) -> Parsed<Expr> {
-        let at = self.take().start;
+        let offset = self.take().start;
         let mut units = Vec::new();
         loop {
             let unit = if self.is("RECURSIVE") { self.recursive()? } else { self.definition()? };
             units.push(unit);
-            if self.took("IN") {
+            if self.take_if("IN") {
                 break;
             }
-            if !(self.is("RECURSIVE") || self.is("LOCAL") || self.begins_definition(self.at)) {
+            if !(self.is("RECURSIVE") || self.is("LOCAL") || self.begins_definition(self.position)) {
                 return self.unexpected("IN, or another definition of LET");
             }
         }
         let body = self.expression()?;
-        Ok(Expr::new(Form::Let(units, Box::new(body)), at))
+        Ok(Expr::new(Form::Let(units, Box::new(body)), offset))
     }
 
     fn choice(&mut self) -> Parsed<Expr> {
-        let at = self.take().start;
+        let offset = self.take().start;
         let names = if self.is("<<") {
             self.identifier_tuple()?
         } else {
             vec![self.identifier("the name of a bound variable")?]
         };
-        let set = if self.took("\\in") { Some(Box::new(self.expression()?)) } else { None };
+        let set = if self.take_if("\\in") { Some(Box::new(self.expression()?)) } else { None };
         self.expect(":", "behind the bound variable of CHOOSE")?;
         let body = self.expression()?;
-        Ok(Expr::new(Form::Choose(names, set, Box::new(body)), at))
+        Ok(Expr::new(Form::Choose(names, set, Box::new(body)), offset))
     }
 
     fn operand(&mut self) -> Parsed<Expr> {
         let token = self.peek();
-        let at = token.start;
+        let offset = token.start;
         match token.kind {
             Kind::Bullet(operator) => self.list(operator),
             Kind::Mark("(") => {
                 self.take();
                 let inner = self.expression()?;
                 self.expect(")", "to close the parenthesis")?;
-                Ok(Expr::new(Form::Parenthesis(Box::new(inner)), at))
+                Ok(Expr::new(Form::Parenthesis(Box::new(inner)), offset))
             }
             Kind::Mark("{") => self.nested(Self::brace),
             Kind::Mark("[") => self.nested(Self::square),
@@ -231,19 +231,19 @@ impl Parser<'_> {
             Kind::Mark("WF_" | "SF_") => self.nested(Self::fairness),
             Kind::Text => {
                 self.take();
-                Ok(Expr::new(Form::Literal, at))
+                Ok(Expr::new(Form::Literal, offset))
             }
             Kind::Number => {
                 self.number()?;
-                Ok(Expr::new(Form::Literal, at))
+                Ok(Expr::new(Form::Literal, offset))
             }
             Kind::Identifier => self.path(token),
             Kind::Step => {
                 if self.proofs.len() < 2 && self.proofs.last().is_none_or(Option::is_none) {
-                    return wrong(at, "the name of a proof step outside its proof".into());
+                    return syntax_error(offset, "the name of a proof step outside its proof".into());
                 }
                 if self.spelling(&token).starts_with("<+>") {
-                    return wrong(at, "`<+>` begins a step and cannot name one".into());
+                    return syntax_error(offset, "`<+>` begins a step and cannot name one".into());
                 }
                 self.path(token)
             }
@@ -255,24 +255,24 @@ impl Parser<'_> {
     /// `1` or `1.5`
     pub(super) fn number(&mut self) -> Parsed<()> {
         let whole = self.take();
-        if !self.is(".") || self.ahead(1).kind != Kind::Number {
+        if !self.is(".") || self.token_ahead(1).kind != Kind::Number {
             return Ok(());
         }
         self.take();
         let part = self.take();
         if [whole, part].iter().any(|token| self.spelling(token).starts_with('\\')) {
-            return wrong(whole.start, "a number with a decimal point has decimal digits alone".into());
+            return syntax_error(whole.start, "a number with a decimal point has decimal digits alone".into());
         }
         Ok(())
     }
 
     fn list(&mut self, operator: &'static Operator) -> Parsed<Expr> {
         let first = self.peek();
-        let from = self.at;
+        let from = self.position;
         self.lists.push((operator.name, first.column));
         let mut items = Vec::new();
         loop {
-            let bullet = self.at;
+            let bullet = self.position;
             let inner = self.closed.len();
             self.take();
             items.push(self.expression()?);
@@ -284,60 +284,63 @@ impl Parser<'_> {
             }
         }
         self.lists.pop();
-        self.closed.push((from, self.at));
+        self.closed.push((from, self.position));
         Ok(Expr::new(Form::List(items, operator), first.start))
     }
 
-    /// Everything in an item stands to the right of its bullet; lists within it have checked themselves.
+    /// Checks that everything in an item is to the right of its bullet; inner lists have checked themselves.
     fn check_indentation(&self, bullet: usize, inner: usize, column: usize) -> Parsed<()> {
-        let mut at = bullet + 1;
+        let mut index = bullet + 1;
         let mut lists = self.closed.get(inner..).unwrap_or(&[]).iter();
         let mut next = lists.next();
-        while at < self.at {
+        while index < self.position {
             if let Some((from, to)) = next.copied()
-                && at >= from
+                && index >= from
             {
-                at = at.max(to);
+                index = index.max(to);
                 next = lists.next();
                 continue;
             }
-            let token = self.token(at);
+            let token = self.token(index);
             if token.column <= column {
                 let message = "this belongs to an item of a bulleted list and must stand right of its bullet".into();
-                return wrong(token.start, message);
+                return syntax_error(token.start, message);
             }
-            at += 1;
+            index += 1;
         }
         Ok(())
     }
 
     /// `label(x):: expression`
-    fn labelled(&mut self, pile: &mut Pile) -> Parsed<()> {
-        let at = self.take().start;
-        let label = pile.take_operand().and_then(as_label);
+    fn labelled(&mut self, stack: &mut OperatorStack) -> Parsed<()> {
+        let offset = self.take().start;
+        let label = stack.take_operand().and_then(as_label);
         let Some((name, parameters)) = label else {
-            return wrong(at, "`::` stands behind something that is no label".into());
+            return syntax_error(offset, "`::` stands behind something that is no label".into());
         };
-        let from = name.at;
+        let from = name.offset;
         let body = self.expression()?;
-        if let (Form::Apply(operator, _), Some(waiting)) = (&body.form, pile.waiting())
+        if let (Form::Apply(operator, _), Some(waiting)) = (&body.form, stack.top_operator())
             && !operator.is_prefix()
             && !waiting.looser(operator)
         {
-            return wrong(from, "without this label the expression would be read otherwise: write parentheses".into());
+            return syntax_error(
+                from,
+                "without this label the expression would be read otherwise: write parentheses".into(),
+            );
         }
-        pile.operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from).ending(self.reached()));
+        stack.push_operand(Expr::new(Form::Label(name, parameters, Box::new(body)), from).ending(self.last_end()));
         Ok(())
     }
 
-    /// A name, what it is applied to, and what is selected of it: `I(x)!Op(y)`, `Op!1`.
+    /// A name with its arguments and selectors: `I(x)!Op(y)`, `Op!1`.
     fn path(&mut self, first: Token) -> Parsed<Expr> {
         self.take();
         let mut segments = vec![self.segment(first)?];
-        while self.took("!") {
+        while self.take_if("!") {
             let token = self.peek();
             let selector = |text: &str| Segment {
-                name: Name { text: text.to_owned(), at: token.start },
+                name: Name { text: text.to_owned(), offset: token.start },
                 kind: SegmentKind::Selector,
                 arguments: None,
             };
@@ -373,13 +376,13 @@ impl Parser<'_> {
             None => self.spelling(&token).to_owned(),
         };
         let arguments = if self.is("(") { Some(self.arguments()?) } else { None };
-        Ok(Segment { name: Name { text, at: token.start }, kind: SegmentKind::Name, arguments })
+        Ok(Segment { name: Name { text, offset: token.start }, kind: SegmentKind::Name, arguments })
     }
 
     pub(super) fn arguments(&mut self) -> Parsed<Vec<Expr>> {
         self.take();
         let mut all = vec![self.argument()?];
-        while self.took(",") {
+        while self.take_if(",") {
             all.push(self.argument()?);
         }
         self.expect(")", "behind the arguments")?;
@@ -391,10 +394,13 @@ impl Parser<'_> {
         let token = self.peek();
         if self.inside(&token) {
             if let Some(operator) = token.operator()
-                && self.ends_argument(self.at + 1)
+                && self.ends_argument(self.position + 1)
             {
                 if operator.name == "\\times" {
-                    return wrong(token.start, "`\\X` is no operator of two operands and cannot be an argument".into());
+                    return syntax_error(
+                        token.start,
+                        "`\\X` is no operator of two operands and cannot be an argument".into(),
+                    );
                 }
                 self.take();
                 return Ok(Expr::new(Form::Operator(operator), token.start));
@@ -410,13 +416,13 @@ impl Parser<'_> {
         self.expression()
     }
 
-    fn ends_argument(&self, at: usize) -> bool {
-        match self.token(at).kind {
+    fn ends_argument(&self, index: usize) -> bool {
+        match self.token(index).kind {
             Kind::Mark("," | ")") | Kind::End | Kind::Line | Kind::Begin => true,
             Kind::Word(
                 "LOCAL" | "INSTANCE" | "THEOREM" | "ASSUME" | "ASSUMPTION" | "CONSTANT" | "VARIABLE" | "RECURSIVE",
             ) => true,
-            _ => self.begins_definition(at),
+            _ => self.begins_definition(index),
         }
     }
 }

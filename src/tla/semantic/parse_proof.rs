@@ -1,31 +1,31 @@
-//! The grammar of proofs. They are read so that what stands behind them is found, and names in them are looked up; what
-//! they prove is no matter of this module.
+//! The grammar of proofs. Proofs are parsed to find their end and to resolve the names in them; whether they prove
+//! anything is not checked.
 
-use super::parser::{Holes, Parsed, Parser, too_deep, wrong};
+use super::parser::{DeclarationContext, Parsed, Parser, syntax_error, too_deep};
 use super::token::Kind;
 use super::tree::{
     Assumed, Expr, Facts, Form, Name, NewKind, Proof, Purpose, Segment, SegmentKind, Sequent, Step, StepBody, Unit,
 };
 
-/// Proofs nested deeper are refused.
-const MAX_PROOFS: usize = 100;
+/// Maximum nesting of proofs.
+const MAX_PROOF_NESTING: usize = 100;
 
 impl Parser<'_> {
     pub(super) fn recursive(&mut self) -> Parsed<Unit> {
         self.take();
-        let mut all = vec![self.declaration(Holes::Alone)?];
-        while self.took(",") {
-            all.push(self.declaration(Holes::Alone)?);
+        let mut all = vec![self.declaration(DeclarationContext::List)?];
+        while self.take_if(",") {
+            all.push(self.declaration(DeclarationContext::List)?);
         }
         Ok(Unit::Recursive(all))
     }
 
     fn opens_sequent(&self, by: usize) -> bool {
-        self.ahead(by).is("ASSUME") || self.ahead(by).is("[]ASSUME")
+        self.token_ahead(by).is("ASSUME") || self.token_ahead(by).is("[]ASSUME")
     }
 
     pub(super) fn begins_sequent(&self) -> bool {
-        self.opens_sequent(0) || (self.ahead(1).is("::") && self.opens_sequent(2))
+        self.opens_sequent(0) || (self.token_ahead(1).is("::") && self.opens_sequent(2))
     }
 
     pub(super) fn sequent(&mut self) -> Parsed<Sequent> {
@@ -33,20 +33,20 @@ impl Parser<'_> {
     }
 
     fn sequent_itself(&mut self) -> Parsed<Sequent> {
-        if self.ahead(1).is("::") {
+        if self.token_ahead(1).is("::") {
             self.identifier("a label")?;
             self.take();
         }
         let boxed = self.take().is("[]ASSUME");
         let mut assumptions = vec![self.assumed()?];
-        while self.took(",") {
+        while self.take_if(",") {
             assumptions.push(self.assumed()?);
         }
         if !(self.is("PROVE") || self.is("[]PROVE")) {
             return self.unexpected("`,` or PROVE");
         }
         if boxed != self.take().is("[]PROVE") {
-            self.at -= 1;
+            self.position -= 1;
             return self.unexpected(if boxed { "[]PROVE for []ASSUME" } else { "PROVE for ASSUME" });
         }
         Ok(Sequent { assumptions, goal: self.expression()? })
@@ -56,7 +56,7 @@ impl Parser<'_> {
         if self.begins_sequent() {
             return Ok(Assumed::Sequent(self.sequent()?));
         }
-        let new = self.took("NEW");
+        let new = self.take_if("NEW");
         let kind = match self.peek().kind {
             Kind::Word("CONSTANT") => Some(NewKind::Constant),
             Kind::Word("VARIABLE") => Some(NewKind::Variable),
@@ -65,12 +65,12 @@ impl Parser<'_> {
             Kind::Word("TEMPORAL") => Some(NewKind::Temporal),
             _ => None,
         };
-        self.at += usize::from(kind.is_some());
+        self.position += usize::from(kind.is_some());
         if !new && kind.is_none() {
             return Ok(Assumed::Formula(self.expression()?));
         }
         let level = kind.unwrap_or(NewKind::Constant);
-        let declared = self.declaration(Holes::Parameter)?;
+        let declared = self.declaration(DeclarationContext::Parameter)?;
         let mut set = None;
         if level == NewKind::Constant && self.is("\\in") {
             if declared.arity > 0 {
@@ -82,9 +82,9 @@ impl Parser<'_> {
         Ok(Assumed::New { declared, level, set })
     }
 
-    /// The level that a step's token names: a number, or none for `*` and `+`.
+    /// The level in a step's token: a number, or `None` for `*` and `+`.
     fn step_level(&self, by: usize) -> Option<u32> {
-        let token = self.ahead(by);
+        let token = self.token_ahead(by);
         let text = self.spelling(&token);
         let digits = text.get(1..text.find('>')?)?;
         digits.parse().ok()
@@ -117,7 +117,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn proof(&mut self) -> Parsed<Proof> {
-        if self.proofs.len() >= MAX_PROOFS {
+        if self.proofs.len() >= MAX_PROOF_NESTING {
             return too_deep(self.peek().start);
         }
         self.proofs.push(None);
@@ -127,11 +127,11 @@ impl Parser<'_> {
     }
 
     fn proof_itself(&mut self) -> Parsed<Proof> {
-        if self.is("BY") || self.ahead(1).is("BY") {
+        if self.is("BY") || self.token_ahead(1).is("BY") {
             return Ok(Proof::By(self.facts()?));
         }
-        self.took("PROOF");
-        if self.took("OBVIOUS") || self.took("OMITTED") {
+        self.take_if("PROOF");
+        if self.take_if("OBVIOUS") || self.take_if("OMITTED") {
             return Ok(Proof::Empty);
         }
         let mut steps = Vec::new();
@@ -148,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the token that begins a step and checks its level. The name is that under which the step is known.
+    /// Takes the token that begins a step, checks its level, and returns the name under which the step is known.
     fn step_name(&mut self) -> Parsed<Option<Name>> {
         let outer = match self.proofs.as_slice() {
             [.., outer, _] => *outer,
@@ -172,12 +172,12 @@ impl Parser<'_> {
             (None, Some(_)) => text.starts_with("<*>"),
         };
         if !fits {
-            return wrong(token.start, format!("`{text}` has another level than the proof it stands in"));
+            return syntax_error(token.start, format!("`{text}` has another level than the proof it stands in"));
         }
-        Ok(self.canonical_step(&text).map(|text| Name { text, at: token.start }))
+        Ok(self.canonical_step(&text).map(|text| Name { text, offset: token.start }))
     }
 
-    /// `<1>a` for `<*>a`, `<01>a`, `<1>a.`; none for a step without a name.
+    /// `<1>a` for `<*>a`, `<01>a`, `<1>a.`; `None` for a step without a name.
     fn canonical_step(&self, text: &str) -> Option<String> {
         let close = text.find('>')?;
         let name = text[close + 1..].trim_end_matches('.').trim_start_matches(['*', '-']);
@@ -217,7 +217,7 @@ impl Parser<'_> {
             Kind::Word("WITNESS") => {
                 self.take();
                 let mut all = vec![self.expression()?];
-                while self.took(",") {
+                while self.take_if(",") {
                     all.push(self.expression()?);
                 }
                 StepBody::Witness(all)
@@ -237,7 +237,7 @@ impl Parser<'_> {
                 proved = true;
                 StepBody::Suffices(self.statement()?)
             }
-            _ if token.is("DEFINE") || self.begins_definition(self.at) => StepBody::Define(self.definitions()?),
+            _ if token.is("DEFINE") || self.begins_definition(self.position) => StepBody::Define(self.definitions()?),
             _ => {
                 proved = true;
                 StepBody::Assert(self.statement()?)
@@ -264,9 +264,9 @@ impl Parser<'_> {
     }
 
     fn definitions(&mut self) -> Parsed<Vec<Unit>> {
-        self.took("DEFINE");
+        self.take_if("DEFINE");
         let mut units = vec![self.definition()?];
-        while self.begins_definition(self.at) {
+        while self.begins_definition(self.position) {
             units.push(self.definition()?);
         }
         Ok(units)
@@ -274,12 +274,12 @@ impl Parser<'_> {
 
     /// `BY a, MODULE M DEF b`
     pub(super) fn facts(&mut self) -> Parsed<Facts> {
-        self.took("PROOF");
+        self.take_if("PROOF");
         let word = self.take();
         let purpose = if word.is("HIDE") { Purpose::Hide } else { Purpose::Use };
-        let mut all = Facts { purpose, at: word.start, ..Facts::default() };
+        let mut all = Facts { purpose, offset: word.start, ..Facts::default() };
         if purpose == Purpose::Use {
-            self.took("ONLY");
+            self.take_if("ONLY");
         }
         if !self.is("DEF") && !self.ends_facts() {
             let (mut facts, mut modules) = (Vec::new(), Vec::new());
@@ -287,14 +287,14 @@ impl Parser<'_> {
             all.formulas = facts;
             all.modules = modules;
         }
-        if self.took("DEF") {
+        if self.take_if("DEF") {
             let (mut definitions, mut modules) = (Vec::new(), Vec::new());
             self.fact_list(&mut definitions, &mut modules)?;
             all.definitions = definitions;
             all.modules.append(&mut modules);
         }
         if all.formulas.is_empty() && all.modules.is_empty() && all.definitions.is_empty() {
-            return wrong(word.start, format!("{} names nothing", self.spelling(&word)));
+            return syntax_error(word.start, format!("{} names nothing", self.spelling(&word)));
         }
         Ok(all)
     }
@@ -304,31 +304,31 @@ impl Parser<'_> {
             Kind::Word("MODULE") => false,
             Kind::Word(_) => !matches!(self.peek().kind, Kind::Word("IF" | "CASE" | "LET" | "CHOOSE")),
             Kind::StepStart | Kind::End | Kind::Line | Kind::Begin | Kind::Nothing => true,
-            _ => self.begins_definition(self.at),
+            _ => self.begins_definition(self.position),
         }
     }
 
     fn fact_list(&mut self, facts: &mut Vec<Expr>, modules: &mut Vec<Name>) -> Parsed<()> {
         loop {
-            if self.took("MODULE") {
+            if self.take_if("MODULE") {
                 modules.push(self.identifier("the name of a module")?);
             } else {
                 facts.push(self.expression()?);
             }
-            if !self.took(",") {
+            if !self.take_if(",") {
                 return Ok(());
             }
         }
     }
 
-    /// A step's name where an expression uses it.
+    /// The name of a step that an expression refers to.
     pub(super) fn step_reference(&self, text: &str) -> String {
         self.canonical_step(text).unwrap_or_else(|| text.to_owned())
     }
 }
 
-/// Whether a statement is only the name of a step or a theorem.
-pub(super) fn is_plain_name(expression: &Expr) -> Option<&Segment> {
+/// The name, if an expression is only the name of a step or a theorem.
+pub(super) fn as_plain_name(expression: &Expr) -> Option<&Segment> {
     match &expression.form {
         Form::Path(segments) => match segments.as_slice() {
             [segment] if segment.kind == SegmentKind::Name && segment.arguments.is_none() => Some(segment),

@@ -1,6 +1,6 @@
 //! The grammar of modules: a cursor over tokens, and the units that a module is made of.
 //!
-//! It accepts what the reference parser accepts, and stops at the first error.
+//! It accepts what SANY accepts, and stops at the first error.
 
 use super::token::{Kind, Token, may_name_a_field, tokens};
 use super::tree::{
@@ -8,20 +8,20 @@ use super::tree::{
     Theorem, Unit, Visibility,
 };
 
-/// So many tokens ahead something that is no token at all explains why a definition is not recognised.
-const NEARBY: usize = 12;
+/// If a definition is not recognised, an invalid token among the next ones is the better explanation.
+const BAD_TOKEN_LOOKAHEAD: usize = 12;
 
-/// Why reading stopped.
+/// Why parsing stopped.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
-    pub(super) at: usize,
+    pub(super) offset: usize,
     pub(super) message: String,
-    pub(super) nature: Nature,
+    pub(super) kind: FaultKind,
 }
 
-/// Whether the module is wrong or only too much for us.
+/// Whether the module is wrong, or only beyond our limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Nature {
+pub(super) enum FaultKind {
     Wrong,
     NotAnalysed,
 }
@@ -31,22 +31,22 @@ pub(super) type Parsed<T> = Result<T, Fault>;
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     tokens: Vec<Token>,
-    pub(super) at: usize,
+    pub(super) position: usize,
     /// Operator and column of each open bulleted list.
     pub(super) lists: Vec<(&'static str, usize)>,
-    /// Token ranges of the lists that ended, for the check of what a bullet holds.
+    /// Token ranges of the closed lists, for the indentation check of the items around them.
     pub(super) closed: Vec<(usize, usize)>,
     depth: u16,
-    /// The level of each open proof, once a step has told it.
+    /// The level of each open proof, once a step has shown it.
     pub(super) proofs: Vec<Option<u32>>,
 }
 
-/// The module of a text.
+/// Parses the first module of a text.
 pub(super) fn parse(text: &str) -> Parsed<Module> {
     let mut parser = Parser {
         text,
         tokens: tokens(text),
-        at: 0,
+        position: 0,
         lists: Vec::new(),
         closed: Vec::new(),
         depth: 0,
@@ -54,30 +54,30 @@ pub(super) fn parse(text: &str) -> Parsed<Module> {
     };
     if parser.tokens.is_empty() {
         return Err(Fault {
-            at: 0,
+            offset: 0,
             message: "there is no module: `---- MODULE name ----` is missing".into(),
-            nature: Nature::Wrong,
+            kind: FaultKind::Wrong,
         });
     }
     parser.module()
 }
 
-pub(super) fn too_deep<T>(at: usize) -> Parsed<T> {
+pub(super) fn too_deep<T>(offset: usize) -> Parsed<T> {
     let message = "nested too deeply to be analysed: give names to parts of it".to_owned();
-    Err(Fault { at, message, nature: Nature::NotAnalysed })
+    Err(Fault { offset, message, kind: FaultKind::NotAnalysed })
 }
 
-pub(super) fn wrong<T>(at: usize, message: String) -> Parsed<T> {
-    Err(Fault { at, message, nature: Nature::Wrong })
+pub(super) fn syntax_error<T>(offset: usize, message: String) -> Parsed<T> {
+    Err(Fault { offset, message, kind: FaultKind::Wrong })
 }
 
 impl Parser<'_> {
     pub(super) fn peek(&self) -> Token {
-        self.ahead(0)
+        self.token_ahead(0)
     }
 
-    pub(super) fn ahead(&self, by: usize) -> Token {
-        self.token(self.at + by)
+    pub(super) fn token_ahead(&self, by: usize) -> Token {
+        self.token(self.position + by)
     }
 
     pub(super) fn token(&self, index: usize) -> Token {
@@ -96,22 +96,22 @@ impl Parser<'_> {
 
     pub(super) fn take(&mut self) -> Token {
         let token = self.peek();
-        self.at += 1;
+        self.position += 1;
         token
     }
 
-    /// Where the last token that was taken ends.
-    pub(super) fn reached(&self) -> usize {
-        self.at.checked_sub(1).map_or(0, |last| self.token(last).end)
+    /// Where the last taken token ends.
+    pub(super) fn last_end(&self) -> usize {
+        self.position.checked_sub(1).map_or(0, |last| self.token(last).end)
     }
 
-    pub(super) fn took(&mut self, mark: &str) -> bool {
+    pub(super) fn take_if(&mut self, mark: &str) -> bool {
         let found = self.is(mark);
-        self.at += usize::from(found);
+        self.position += usize::from(found);
         found
     }
 
-    /// The token that stands here is none of what may.
+    /// The error if the next token is not an expected one.
     pub(super) fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
         let token = self.peek();
         let found = match token.kind {
@@ -119,7 +119,7 @@ impl Parser<'_> {
             Kind::Nothing => "the end of the text".to_owned(),
             _ => format!("`{}`", self.spelling(&token)),
         };
-        wrong(token.start, format!("expected {expected}, found {found}"))
+        syntax_error(token.start, format!("expected {expected}, found {found}"))
     }
 
     pub(super) fn expect(&mut self, mark: &str, purpose: &str) -> Parsed<Token> {
@@ -131,28 +131,28 @@ impl Parser<'_> {
             return self.unexpected(purpose);
         }
         let token = self.take();
-        Ok(Name { text: self.spelling(&token).to_owned(), at: token.start })
+        Ok(Name { text: self.spelling(&token).to_owned(), offset: token.start })
     }
 
-    /// A name that may also be a reserved word: of a module, or of a field behind `.`.
+    /// A name that may also be a reserved word: of a module, or of a field after `.`.
     pub(super) fn free_name(&mut self, purpose: &str) -> Parsed<Name> {
         let token = self.peek();
         if may_name_a_field(&token) {
-            self.at += 1;
-            return Ok(Name { text: self.spelling(&token).to_owned(), at: token.start });
+            self.position += 1;
+            return Ok(Name { text: self.spelling(&token).to_owned(), offset: token.start });
         }
         self.identifier(purpose)
     }
 
     pub(super) fn identifiers(&mut self, purpose: &str) -> Parsed<Vec<Name>> {
         let mut names = vec![self.identifier(purpose)?];
-        while self.took(",") {
+        while self.take_if(",") {
             names.push(self.identifier(purpose)?);
         }
         Ok(names)
     }
 
-    /// One level deeper. What is nested beyond all use is not read.
+    /// Parses one level deeper. Nesting beyond any practical use is not analysed, because the parser recurses.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH / 2 {
             return too_deep(self.peek().start);
@@ -171,9 +171,9 @@ impl Parser<'_> {
         }
         self.take();
         let mut extends = Vec::new();
-        if self.took("EXTENDS") {
+        if self.take_if("EXTENDS") {
             extends.push(self.free_name("the name of a module")?);
-            while self.took(",") {
+            while self.take_if(",") {
                 extends.push(self.free_name("the name of a module")?);
             }
         }
@@ -211,25 +211,25 @@ impl Parser<'_> {
             Kind::Word("ASSUME" | "ASSUMPTION") => self.assumption(),
             Kind::Word("THEOREM" | "PROPOSITION") => self.theorem(),
             Kind::Word("INSTANCE") => Ok(Unit::Instance(self.instance()?, Visibility::Exported)),
-            Kind::Word("LOCAL") if self.ahead(1).is("INSTANCE") => {
+            Kind::Word("LOCAL") if self.token_ahead(1).is("INSTANCE") => {
                 self.take();
                 Ok(Unit::Instance(self.instance()?, Visibility::Local))
             }
-            Kind::Word("USE") if !self.ahead(1).is("ONLY") => Ok(Unit::Use(self.facts()?)),
+            Kind::Word("USE") if !self.token_ahead(1).is("ONLY") => Ok(Unit::Use(self.facts()?)),
             Kind::Word("HIDE") => Ok(Unit::Use(self.facts()?)),
             _ => self.definition(),
         }
     }
 
     fn assumption(&mut self) -> Parsed<Unit> {
-        let at = self.take().start;
+        let offset = self.take().start;
         let name = self.optional_name()?;
-        Ok(Unit::Assumption(name, self.expression()?, at))
+        Ok(Unit::Assumption(name, self.expression()?, offset))
     }
 
     /// `Name ==` in front of an assumption or theorem.
     fn optional_name(&mut self) -> Parsed<Option<Name>> {
-        if self.peek().kind != Kind::Identifier || !self.ahead(1).is("==") {
+        if self.peek().kind != Kind::Identifier || !self.token_ahead(1).is("==") {
             return Ok(None);
         }
         let name = self.identifier("a name")?;
@@ -238,11 +238,11 @@ impl Parser<'_> {
     }
 
     fn theorem(&mut self) -> Parsed<Unit> {
-        let at = self.take().start;
+        let offset = self.take().start;
         let name = self.optional_name()?;
         let statement = self.statement()?;
         let proof = if self.begins_proof() { Some(self.proof()?) } else { None };
-        Ok(Unit::Theorem(Theorem { name, statement, proof, at }))
+        Ok(Unit::Theorem(Theorem { name, statement, proof, offset }))
     }
 
     pub(super) fn statement(&mut self) -> Parsed<Statement> {
@@ -254,19 +254,19 @@ impl Parser<'_> {
 
     /// `a, F(_, _), _ + _, -. _`
     fn declarations(&mut self) -> Parsed<Vec<Declared>> {
-        let mut all = vec![self.declaration(Holes::Alone)?];
-        while self.took(",") {
-            all.push(self.declaration(Holes::Alone)?);
+        let mut all = vec![self.declaration(DeclarationContext::List)?];
+        while self.take_if(",") {
+            all.push(self.declaration(DeclarationContext::List)?);
         }
         Ok(all)
     }
 
-    /// A declared symbol with as many `_` as it has operands.
-    pub(super) fn declaration(&mut self, holes: Holes) -> Parsed<Declared> {
+    /// A declared symbol with one `_` for each operand.
+    pub(super) fn declaration(&mut self, holes: DeclarationContext) -> Parsed<Declared> {
         let token = self.peek();
         if token.kind == Kind::Identifier {
             let name = self.identifier("a name")?;
-            let opens = self.is("(") && (holes == Holes::Parameter || self.ahead(1).is("_"));
+            let opens = self.is("(") && (holes == DeclarationContext::Parameter || self.token_ahead(1).is("_"));
             if !opens {
                 return Ok(Declared { name, arity: 0 });
             }
@@ -275,7 +275,7 @@ impl Parser<'_> {
             loop {
                 self.expect("_", "for each operand")?;
                 arity += 1;
-                if !self.took(",") {
+                if !self.take_if(",") {
                     break;
                 }
             }
@@ -285,17 +285,17 @@ impl Parser<'_> {
         if let Some(operator) = token.operator().filter(|operator| operator.is_prefix()) {
             self.take();
             self.expect("_", "behind the prefix operator")?;
-            return Ok(Declared { name: Name { text: operator.name.into(), at: token.start }, arity: 1 });
+            return Ok(Declared { name: Name { text: operator.name.into(), offset: token.start }, arity: 1 });
         }
-        if !self.took("_") {
+        if !self.take_if("_") {
             return self.unexpected("the name of an operator, or `_` and its symbol");
         }
         let symbol = self.take();
         let Some(operator) = symbol.operator().filter(|operator| !operator.is_prefix()) else {
-            self.at -= 1;
+            self.position -= 1;
             return self.unexpected("an infix or postfix operator behind `_`");
         };
-        let name = Name { text: operator.name.into(), at: symbol.start };
+        let name = Name { text: operator.name.into(), offset: symbol.start };
         if operator.is_postfix() {
             return Ok(Declared { name, arity: 1 });
         }
@@ -304,14 +304,14 @@ impl Parser<'_> {
     }
 
     /// Whether a definition begins at this token.
-    pub(super) fn begins_definition(&self, at: usize) -> bool {
-        let token = |by: usize| self.token(at + by);
+    pub(super) fn begins_definition(&self, index: usize) -> bool {
+        let token = |by: usize| self.token(index + by);
         let defines = |by: usize| token(by).is("==");
         match token(0).kind {
             Kind::Identifier if defines(1) => true,
             Kind::Identifier => match token(1).kind {
-                Kind::Mark("(") => self.closing(at + 1).is_some_and(|end| self.token(end + 1).is("==")),
-                Kind::Mark("[") => self.closing(at + 1).is_some_and(|end| self.token(end + 1).is("==")),
+                Kind::Mark("(") => self.closing(index + 1).is_some_and(|end| self.token(end + 1).is("==")),
+                Kind::Mark("[") => self.closing(index + 1).is_some_and(|end| self.token(end + 1).is("==")),
                 _ => match token(1).operator() {
                     Some(operator) if operator.is_postfix() => defines(2),
                     Some(operator) if operator.is_infix() => token(2).kind == Kind::Identifier && defines(3),
@@ -326,17 +326,17 @@ impl Parser<'_> {
         }
     }
 
-    /// The token that closes the bracket at this token.
+    /// The token that closes the bracket at `open`.
     fn closing(&self, open: usize) -> Option<usize> {
-        const FAR: usize = 10_000;
+        const MAX_DISTANCE: usize = 10_000;
         let mut depth = 0_usize;
-        for at in open..open + FAR {
-            match self.token(at).kind {
+        for index in open..open + MAX_DISTANCE {
+            match self.token(index).kind {
                 Kind::Mark("(" | "[") => depth += 1,
                 Kind::Mark(")" | "]") => {
                     depth -= 1;
                     if depth == 0 {
-                        return Some(at);
+                        return Some(index);
                     }
                 }
                 Kind::Nothing => return None,
@@ -348,23 +348,23 @@ impl Parser<'_> {
 
     /// `F(x, G(_)) == …`, `f[x \in S] == …`, `a ++ b == …`, `I(x) == INSTANCE …`
     pub(super) fn definition(&mut self) -> Parsed<Unit> {
-        let visibility = if self.took("LOCAL") { Visibility::Local } else { Visibility::Exported };
-        if !self.begins_definition(self.at) {
+        let visibility = if self.take_if("LOCAL") { Visibility::Local } else { Visibility::Exported };
+        if !self.begins_definition(self.position) {
             let expected = if visibility == Visibility::Local {
                 "a definition or INSTANCE behind LOCAL"
             } else if self.peek().kind == Kind::Identifier {
-                self.at += 1;
+                self.position += 1;
                 "`==`, or an operator before this name"
             } else {
                 "a definition, a declaration or `====`"
             };
-            // What is no token at all is the better thing to tell.
-            if let Some(bad) = (0..NEARBY).find(|by| matches!(self.ahead(*by).kind, Kind::Bad(_))) {
-                self.at += bad;
+            // An invalid token nearby is the better explanation.
+            if let Some(bad) = (0..BAD_TOKEN_LOOKAHEAD).find(|by| matches!(self.token_ahead(*by).kind, Kind::Bad(_))) {
+                self.position += bad;
             }
             return self.unexpected(expected);
         }
-        if self.ahead(1).is("[") {
+        if self.token_ahead(1).is("[") {
             return self.function_definition(visibility);
         }
         let (name, parameters) = self.left_hand_side()?;
@@ -381,7 +381,7 @@ impl Parser<'_> {
         if let Some(operator) = first.operator() {
             self.take();
             let parameter = Declared { name: self.identifier("an operand")?, arity: 0 };
-            return Ok((Name { text: operator.name.into(), at: first.start }, vec![parameter]));
+            return Ok((Name { text: operator.name.into(), offset: first.start }, vec![parameter]));
         }
         let name = self.identifier("a name")?;
         let second = self.peek();
@@ -391,13 +391,13 @@ impl Parser<'_> {
             if operator.is_infix() {
                 parameters.push(Declared { name: self.identifier("an operand")?, arity: 0 });
             }
-            return Ok((Name { text: operator.name.into(), at: second.start }, parameters));
+            return Ok((Name { text: operator.name.into(), offset: second.start }, parameters));
         }
         let mut parameters = Vec::new();
-        if self.took("(") {
+        if self.take_if("(") {
             loop {
-                parameters.push(self.declaration(Holes::Parameter)?);
-                if !self.took(",") {
+                parameters.push(self.declaration(DeclarationContext::Parameter)?);
+                if !self.take_if(",") {
                     break;
                 }
             }
@@ -418,7 +418,7 @@ impl Parser<'_> {
     /// `x, y \in S, <<a, b>> \in T`
     pub(super) fn bounds(&mut self) -> Parsed<Vec<Bound>> {
         let mut bounds = vec![self.bound()?];
-        while self.took(",") {
+        while self.take_if(",") {
             bounds.push(self.bound()?);
         }
         Ok(bounds)
@@ -439,17 +439,17 @@ impl Parser<'_> {
     }
 
     pub(super) fn instance(&mut self) -> Parsed<Instance> {
-        let at = self.take().start;
+        let offset = self.take().start;
         let module = self.free_name("the name of a module")?;
         let mut substitutions = Vec::new();
-        if self.took("WITH") {
+        if self.take_if("WITH") {
             substitutions.push(self.substitution()?);
-            while self.is(",") && self.ahead(2).is("<-") {
+            while self.is(",") && self.token_ahead(2).is("<-") {
                 self.take();
                 substitutions.push(self.substitution()?);
             }
         }
-        Ok(Instance { module, substitutions, at })
+        Ok(Instance { module, substitutions, offset })
     }
 
     fn substitution(&mut self) -> Parsed<(Name, Expr)> {
@@ -457,12 +457,12 @@ impl Parser<'_> {
         let name = match token.operator() {
             Some(operator) => {
                 if self.spelling(&token) != operator.name {
-                    // The reference knows the symbol of another module by this spelling alone.
+                    // SANY finds the symbol of another module only under this spelling.
                     return self
                         .unexpected(&format!("`{}`, as this operator is written in a substitution", operator.name));
                 }
                 self.take();
-                Name { text: operator.name.into(), at: token.start }
+                Name { text: operator.name.into(), offset: token.start }
             }
             None => self.identifier("the symbol to substitute for")?,
         };
@@ -471,11 +471,11 @@ impl Parser<'_> {
     }
 }
 
-/// Where a declaration stands.
+/// Where a declaration is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holes {
+pub(super) enum DeclarationContext {
     /// In a list of declarations, where `(` may begin something else.
-    Alone,
+    List,
     /// Among the parameters of a definition.
     Parameter,
 }

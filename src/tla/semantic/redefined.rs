@@ -1,5 +1,5 @@
-//! Operators of the standard modules to which a module gives a meaning of its own. A reader takes `Cardinality(S)` for the
-//! standard one, so a review has to accept another one by name.
+//! Operators of the standard modules that a module redefines. A reader expects the standard `Cardinality(S)`, so a
+//! review has to accept another one by name.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use crate::tla::references::canonical;
 
 use super::analysis::resolved;
 use super::graph::SymbolKind;
-use super::standard::exported;
+use super::standard::exported_names;
 
-/// Modules whose names a reader knows by heart. `Reals` is not among them: no checker evaluates it, and `Infinity` is a
-/// usual name.
+/// Modules whose operators a reader knows. `Reals` is left out: no checker evaluates it, and `Infinity` is a common
+/// name.
 const WELL_KNOWN: [&str; 5] = ["Integers", "Sequences", "FiniteSets", "TLC", "Bags"];
 
 /// The standard operators that a module, or a LET in it, defines or declares itself.
 pub fn redefined_operators(name: &str, text: &str) -> BTreeSet<String> {
-    let standard: BTreeSet<String> = WELL_KNOWN.into_iter().filter_map(exported).flatten().collect();
+    let standard: BTreeSet<String> = WELL_KNOWN.into_iter().filter_map(exported_names).flatten().collect();
     let own = resolved(name, text, &[]).map_or_else(
         |_| unresolved_names(text),
         |resolved| {
@@ -25,7 +25,7 @@ pub fn redefined_operators(name: &str, text: &str) -> BTreeSet<String> {
                 resolved.graph.symbols.iter().filter(|symbol| symbol.origin.is_none() && is_own(symbol.place.file));
             let defined = symbols.filter(|symbol| match symbol.kind {
                 SymbolKind::Operator | SymbolKind::Constant | SymbolKind::Variable => true,
-                // A bound name is no operator.
+                // A bound name without operands is not an operator.
                 SymbolKind::Parameter => symbol.arity > 0,
                 _ => false,
             });

@@ -1,6 +1,6 @@
-//! Looks up the names of an expression and makes its node.
+//! Resolves the names of an expression and makes its node.
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{Application, Label, Node, NodeId, Place, Scope, SymbolId, SymbolKind};
 use super::operator::Operator;
 use super::resolver::Resolver;
@@ -10,7 +10,7 @@ impl Resolver<'_> {
     /// A form applied to operands, with the names that it binds.
     pub(super) fn form(
         &mut self,
-        row: Row,
+        row: BuiltInForm,
         operands: Vec<NodeId>,
         bound: Vec<SymbolId>,
         ranges: Vec<NodeId>,
@@ -20,30 +20,30 @@ impl Resolver<'_> {
         self.graph.add_node(Node::Apply(Application { operator: row.symbol(), operands, bound, ranges }), place)
     }
 
-    fn plain(&mut self, row: Row, operands: Vec<NodeId>, at: usize) -> NodeId {
-        let place = self.place(at);
+    fn apply_form(&mut self, row: BuiltInForm, operands: Vec<NodeId>, offset: usize) -> NodeId {
+        let place = self.place(offset);
         self.form(row, operands, Vec::new(), Vec::new(), place)
     }
 
-    pub(super) fn applied(&mut self, operator: SymbolId, operands: Vec<NodeId>, at: usize) -> NodeId {
-        let place = self.place(at);
+    pub(super) fn apply(&mut self, operator: SymbolId, operands: Vec<NodeId>, offset: usize) -> NodeId {
+        let place = self.place(offset);
         let operands = operands.into_iter().map(Some).collect();
         let application = Application { operator, operands, bound: Vec::new(), ranges: Vec::new() };
         self.graph.add_node(Node::Apply(application), place)
     }
 
-    fn all(&mut self, expressions: &[Expr]) -> Vec<NodeId> {
+    fn expressions(&mut self, expressions: &[Expr]) -> Vec<NodeId> {
         expressions.iter().map(|expression| self.expression(expression)).collect()
     }
 
-    /// The sets first, for no bound variable is known in them, then the variables.
+    /// Resolves the sets first, because the bound variables are not known in them, then declares the variables.
     pub(super) fn bounds(&mut self, bounds: &[Bound]) -> (Vec<NodeId>, Vec<SymbolId>) {
         let ranges = bounds.iter().map(|bound| self.expression(&bound.set)).collect();
         let names = bounds.iter().flat_map(|bound| &bound.names);
         (ranges, names.map(|name| self.parameter(name, 0)).collect())
     }
 
-    /// Reads a body with these bound variables open for labels.
+    /// Resolves a body; labels in it get these bound variables as parameters.
     fn body(&mut self, bound: &[SymbolId], body: &Expr) -> NodeId {
         let count = bound.len();
         if let Some(frame) = self.frames.last_mut() {
@@ -56,162 +56,165 @@ impl Resolver<'_> {
         node
     }
 
-    fn bounded(&mut self, row: Row, bounds: &[Bound], body: &Expr, at: usize) -> NodeId {
+    fn bounded(&mut self, row: BuiltInForm, bounds: &[Bound], body: &Expr, offset: usize) -> NodeId {
         self.scopes.push(Scope::default());
         let (ranges, bound) = self.bounds(bounds);
         let body = self.body(&bound, body);
         self.scopes.pop();
-        let place = self.place(at);
+        let place = self.place(offset);
         self.form(row, vec![body], bound, ranges, place)
     }
 
-    fn unbounded(&mut self, row: Row, names: &[Name], body: &Expr, at: usize) -> NodeId {
+    fn unbounded(&mut self, row: BuiltInForm, names: &[Name], body: &Expr, offset: usize) -> NodeId {
         self.scopes.push(Scope::default());
         let bound: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
         let body = self.body(&bound, body);
         self.scopes.pop();
-        let place = self.place(at);
+        let place = self.place(offset);
         self.form(row, vec![body], bound, Vec::new(), place)
     }
 
     pub(super) fn expression(&mut self, expression: &Expr) -> NodeId {
-        let at = expression.at;
+        let offset = expression.offset;
         match &expression.form {
-            Form::Literal => self.literal(at),
-            Form::Path(segments) => self.value(segments, at),
-            Form::Apply(operator, operands) => self.operation(operator, operands, at),
+            Form::Literal => self.literal(offset),
+            Form::Path(segments) => self.value(segments, offset),
+            Form::Apply(operator, operands) => self.operation(operator, operands, offset),
             Form::Product(factors) => {
-                let operands = self.all(factors);
-                self.plain(Row::Product, operands, at)
+                let operands = self.expressions(factors);
+                self.apply_form(BuiltInForm::Product, operands, offset)
             }
             Form::List(items, operator) => {
-                let row = if operator.name == "/\\" { Row::Conjunction } else { Row::Disjunction };
-                let operands = self.all(items);
-                self.plain(row, operands, at)
+                let row = if operator.name == "/\\" { BuiltInForm::Conjunction } else { BuiltInForm::Disjunction };
+                let operands = self.expressions(items);
+                self.apply_form(row, operands, offset)
             }
             Form::Parenthesis(inner) => self.expression(inner),
             Form::Tuple(elements) => {
-                let operands = self.all(elements);
-                self.plain(Row::Tuple, operands, at)
+                let operands = self.expressions(elements);
+                self.apply_form(BuiltInForm::Tuple, operands, offset)
             }
             Form::Set(elements) => {
-                let operands = self.all(elements);
-                self.plain(Row::Set, operands, at)
+                let operands = self.expressions(elements);
+                self.apply_form(BuiltInForm::Set, operands, offset)
             }
-            Form::Filter(bound, body) => self.filter(bound, body, at),
-            Form::Map(body, bounds) => self.bounded(Row::Map, bounds, body, at),
-            Form::Function(bounds, body) => self.bounded(Row::Function, bounds, body, at),
-            Form::Functions(two) => self.two(Row::Functions, two, at),
-            Form::Record(fields) => self.record(Row::Record, fields, at),
-            Form::Records(fields) => self.record(Row::Records, fields, at),
-            Form::Except(base, updates) => self.except(base, updates, at),
-            Form::Application(function, arguments) => self.application(function, arguments, at),
+            Form::Filter(bound, body) => self.filter(bound, body, offset),
+            Form::Map(body, bounds) => self.bounded(BuiltInForm::Map, bounds, body, offset),
+            Form::Function(bounds, body) => self.bounded(BuiltInForm::Function, bounds, body, offset),
+            Form::FunctionSet(two) => self.apply_form_to_pair(BuiltInForm::FunctionSet, two, offset),
+            Form::Record(fields) => self.record(BuiltInForm::Record, fields, offset),
+            Form::RecordSet(fields) => self.record(BuiltInForm::RecordSet, fields, offset),
+            Form::Except(base, updates) => self.except(base, updates, offset),
+            Form::Application(function, arguments) => self.application(function, arguments, offset),
             Form::Field(record) => {
                 let operand = self.expression(record);
-                self.plain(Row::Selection, vec![operand], at)
+                self.apply_form(BuiltInForm::Selection, vec![operand], offset)
             }
-            Form::Action(kind, two) => self.action(*kind, two, at),
-            Form::Bounded(quantifier, bounds, body) => self.bounded(row_of(*quantifier), bounds, body, at),
-            Form::Unbounded(quantifier, names, body) => self.unbounded(row_of(*quantifier), names, body, at),
-            Form::Choose(names, None, body) => self.unbounded(Row::Choose, names, body, at),
-            Form::Choose(names, Some(set), body) => self.choose(names, set, body, at),
+            Form::Action(kind, two) => self.action(*kind, two, offset),
+            Form::Bounded(quantifier, bounds, body) => self.bounded(row_of(*quantifier), bounds, body, offset),
+            Form::Unbounded(quantifier, names, body) => self.unbounded(row_of(*quantifier), names, body, offset),
+            Form::Choose(names, None, body) => self.unbounded(BuiltInForm::Choose, names, body, offset),
+            Form::Choose(names, Some(set), body) => self.choose(names, set, body, offset),
             Form::If(three) => {
                 let operands = vec![self.expression(&three.0), self.expression(&three.1), self.expression(&three.2)];
-                self.plain(Row::If, operands, at)
+                self.apply_form(BuiltInForm::If, operands, offset)
             }
-            Form::Case(arms, other) => self.case(arms, other.as_deref(), at),
-            Form::Let(units, body) => self.let_in(units, body, at),
+            Form::Case(arms, other) => self.case(arms, other.as_deref(), offset),
+            Form::Let(units, body) => self.let_in(units, body, offset),
             Form::Label(name, parameters, body) => self.label(name, parameters, body),
-            Form::Operator(operator) => self.no_value(at, operator.name),
-            Form::Lambda(..) => self.no_value(at, "LAMBDA"),
+            Form::Operator(operator) => self.reject_operator_value(offset, operator.name),
+            Form::Lambda(..) => self.reject_operator_value(offset, "LAMBDA"),
             Form::Arguments(_) => {
-                self.error(at, "a function is missing before `[`".into());
-                self.literal(at)
+                self.error(offset, "a function is missing before `[`".into());
+                self.literal(offset)
             }
         }
     }
 
-    fn no_value(&mut self, at: usize, what: &str) -> NodeId {
-        self.error(at, format!("{what} is an operator: an expression must stand here"));
-        self.literal(at)
+    fn reject_operator_value(&mut self, offset: usize, what: &str) -> NodeId {
+        self.error(offset, format!("{what} is an operator: an expression must stand here"));
+        self.literal(offset)
     }
 
-    fn two(&mut self, row: Row, two: &(Expr, Expr), at: usize) -> NodeId {
+    fn apply_form_to_pair(&mut self, row: BuiltInForm, two: &(Expr, Expr), offset: usize) -> NodeId {
         let operands = vec![self.expression(&two.0), self.expression(&two.1)];
-        self.plain(row, operands, at)
+        self.apply_form(row, operands, offset)
     }
 
-    /// Only names of the outside are known in the set.
-    fn filter(&mut self, bound: &Bound, body: &Expr, at: usize) -> NodeId {
-        self.bounded(Row::Filter, std::slice::from_ref(bound), body, at)
+    /// The bound variable is not known in the set.
+    fn filter(&mut self, bound: &Bound, body: &Expr, offset: usize) -> NodeId {
+        self.bounded(BuiltInForm::Filter, std::slice::from_ref(bound), body, offset)
     }
 
-    fn choose(&mut self, names: &[Name], set: &Expr, body: &Expr, at: usize) -> NodeId {
+    fn choose(&mut self, names: &[Name], set: &Expr, body: &Expr, offset: usize) -> NodeId {
         self.scopes.push(Scope::default());
         let ranges = vec![self.expression(set)];
         let bound: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
         let body = self.body(&bound, body);
         self.scopes.pop();
-        let place = self.place(at);
-        self.form(Row::Choose, vec![body], bound, ranges, place)
+        let place = self.place(offset);
+        self.form(BuiltInForm::Choose, vec![body], bound, ranges, place)
     }
 
-    fn operation(&mut self, operator: &'static Operator, operands: &[Expr], at: usize) -> NodeId {
+    fn operation(&mut self, operator: &'static Operator, operands: &[Expr], offset: usize) -> NodeId {
         let Some(symbol) = self.lookup(operator.name) else {
-            self.undefined(operator.name, at);
-            let _ = self.all(operands);
-            return self.literal(at);
+            self.report_undefined(operator.name, offset);
+            let _ = self.expressions(operands);
+            return self.literal(offset);
         };
-        let nodes = self.all(operands);
-        // See `Pile`: a long chain.
+        let nodes = self.expressions(operands);
+        // A long chain is one node with many operands: see `OperatorStack`.
         if operands.len() > 2 && matches!(operator.name, "/\\" | "\\/") {
-            let row = if operator.name == "/\\" { Row::Conjunction } else { Row::Disjunction };
-            return self.plain(row, nodes, at);
+            let row = if operator.name == "/\\" { BuiltInForm::Conjunction } else { BuiltInForm::Disjunction };
+            return self.apply_form(row, nodes, offset);
         }
         let arity = self.graph.symbol(symbol).arity;
         if arity != nodes.len() {
-            self.error(at, format!("`{}` is defined for {arity} operands and has {} here", operator.name, nodes.len()));
-            return self.literal(at);
+            self.error(
+                offset,
+                format!("`{}` is defined for {arity} operands and has {} here", operator.name, nodes.len()),
+            );
+            return self.literal(offset);
         }
-        self.applied(symbol, nodes, at)
+        self.apply(symbol, nodes, offset)
     }
 
-    fn record(&mut self, row: Row, fields: &[(Name, Expr)], at: usize) -> NodeId {
+    fn record(&mut self, row: BuiltInForm, fields: &[(Name, Expr)], offset: usize) -> NodeId {
         let mut operands = Vec::new();
         for (index, (name, value)) in fields.iter().enumerate() {
             if fields[..index].iter().any(|(before, _)| before.text == name.text) {
-                self.error(name.at, format!("the field `{}` stands twice in this record", name.text));
+                self.error(name.offset, format!("the field `{}` stands twice in this record", name.text));
             }
             let value = self.expression(value);
-            operands.push(self.plain(Row::FieldValue, vec![value], name.at));
+            operands.push(self.apply_form(BuiltInForm::FieldValue, vec![value], name.offset));
         }
-        self.plain(row, operands, at)
+        self.apply_form(row, operands, offset)
     }
 
-    fn except(&mut self, base: &Expr, updates: &[Update], at: usize) -> NodeId {
+    fn except(&mut self, base: &Expr, updates: &[Update], offset: usize) -> NodeId {
         let mut operands = vec![self.expression(base)];
         for update in updates {
             let mut path = Vec::new();
             for component in &update.path {
                 match component {
-                    Component::Field(_) => path.push(self.literal(at)),
+                    Component::Field(_) => path.push(self.literal(offset)),
                     Component::Index(index) => {
-                        let index = self.all(index);
-                        path.push(self.plain(Row::Tuple, index, at));
+                        let index = self.expressions(index);
+                        path.push(self.apply_form(BuiltInForm::Tuple, index, offset));
                     }
                 }
             }
             self.updates.push(operands.clone());
             let value = self.expression(&update.value);
             self.updates.pop();
-            // The path is a sequence of state or action level, the value any.
-            let path = self.plain(Row::Tuple, path, at);
-            operands.push(self.plain(Row::Update, vec![path, value], update.value.at));
+            // The path is a sequence of at most action level; the value may have any level.
+            let path = self.apply_form(BuiltInForm::Tuple, path, offset);
+            operands.push(self.apply_form(BuiltInForm::Update, vec![path, value], update.value.offset));
         }
-        self.plain(Row::Except, operands, at)
+        self.apply_form(BuiltInForm::Except, operands, offset)
     }
 
-    fn application(&mut self, function: &Expr, arguments: &[Expr], at: usize) -> NodeId {
+    fn application(&mut self, function: &Expr, arguments: &[Expr], offset: usize) -> NodeId {
         let function = self.expression(function);
         if arguments.len() > 1
             && let Node::Apply(application) = self.graph.node(function)
@@ -220,38 +223,38 @@ impl Resolver<'_> {
         {
             let name = self.graph.symbol(application.operator).name.clone();
             let message = format!("the function `{name}` has {parameters} arguments and gets {} here", arguments.len());
-            let place = self.place(at);
-            self.graph.find(super::graph::Gravity::Warning, place, message);
+            let place = self.place(offset);
+            self.graph.report(super::graph::Severity::Warning, place, message);
         }
         let mut operands = vec![function];
-        operands.extend(self.all(arguments));
-        self.plain(Row::Application, operands, at)
+        operands.extend(self.expressions(arguments));
+        self.apply_form(BuiltInForm::Application, operands, offset)
     }
 
-    fn action(&mut self, kind: Subscripted, two: &(Expr, Expr), at: usize) -> NodeId {
+    fn action(&mut self, kind: Subscripted, two: &(Expr, Expr), offset: usize) -> NodeId {
         let row = match kind {
-            Subscripted::Square => Row::Square,
-            Subscripted::Angle => Row::Angle,
-            Subscripted::Weak => Row::Weak,
-            Subscripted::Strong => Row::Strong,
+            Subscripted::Square => BuiltInForm::BoxAction,
+            Subscripted::Angle => BuiltInForm::AngleAction,
+            Subscripted::Weak => BuiltInForm::WeakFairness,
+            Subscripted::Strong => BuiltInForm::StrongFairness,
         };
-        self.two(row, two, at)
+        self.apply_form_to_pair(row, two, offset)
     }
 
-    fn case(&mut self, arms: &[(Expr, Expr)], other: Option<&Expr>, at: usize) -> NodeId {
+    fn case(&mut self, arms: &[(Expr, Expr)], other: Option<&Expr>, offset: usize) -> NodeId {
         let mut operands = Vec::new();
         for (guard, value) in arms {
             let arm = vec![self.expression(guard), self.expression(value)];
-            operands.push(self.plain(Row::Arm, arm, guard.at));
+            operands.push(self.apply_form(BuiltInForm::CaseArm, arm, guard.offset));
         }
         if let Some(other) = other {
             let value = self.expression(other);
-            operands.push(self.plain(Row::Arm, vec![value], other.at));
+            operands.push(self.apply_form(BuiltInForm::CaseArm, vec![value], other.offset));
         }
-        self.plain(Row::Case, operands, at)
+        self.apply_form(BuiltInForm::Case, operands, offset)
     }
 
-    fn let_in(&mut self, units: &[Unit], body: &Expr, at: usize) -> NodeId {
+    fn let_in(&mut self, units: &[Unit], body: &Expr, offset: usize) -> NodeId {
         self.open_let();
         let (mut definitions, mut instances) = (Vec::new(), Vec::new());
         for unit in units {
@@ -262,17 +265,17 @@ impl Resolver<'_> {
         self.close_let();
         let body = self.expression(body);
         self.scopes.pop();
-        let place = self.place(at);
+        let place = self.place(offset);
         self.graph.add_node(Node::Let { definitions, instances, body }, place)
     }
 
-    /// A label names a part of a definition; its parameters are the variables bound on the way to it.
+    /// A label names a part of a definition; its parameters are the variables bound around it.
     fn label(&mut self, name: &Name, parameters: &[Name], body: &Expr) -> NodeId {
         if self.frames.is_empty() {
-            self.error(name.at, "a label must stand in a definition or a proof step".into());
+            self.error(name.offset, "a label must stand in a definition or a proof step".into());
         }
         if !self.updates.is_empty() {
-            self.error(name.at, "no label may stand within EXCEPT".into());
+            self.error(name.offset, "no label may stand within EXCEPT".into());
         }
         let (node, inner) = self.labelled_expression(body);
         let symbols: Vec<SymbolId> = parameters.iter().filter_map(|parameter| self.lookup(&parameter.text)).collect();
@@ -294,10 +297,10 @@ impl Resolver<'_> {
                     bound.join(", ")
                 )
             };
-            self.error(name.at, message);
+            self.error(name.offset, message);
         }
         if again {
-            self.error(name.at, format!("the label `{}` stands twice in this definition", name.text));
+            self.error(name.offset, format!("the label `{}` stands twice in this definition", name.text));
         }
         let label = Label { name: name.text.as_str().into(), parameters: symbols, node, inner };
         if let Some(frame) = self.frames.last_mut() {
@@ -306,29 +309,29 @@ impl Resolver<'_> {
         node
     }
 
-    pub(super) fn undefined(&mut self, name: &str, at: usize) {
-        let home = super::analysis::module_that_defines(name);
+    pub(super) fn report_undefined(&mut self, name: &str, offset: usize) {
+        let home = super::standard::module_that_defines(name);
         let advice = match home {
             Some(module) => format!(": EXTENDS {module} is missing"),
             None => String::new(),
         };
-        self.error(at, format!("`{name}` is neither defined nor declared{advice}"));
+        self.error(offset, format!("`{name}` is neither defined nor declared{advice}"));
     }
 
-    /// A name and its arguments as a value.
-    fn value(&mut self, segments: &[Segment], at: usize) -> NodeId {
+    /// A name with its arguments as a value.
+    fn value(&mut self, segments: &[Segment], offset: usize) -> NodeId {
         if let [segment] = segments
             && segment.name.text == "@"
             && segment.arguments.is_none()
         {
             return match self.updates.last().cloned() {
                 Some(parts) => {
-                    let place = self.place(at);
+                    let place = self.place(offset);
                     self.graph.add_node(Node::At(parts), place)
                 }
                 None => {
-                    self.error(at, "`@` has a meaning only in the new value that EXCEPT gives".into());
-                    self.literal(at)
+                    self.error(offset, "`@` has a meaning only in the new value that EXCEPT gives".into());
+                    self.literal(offset)
                 }
             };
         }
@@ -338,27 +341,27 @@ impl Resolver<'_> {
         let mut prefix = String::new();
         loop {
             let Some((index, symbol)) = self.find(segments, from, &mut prefix, &mut pending) else {
-                return self.literal(at);
+                return self.literal(offset);
             };
             let found = self.graph.symbol(symbol).clone();
             let segment = &segments[index];
             let is_last = index + 1 == segments.len();
             let simple = !matches!(found.kind, SymbolKind::Operator | SymbolKind::Theorem | SymbolKind::Instance);
             if simple && !is_last {
-                self.error(segment.name.at, format!("nothing can be selected of `{}`", found.name));
-                return self.literal(at);
+                self.error(segment.name.offset, format!("nothing can be selected of `{}`", found.name));
+                return self.literal(offset);
             }
             let sequent =
                 is_last && found.body.is_some_and(|body| matches!(self.graph.node(body), Node::Sequent { .. }));
             let silent = found.kind == SymbolKind::Theorem && found.body.is_none();
             if found.kind == SymbolKind::Step || sequent || silent {
-                self.error(segment.name.at, format!("`{}` is no formula", found.name));
-                return self.literal(at);
+                self.error(segment.name.offset, format!("`{}` is no formula", found.name));
+                return self.literal(offset);
             }
             pending.extend(segment.arguments.iter().flatten());
             if covered + pending.len() != found.arity {
-                self.wrong_count(&found.name, found.arity, covered + pending.len(), segment.name.at);
-                return self.literal(at);
+                self.report_argument_count(&found.name, found.arity, covered + pending.len(), segment.name.offset);
+                return self.literal(offset);
             }
             for (position, argument) in (covered..).zip(pending.drain(..)) {
                 let node = self.operand(symbol, position, argument);
@@ -367,25 +370,28 @@ impl Resolver<'_> {
             covered = found.arity;
             if found.kind == SymbolKind::Instance {
                 if is_last {
-                    self.error(segment.name.at, format!("`{}` names a module: `!` and a name must follow", found.name));
-                    return self.literal(at);
+                    self.error(
+                        segment.name.offset,
+                        format!("`{}` names a module: `!` and a name must follow", found.name),
+                    );
+                    return self.literal(offset);
                 }
                 from = index + 1;
                 continue;
             }
             if !is_last {
-                return self.part(symbol, operands, &segments[index + 1..], segment.name.at);
+                return self.part(symbol, operands, &segments[index + 1..], segment.name.offset);
             }
-            return self.applied(symbol, operands, at);
+            return self.apply(symbol, operands, offset);
         }
     }
 
-    fn wrong_count(&mut self, name: &str, wanted: usize, given: usize, at: usize) {
+    fn report_argument_count(&mut self, name: &str, wanted: usize, given: usize, offset: usize) {
         let arguments = |count: usize| if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") };
-        self.error(at, format!("`{name}` takes {} and gets {given}", arguments(wanted)));
+        self.error(offset, format!("`{name}` takes {} and gets {given}", arguments(wanted)));
     }
 
-    /// The next symbol that the segments name, joined by `!`; the arguments passed on the way.
+    /// The next symbol that the segments name, joined by `!`. Collects the arguments on the way in `pending`.
     fn find<'e>(
         &mut self,
         segments: &'e [Segment],
@@ -403,19 +409,19 @@ impl Resolver<'_> {
                     return Some((index, symbol));
                 }
             } else {
-                // A selector ends the name; what follows is looked up by itself.
+                // A selector ends the name; what follows is looked up separately.
                 prefix.clear();
             }
             pending.extend(segment.arguments.iter().flatten());
         }
         let names: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
-        self.undefined(&names.join("!"), segments.first().map_or(0, |segment| segment.name.at));
+        self.report_undefined(&names.join("!"), segments.first().map_or(0, |segment| segment.name.offset));
         None
     }
 
-    /// An argument where the operator wants a value, or an operator with operands of its own.
-    fn operand(&mut self, of: SymbolId, position: usize, argument: &Expr) -> NodeId {
-        let symbol = self.graph.symbol(of);
+    /// An argument: a value, or an operator if the parameter has operands.
+    fn operand(&mut self, operator: SymbolId, position: usize, argument: &Expr) -> NodeId {
+        let symbol = self.graph.symbol(operator);
         let wanted = match symbol.kind {
             SymbolKind::Operator | SymbolKind::Instance => {
                 symbol.parameters.get(position).map_or(0, |parameter| self.graph.symbol(*parameter).arity)
@@ -431,38 +437,38 @@ impl Resolver<'_> {
             let given = self.graph.symbol(*given).clone();
             if given.parameters.iter().any(|parameter| self.graph.symbol(*parameter).arity > 0) {
                 let message = format!("`{}` takes operators and cannot itself be an argument", given.name);
-                self.error(argument.at, message);
+                self.error(argument.offset, message);
             }
         }
         node
     }
 
-    /// An operator with so many operands, for what `purpose` names.
+    /// An operator with `wanted` operands; `purpose` names its use in messages.
     pub(super) fn operator_argument(&mut self, argument: &Expr, wanted: usize, purpose: &str) -> NodeId {
-        let at = argument.at;
-        let place = self.place(at);
+        let offset = argument.offset;
+        let place = self.place(offset);
         let symbol = match &argument.form {
-            Form::Lambda(names, body) => Some(self.lambda(names, body, at)),
+            Form::Lambda(names, body) => Some(self.lambda(names, body, offset)),
             Form::Operator(operator) => {
                 let symbol = self.lookup(operator.name);
                 if symbol.is_none() {
-                    self.undefined(operator.name, at);
+                    self.report_undefined(operator.name, offset);
                 }
                 symbol
             }
             Form::Path(segments) => self.named_operator(segments),
             _ => {
-                self.error(at, format!("{purpose} must be an operator with {wanted} operands, not an expression"));
+                self.error(offset, format!("{purpose} must be an operator with {wanted} operands, not an expression"));
                 None
             }
         };
-        let Some(symbol) = symbol else { return self.literal(at) };
+        let Some(symbol) = symbol else { return self.literal(offset) };
         let found = self.graph.symbol(symbol).clone();
         if found.arity != wanted {
             let message =
                 format!("{purpose} must be an operator with {wanted} operands; `{}` has {}", found.name, found.arity);
-            self.error(at, message);
-            return self.literal(at);
+            self.error(offset, message);
+            return self.literal(offset);
         }
         self.graph.add_node(Node::Operator(symbol), place)
     }
@@ -471,7 +477,7 @@ impl Resolver<'_> {
         let mut prefix = String::new();
         let mut from = 0;
         if let Some(segment) = segments.iter().find(|segment| segment.arguments.is_some()) {
-            self.error(segment.name.at, "an operator stands here by its name alone, without arguments".into());
+            self.error(segment.name.offset, "an operator stands here by its name alone, without arguments".into());
             return None;
         }
         loop {
@@ -482,40 +488,40 @@ impl Resolver<'_> {
             match found.kind {
                 SymbolKind::Instance if !is_last => from = index + 1,
                 SymbolKind::Instance | SymbolKind::Theorem | SymbolKind::Step => {
-                    self.error(segment.name.at, format!("`{}` is no operator", found.name));
+                    self.error(segment.name.offset, format!("`{}` is no operator", found.name));
                     return None;
                 }
                 _ if is_last => return Some(symbol),
                 SymbolKind::Operator => {
                     let message = format!("a part of `{}` is selected by its position or label", found.name);
-                    self.not_analysed(segment.name.at, message);
+                    self.not_analysed(segment.name.offset, message);
                     return None;
                 }
                 _ => {
-                    self.error(segment.name.at, format!("nothing can be selected of `{}`", found.name));
+                    self.error(segment.name.offset, format!("nothing can be selected of `{}`", found.name));
                     return None;
                 }
             }
         }
     }
 
-    fn lambda(&mut self, names: &[Name], body: &Expr, at: usize) -> SymbolId {
+    fn lambda(&mut self, names: &[Name], body: &Expr, offset: usize) -> SymbolId {
         self.scopes.push(Scope::default());
         let parameters: Vec<SymbolId> = names.iter().map(|name| self.parameter(name, 0)).collect();
         let body = self.body(&parameters, body);
         self.scopes.pop();
-        let mut symbol = self.symbol("LAMBDA", SymbolKind::Operator, parameters.len(), at);
+        let mut symbol = self.symbol("LAMBDA", SymbolKind::Operator, parameters.len(), offset);
         symbol.parameters = parameters;
         symbol.body = Some(body);
         self.graph.add_symbol(symbol)
     }
 }
 
-fn row_of(quantifier: Quantifier) -> Row {
+fn row_of(quantifier: Quantifier) -> BuiltInForm {
     match quantifier {
-        Quantifier::All => Row::All,
-        Quantifier::Some => Row::Some,
-        Quantifier::TemporalAll => Row::TemporalAll,
-        Quantifier::TemporalSome => Row::TemporalSome,
+        Quantifier::All => BuiltInForm::All,
+        Quantifier::Some => BuiltInForm::Some,
+        Quantifier::TemporalAll => BuiltInForm::TemporalAll,
+        Quantifier::TemporalSome => BuiltInForm::TemporalSome,
     }
 }

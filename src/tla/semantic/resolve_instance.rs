@@ -1,23 +1,23 @@
-//! Instances of modules: substitutions, and the definitions that they bring.
+//! Instances of modules: substitutions, and the definitions that they add.
 
 use super::graph::{
-    Application, Gravity, InstanceOf, ModuleId, Node, NodeId, Scope, Substitution, SubstitutionId, Symbol, SymbolId,
+    Application, InstanceUse, ModuleId, Node, NodeId, Scope, Severity, Substitution, SubstitutionId, Symbol, SymbolId,
     SymbolKind,
 };
 use super::resolver::Resolver;
 use super::tree::{Instance, Name, NamedInstance, Visibility};
 
 impl Resolver<'_> {
-    /// What every constant and variable of the module stands for: as written, else the symbol of the same name.
+    /// The value of every constant and variable of the module: the one written, else the symbol of the same name.
     fn substitution(&mut self, instance: &Instance) -> Option<(ModuleId, SubstitutionId)> {
         let Some(module) = self.lookup_module(&instance.module.text) else {
-            self.error(instance.module.at, format!("module {} is not found", instance.module.text));
+            self.error(instance.module.offset, format!("module {} is not found", instance.module.text));
             return None;
         };
         let declared = self.graph.declarations(module);
         let mut implicit: Vec<(SymbolId, NodeId)> = Vec::new();
         for declaration in &declared {
-            if let Some(node) = self.same_name(*declaration, instance.at) {
+            if let Some(node) = self.substitute_same_name(*declaration, instance.offset) {
                 implicit.push((*declaration, node));
             }
         }
@@ -26,11 +26,11 @@ impl Resolver<'_> {
             let known = self.graph.module(module).scope.symbols.get(target.text.as_str()).copied();
             let Some(symbol) = known.filter(|id| declared.contains(id)) else {
                 let message = format!("module {} has no constant or variable `{}`", instance.module.text, target.text);
-                self.error(target.at, message);
+                self.error(target.offset, message);
                 continue;
             };
             if pairs.iter().any(|(before, _)| *before == symbol) {
-                self.error(target.at, format!("`{}` is substituted twice", target.text));
+                self.error(target.offset, format!("`{}` is substituted twice", target.text));
             }
             let arity = self.graph.symbol(symbol).arity;
             let node = if arity == 0 {
@@ -52,7 +52,7 @@ impl Resolver<'_> {
                     self.graph.symbol(symbol).name,
                     instance.module.text
                 );
-                self.error(instance.at, message);
+                self.error(instance.offset, message);
             }
             pairs.push((symbol, node));
         }
@@ -61,23 +61,23 @@ impl Resolver<'_> {
                 let name = self.graph.symbol(declaration).name.clone();
                 let message =
                     format!("`{name}` of module {} has no value: write `WITH {name} <- …`", instance.module.text);
-                self.error(instance.at, message);
+                self.error(instance.offset, message);
             }
         }
         Some((module, self.graph.add_substitution(Substitution { module, pairs })))
     }
 
-    fn same_name(&mut self, declaration: SymbolId, at: usize) -> Option<NodeId> {
+    fn substitute_same_name(&mut self, declaration: SymbolId, offset: usize) -> Option<NodeId> {
         let declared = self.graph.symbol(declaration).clone();
         let symbol = self.lookup(&declared.name)?;
-        let place = self.place(at);
+        let place = self.place(offset);
         if declared.arity > 0 {
             return Some(self.graph.add_node(Node::Operator(symbol), place));
         }
         let found = self.graph.symbol(symbol).clone();
         if found.arity > 0 || matches!(found.kind, SymbolKind::Instance | SymbolKind::Step) {
-            self.graph.find(
-                Gravity::Error,
+            self.graph.report(
+                Severity::Error,
                 place,
                 format!("`{}` has operands here and none in the module", found.name),
             );
@@ -88,7 +88,7 @@ impl Resolver<'_> {
     }
 
     fn has_declarations(&self, module: ModuleId) -> bool {
-        // The module that is being read has no scope of its own yet.
+        // The module that is being resolved has no scope yet.
         if module == self.home {
             return true;
         }
@@ -98,7 +98,7 @@ impl Resolver<'_> {
     /// `INSTANCE M`: its definitions under their own names.
     pub(super) fn instance(&mut self, instance: &Instance, visibility: Visibility) {
         let Some((module, by)) = self.substitution(instance) else { return };
-        let place = self.place(instance.at);
+        let place = self.place(instance.offset);
         let local = visibility == Visibility::Local;
         let open = self.has_declarations(module);
         for id in self.graph.module(module).scope.order.clone() {
@@ -120,16 +120,16 @@ impl Resolver<'_> {
             let copy = Symbol { body, local, home, origin, place, recursive: None, section: None, ..symbol };
             let copy = self.graph.add_symbol(copy);
             self.declare(copy);
-            self.in_section(copy);
-            self.contains(vec![copy]);
+            self.add_to_section(copy);
+            self.add_definitions(vec![copy]);
         }
-        let instance = self.add_instance(InstanceOf { by, place });
+        let instance = self.add_instance(InstanceUse { by, place });
         self.graph.module_mut(self.home).instances.push(instance);
     }
 
-    /// Declares a symbol of another module; an error is told at the instance.
+    /// Declares a symbol of another module; errors are reported at the instance.
     fn declare_from(&mut self, id: SymbolId, instance: &Instance) {
-        let place = self.place(instance.at);
+        let place = self.place(instance.offset);
         let before = self.graph.findings.len();
         self.declare(id);
         for finding in self.graph.findings.iter_mut().skip(before) {
@@ -144,7 +144,7 @@ impl Resolver<'_> {
         let substitution = self.substitution(&named.instance);
         self.scopes.pop();
         let Some((module, by)) = substitution else { return (Vec::new(), Vec::new()) };
-        let place = self.place(named.name.at);
+        let place = self.place(named.name.offset);
         let local = named.visibility == Visibility::Local;
         let substitutes = !self.graph.substitutions[by as usize].pairs.is_empty();
         let mut definitions = Vec::new();
@@ -175,18 +175,18 @@ impl Resolver<'_> {
             let copy = self.graph.add_symbol(copy);
             self.declare(copy);
             if kind != SymbolKind::Instance {
-                self.in_section(copy);
+                self.add_to_section(copy);
                 definitions.push(copy);
             }
         }
-        let instance = self.add_instance(InstanceOf { by, place });
+        let instance = self.add_instance(InstanceUse { by, place });
         self.graph.module_mut(self.home).instances.push(instance);
-        self.name_of_instance(&named.name, parameters, local);
+        self.declare_instance_name(&named.name, parameters, local);
         (definitions, vec![instance])
     }
 
-    fn name_of_instance(&mut self, name: &Name, parameters: Vec<SymbolId>, local: bool) {
-        let mut symbol = self.symbol(&name.text, SymbolKind::Instance, parameters.len(), name.at);
+    fn declare_instance_name(&mut self, name: &Name, parameters: Vec<SymbolId>, local: bool) {
+        let mut symbol = self.symbol(&name.text, SymbolKind::Instance, parameters.len(), name.offset);
         symbol.parameters = parameters;
         symbol.local = local;
         let id = self.graph.add_symbol(symbol);

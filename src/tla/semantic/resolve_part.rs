@@ -1,9 +1,9 @@
-//! Parts of definitions selected by position, `Inv!2`, `Op(x)!1!(y)`, or by a label: `Inv!P2`. Parts of LET definitions
+//! Parts of definitions selected by position (`Inv!2`, `Op(x)!1!(y)`) or by label (`Inv!P2`). Parts of LET definitions
 //! and of ASSUME are not analysed.
 
 use std::rc::Rc;
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{Application, Label, Node, NodeId, SubstitutionId, SymbolId, SymbolKind};
 use super::resolver::Resolver;
 use super::tree::{Segment, SegmentKind};
@@ -17,18 +17,24 @@ enum Missing {
 /// What has been selected so far.
 struct Part {
     node: NodeId,
-    /// Variables bound on the way, and what is given for them.
+    /// Variables bound around the part, and their values.
     parameters: Vec<SymbolId>,
     arguments: Vec<NodeId>,
     under: Vec<SubstitutionId>,
-    /// Labels that may be named next; none where a position has been selected.
+    /// Labels that may follow; none after a position.
     labels: Option<Rc<[Label]>>,
 }
 
 impl Resolver<'_> {
     /// The part of this definition, applied to these arguments, that the segments select.
-    pub(super) fn part(&mut self, of: SymbolId, arguments: Vec<NodeId>, segments: &[Segment], at: usize) -> NodeId {
-        let symbol = self.graph.symbol(of).clone();
+    pub(super) fn part(
+        &mut self,
+        definition: SymbolId,
+        arguments: Vec<NodeId>,
+        segments: &[Segment],
+        offset: usize,
+    ) -> NodeId {
+        let symbol = self.graph.symbol(definition).clone();
         let selected = symbol.body.ok_or(Missing::None).and_then(|node| {
             let part = Part {
                 node,
@@ -37,54 +43,54 @@ impl Resolver<'_> {
                 under: Vec::new(),
                 labels: Some(Rc::clone(&symbol.labels)),
             };
-            self.walk(part, segments)
+            self.select_part(part, segments)
         });
         match selected {
-            Ok(part) => self.wrapped(part, at),
+            Ok(part) => self.finish_part(part, offset),
             Err(Missing::None) => {
-                self.error(at, format!("`{}` has no such part", symbol.name));
-                self.literal(at)
+                self.error(offset, format!("`{}` has no such part", symbol.name));
+                self.literal(offset)
             }
             Err(Missing::NotAnalysed) => {
                 self.not_analysed(
-                    at,
+                    offset,
                     format!("a part of `{}` is selected in a way that is not known here", symbol.name),
                 );
-                self.literal(at)
+                self.literal(offset)
             }
         }
     }
 
-    fn wrapped(&mut self, part: Part, at: usize) -> NodeId {
-        let place = self.place(at);
+    fn finish_part(&mut self, part: Part, offset: usize) -> NodeId {
+        let place = self.place(offset);
         let mut node = part.node;
         for by in part.under.into_iter().rev() {
             node = self.graph.add_node(Node::Substituted { body: node, by }, place);
         }
         if part.parameters.len() != part.arguments.len() {
-            self.error(at, "the selected part has bound variables that get no value".into());
+            self.error(offset, "the selected part has bound variables that get no value".into());
         }
         if part.parameters.is_empty() {
-            return self.form(Row::ProofStep, vec![node], Vec::new(), Vec::new(), place);
+            return self.form(BuiltInForm::ProofStep, vec![node], Vec::new(), Vec::new(), place);
         }
-        let mut symbol = self.symbol("a part of a definition", SymbolKind::Operator, part.parameters.len(), at);
+        let mut symbol = self.symbol("a part of a definition", SymbolKind::Operator, part.parameters.len(), offset);
         symbol.parameters = part.parameters;
         symbol.body = Some(node);
         let symbol = self.graph.add_symbol(symbol);
-        self.applied(symbol, part.arguments, at)
+        self.apply(symbol, part.arguments, offset)
     }
 
-    fn walk(&mut self, mut part: Part, segments: &[Segment]) -> Result<Part, Missing> {
+    fn select_part(&mut self, mut part: Part, segments: &[Segment]) -> Result<Part, Missing> {
         if let [segment] = segments
             && segment.name.text == ":"
         {
             return Ok(part);
         }
-        let mut at = 0;
-        while let Some(segment) = segments.get(at) {
+        let mut index = 0;
+        while let Some(segment) = segments.get(index) {
             if segment.kind == SegmentKind::Name {
                 self.labelled_part(&mut part, segment)?;
-                at += 1;
+                index += 1;
                 continue;
             }
             part.labels = None;
@@ -102,26 +108,26 @@ impl Resolver<'_> {
                         _ => None,
                     };
                     part.node = inner.ok_or(Missing::None)?;
-                    at += 1;
+                    index += 1;
                     continue;
                 };
-                if application.operator == Row::Case.symbol() {
-                    at += 1;
-                    let second = segments.get(at).ok_or(Missing::None)?;
+                if application.operator == BuiltInForm::Case.symbol() {
+                    index += 1;
+                    let second = segments.get(index).ok_or(Missing::None)?;
                     part.node = self.case_part(&application, segment, second)?;
                 } else {
                     part.node = self.operand_part(&application, segment)?;
                 }
             }
-            at += 1;
+            index += 1;
         }
         Ok(part)
     }
 
-    /// `!label(x)`, possible before any position.
+    /// `!label(x)`, possible only before a position.
     fn labelled_part(&mut self, part: &mut Part, segment: &Segment) -> Result<(), Missing> {
         let Some(labels) = part.labels.take() else {
-            // Only a definition of LET can be named behind a position.
+            // After a position, a name can only be a definition of LET.
             let within_let = matches!(self.graph.node(part.node), Node::Let { .. });
             return Err(if within_let { Missing::NotAnalysed } else { Missing::None });
         };
@@ -147,7 +153,7 @@ impl Resolver<'_> {
     /// `!(x)`: the body of a quantifier or the like, with values for its variables.
     fn instantiate(&mut self, part: &mut Part, arguments: &[super::tree::Expr]) -> Result<(), Missing> {
         let Node::Apply(application) = self.graph.node(part.node).clone() else { return Err(Missing::NotAnalysed) };
-        let function = application.operator == Row::FunctionDefinition.symbol();
+        let function = application.operator == BuiltInForm::FunctionDefinition.symbol();
         if function || application.bound.is_empty() {
             return Err(if function { Missing::NotAnalysed } else { Missing::None });
         }
@@ -173,8 +179,10 @@ impl Resolver<'_> {
     }
 
     fn operand_part(&self, application: &Application, segment: &Segment) -> Result<NodeId, Missing> {
-        let is = |row: Row| application.operator == row.symbol();
-        if is(Row::FunctionDefinition) || is(Row::Selection) || (is(Row::Application) && application.operands.len() > 2)
+        let is = |row: BuiltInForm| application.operator == row.symbol();
+        if is(BuiltInForm::FunctionDefinition)
+            || is(BuiltInForm::Selection)
+            || (is(BuiltInForm::Application) && application.operands.len() > 2)
         {
             return Err(Missing::NotAnalysed);
         }
@@ -184,10 +192,10 @@ impl Resolver<'_> {
         }
         let chosen = position(segment, application.operands.len())?;
         let node = nth(&application.operands, chosen)?;
-        if is(Row::Except) && chosen > 1 {
+        if is(BuiltInForm::Except) && chosen > 1 {
             return Err(Missing::None);
         }
-        if is(Row::Record) || is(Row::Records) {
+        if is(BuiltInForm::Record) || is(BuiltInForm::RecordSet) {
             let Node::Apply(field) = self.graph.node(node) else { return Err(Missing::None) };
             return nth(&field.operands, 1);
         }
@@ -199,7 +207,7 @@ fn nth(operands: &[Option<NodeId>], position: usize) -> Result<NodeId, Missing> 
     operands.get(position.wrapping_sub(1)).copied().flatten().ok_or(Missing::None)
 }
 
-/// Which of so many operands a selector means, from 1.
+/// The position, from 1, that a selector means among `count` operands.
 fn position(segment: &Segment, count: usize) -> Result<usize, Missing> {
     let chosen = match segment.name.text.as_str() {
         "<<" => 1,

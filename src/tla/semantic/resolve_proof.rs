@@ -1,8 +1,8 @@
-//! Looks up the names of theorems and their proofs. What a proof proves is not looked at.
+//! Resolves the names in theorems and their proofs. It does not check what a proof proves.
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{ACTION, CONSTANT, Label, Level, Node, NodeId, STATE, Scope, SymbolId, SymbolKind, TEMPORAL};
-use super::parse_proof::is_plain_name;
+use super::parse_proof::as_plain_name;
 use super::resolver::{Frame, Resolver};
 use super::tree::{
     Assumed, Expr, Facts, Form, NewKind, Proof, Purpose, Segment, SegmentKind, Sequent, Statement, Step, StepBody,
@@ -34,7 +34,7 @@ impl Resolver<'_> {
         self.scopes.pop();
     }
 
-    /// Only what has a name can have parts with labels.
+    /// Only a named step or theorem can have labelled parts.
     fn open_frame(&mut self, named: bool) {
         if named {
             self.frames.push(Frame::default());
@@ -70,13 +70,13 @@ impl Resolver<'_> {
                 }
                 Assumed::New { declared: symbol, level, set } => {
                     if let Some(set) = set {
-                        let place = self.place(set.at);
+                        let place = self.place(set.offset);
                         let set = self.expression(set);
-                        parts.push(self.form(Row::Set, vec![set], Vec::new(), Vec::new(), place));
+                        parts.push(self.form(BuiltInForm::Set, vec![set], Vec::new(), Vec::new(), place));
                     }
                     let name = &symbol.name;
                     let kind = SymbolKind::New(level_of(*level));
-                    let symbol = self.symbol(&name.text, kind, symbol.arity, name.at);
+                    let symbol = self.symbol(&name.text, kind, symbol.arity, name.offset);
                     let id = self.graph.add_symbol(symbol);
                     self.declare(id);
                     declared.push(id);
@@ -84,7 +84,7 @@ impl Resolver<'_> {
             }
         }
         parts.push(self.expression(&sequent.goal));
-        let place = self.place(sequent.goal.at);
+        let place = self.place(sequent.goal.offset);
         self.graph.add_node(Node::Sequent { parts, declared }, place)
     }
 
@@ -104,7 +104,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// One step. The right side of its formula is what `@` may stand for in the next one.
+    /// Resolves one step. Returns the right side of its formula, which `@` means in the next step.
     fn step(&mut self, step: &Step, before: Option<NodeId>) -> Option<NodeId> {
         self.open_frame(step.name.is_some());
         let mut right = None;
@@ -143,7 +143,7 @@ impl Resolver<'_> {
                 node = Some(self.proof_form(parts, bound, step));
             }
             StepBody::Assert(statement) => {
-                let (statement, scope) = self.asserted(statement, before, &mut right);
+                let (statement, scope) = self.assertion(statement, before, &mut right);
                 node = Some(statement);
                 assumed = Some(scope);
             }
@@ -152,7 +152,7 @@ impl Resolver<'_> {
                 node = Some(statement);
                 assumed = Some(scope);
             }
-            StepBody::Qed => node = Some(self.literal(step.name.as_ref().map_or(0, |name| name.at))),
+            StepBody::Qed => node = Some(self.literal(step.name.as_ref().map_or(0, |name| name.offset))),
         }
         let labels = self.close_frame(step.name.is_some());
         if let Some(node) = node {
@@ -183,12 +183,12 @@ impl Resolver<'_> {
     }
 
     fn proof_form(&mut self, operands: Vec<NodeId>, bound: Vec<SymbolId>, step: &Step) -> NodeId {
-        let place = self.place(step.name.as_ref().map_or(0, |name| name.at));
-        self.form(Row::ProofStep, operands, bound, Vec::new(), place)
+        let place = self.place(step.name.as_ref().map_or(0, |name| name.offset));
+        self.form(BuiltInForm::ProofStep, operands, bound, Vec::new(), place)
     }
 
-    /// A formula; `@ = e` continues the one before.
-    fn asserted(
+    /// A formula; `@ = e` continues the previous one.
+    fn assertion(
         &mut self,
         statement: &Statement,
         before: Option<NodeId>,
@@ -197,7 +197,7 @@ impl Resolver<'_> {
         let Statement::Formula(formula) = statement else { return self.statement(statement) };
         let continues = match &formula.form {
             Form::Apply(operator, operands) if operator.is_infix() => {
-                operands.first().and_then(is_plain_name).is_some_and(|name| name.name.text == "@")
+                operands.first().and_then(as_plain_name).is_some_and(|name| name.name.text == "@")
             }
             _ => false,
         };
@@ -220,16 +220,16 @@ impl Resolver<'_> {
     fn define(&mut self, units: &[Unit]) {
         for unit in units {
             let definitions = self.definition(unit).0;
-            self.contains(definitions);
+            self.add_definitions(definitions);
         }
     }
 
-    /// What BY, USE and HIDE list must exist.
+    /// Checks that everything that BY, USE and HIDE list exists.
     pub(super) fn facts(&mut self, facts: &Facts) {
         for module in &facts.modules {
             let own = *self.graph.module(self.home).name == *module.text;
             if !own && self.lookup_module(&module.text).is_none() {
-                self.error(module.at, format!("module {} is not found", module.text));
+                self.error(module.offset, format!("module {} is not found", module.text));
             }
         }
         for fact in &facts.formulas {
@@ -238,7 +238,7 @@ impl Resolver<'_> {
             }
             let node = self.expression(fact);
             if facts.purpose == Purpose::Hide && matches!(self.graph.node(node), Node::Apply(_)) {
-                self.error(fact.at, "HIDE lists names of theorems, assumptions or steps".into());
+                self.error(fact.offset, "HIDE lists names of theorems, assumptions or steps".into());
             }
         }
         for definition in &facts.definitions {
@@ -247,18 +247,21 @@ impl Resolver<'_> {
                     let joined: Vec<&str> = segments.iter().map(|segment| segment.name.text.as_str()).collect();
                     let plain = |segment: &Segment| segment.kind == SegmentKind::Name && segment.arguments.is_none();
                     if segments.iter().all(plain) {
-                        self.definition_named(&joined.join("!"), definition.at);
+                        self.check_definition_exists(&joined.join("!"), definition.offset);
                     } else {
-                        self.error(definition.at, "DEF lists names of definitions, without arguments or parts".into());
+                        self.error(
+                            definition.offset,
+                            "DEF lists names of definitions, without arguments or parts".into(),
+                        );
                     }
                 }
-                _ => self.error(definition.at, "DEF lists names of definitions".into()),
+                _ => self.error(definition.offset, "DEF lists names of definitions".into()),
             }
         }
     }
 
-    fn definition_named(&mut self, name: &str, at: usize) {
-        let Some(id) = self.lookup(name) else { return self.undefined(name, at) };
+    fn check_definition_exists(&mut self, name: &str, offset: usize) {
+        let Some(id) = self.lookup(name) else { return self.report_undefined(name, offset) };
         let symbol = self.graph.symbol(id);
         let defined = match symbol.kind {
             SymbolKind::Operator | SymbolKind::Instance => true,
@@ -267,13 +270,13 @@ impl Resolver<'_> {
             _ => false,
         };
         if !defined {
-            self.error(at, format!("DEF lists names of definitions: `{name}` is none"));
+            self.error(offset, format!("DEF lists names of definitions: `{name}` is none"));
         }
     }
 
-    /// A theorem, or a step with something to prove, by its name alone; an instance stands for its theorems.
+    /// A theorem or a step with a statement, by its name alone; the name of an instance means its theorems.
     fn is_fact(&self, expression: &Expr) -> bool {
-        let known = is_plain_name(expression).and_then(|segment| self.lookup(&segment.name.text));
+        let known = as_plain_name(expression).and_then(|segment| self.lookup(&segment.name.text));
         known.is_some_and(|id| matches!(self.graph.symbol(id).kind, SymbolKind::Theorem | SymbolKind::Instance))
     }
 }

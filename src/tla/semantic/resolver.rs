@@ -1,15 +1,15 @@
-//! Looks up every name of a module: what it declares, what it inherits, what its definitions mean.
+//! Resolves every name of a module: what it declares, what it inherits, what its definitions mean.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::graph::{
-    Finding, Graph, Gravity, InstanceOf, Label, ModuleId, ModuleInfo, Node, NodeId, Part, Place, Scope, Symbol,
+    Finding, Graph, InstanceUse, Label, ModuleId, ModuleInfo, Node, NodeId, Part, Place, Scope, Severity, Symbol,
     SymbolId, SymbolKind,
 };
 use super::tree::{Declared, Definition, Expr, FunctionDefinition, Module, Name, Unit, Visibility};
 
-/// Labels and bound variables of a definition that is being read.
+/// Labels and bound variables of the definition in progress.
 #[derive(Default)]
 pub(super) struct Frame {
     pub(super) labels: Vec<Label>,
@@ -20,15 +20,15 @@ pub(super) struct Resolver<'a> {
     pub(super) graph: &'a mut Graph,
     pub(super) file: u32,
     pub(super) home: ModuleId,
-    /// The innermost is the last; the first holds the built-in operators.
+    /// The innermost scope is the last; the first one has the built-in operators.
     pub(super) scopes: Vec<Scope>,
-    /// Modules in texts of their own.
+    /// Modules with texts of their own, by name.
     pub(super) loaded: &'a HashMap<String, ModuleId>,
-    /// What `@` stands for, innermost last.
+    /// The meanings of `@`, innermost last.
     pub(super) updates: Vec<Vec<NodeId>>,
     pub(super) frames: Vec<Frame>,
     let_depth: usize,
-    /// Operators declared RECURSIVE and not yet defined, by depth of LET.
+    /// Number of operators declared RECURSIVE and not yet defined, by depth of LET.
     unresolved: Vec<usize>,
 }
 
@@ -58,22 +58,22 @@ pub(super) fn resolve(graph: &mut Graph, loaded: &HashMap<String, ModuleId>, fil
 }
 
 impl Resolver<'_> {
-    pub(super) fn place(&self, at: usize) -> Place {
-        Place { file: self.file, at: u32::try_from(at).unwrap_or(u32::MAX) }
+    pub(super) fn place(&self, offset: usize) -> Place {
+        Place { file: self.file, offset: u32::try_from(offset).unwrap_or(u32::MAX) }
     }
 
-    pub(super) fn error(&mut self, at: usize, message: String) {
-        let place = self.place(at);
-        self.graph.find(Gravity::Error, place, message);
+    pub(super) fn error(&mut self, offset: usize, message: String) {
+        let place = self.place(offset);
+        self.graph.report(Severity::Error, place, message);
     }
 
-    pub(super) fn not_analysed(&mut self, at: usize, message: String) {
-        let place = self.place(at);
-        self.graph.find(Gravity::NotAnalysed, place, message);
+    pub(super) fn not_analysed(&mut self, offset: usize, message: String) {
+        let place = self.place(offset);
+        self.graph.report(Severity::NotAnalysed, place, message);
     }
 
-    pub(super) fn literal(&mut self, at: usize) -> NodeId {
-        let place = self.place(at);
+    pub(super) fn literal(&mut self, offset: usize) -> NodeId {
+        let place = self.place(offset);
         self.graph.add_node(Node::Literal, place)
     }
 
@@ -90,12 +90,12 @@ impl Resolver<'_> {
         self.scopes.last_mut().expect("the scope of the built-in operators is never closed")
     }
 
-    pub(super) fn symbol(&self, name: &str, kind: SymbolKind, arity: usize, at: usize) -> Symbol {
+    pub(super) fn symbol(&self, name: &str, kind: SymbolKind, arity: usize, offset: usize) -> Symbol {
         Symbol {
             name: name.into(),
             kind,
             arity,
-            place: self.place(at),
+            place: self.place(offset),
             local: kind == SymbolKind::Parameter,
             home: self.home,
             origin: None,
@@ -108,7 +108,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Makes a symbol known in the innermost scope, unless its name has another meaning already.
+    /// Adds a symbol to the innermost scope, unless its name is taken.
     pub(super) fn declare(&mut self, id: SymbolId) {
         let symbol = self.graph.symbol(id).clone();
         let Some(known) = self.lookup(&symbol.name) else {
@@ -120,21 +120,21 @@ impl Resolver<'_> {
         let before = self.graph.symbol(known).clone();
         if matches!(before.kind, SymbolKind::BuiltIn(_)) {
             let message = format!("`{}` is built into TLA+ and cannot be given another meaning", symbol.name);
-            return self.graph.find(Gravity::Error, symbol.place, message);
+            return self.graph.report(Severity::Error, symbol.place, message);
         }
         let same = std::mem::discriminant(&before.kind) == std::mem::discriminant(&symbol.kind);
         if symbol.kind == SymbolKind::Parameter || !same || before.arity != symbol.arity {
-            let message = self.clash(&symbol.name, &before);
-            return self.graph.find(Gravity::Error, symbol.place, message);
+            let message = self.clash_message(&symbol.name, &before);
+            return self.graph.report(Severity::Error, symbol.place, message);
         }
         if before.home != symbol.home {
             let message =
                 format!("`{}` has two definitions, from different modules; the first one counts", symbol.name);
-            self.graph.find(Gravity::Warning, symbol.place, message);
+            self.graph.report(Severity::Warning, symbol.place, message);
         }
     }
 
-    fn clash(&self, name: &str, before: &Symbol) -> String {
+    fn clash_message(&self, name: &str, before: &Symbol) -> String {
         let what = match before.kind {
             SymbolKind::Constant => "a constant",
             SymbolKind::Variable => "a variable",
@@ -150,7 +150,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn parameter(&mut self, name: &Name, arity: usize) -> SymbolId {
-        let symbol = self.symbol(&name.text, SymbolKind::Parameter, arity, name.at);
+        let symbol = self.symbol(&name.text, SymbolKind::Parameter, arity, name.offset);
         let id = self.graph.add_symbol(symbol);
         self.declare(id);
         id
@@ -180,7 +180,7 @@ impl Resolver<'_> {
 
     fn extend(&mut self, extended: &Name) {
         let Some(module) = self.lookup_module(&extended.text) else {
-            return self.error(extended.at, format!("module {} is not found", extended.text));
+            return self.error(extended.offset, format!("module {} is not found", extended.text));
         };
         let scope = self.graph.module(module).scope.clone();
         for id in scope.order {
@@ -203,12 +203,12 @@ impl Resolver<'_> {
                             symbol.name,
                             self.graph.module(before.home).name
                         );
-                        self.error(extended.at, message);
+                        self.error(extended.offset, message);
                     } else if before.home != symbol.home {
                         let message =
                             format!("`{}` is defined in two extended modules; the first one counts", symbol.name);
-                        let place = self.place(extended.at);
-                        self.graph.find(Gravity::Warning, place, message);
+                        let place = self.place(extended.offset);
+                        self.graph.report(Severity::Warning, place, message);
                     }
                 }
             }
@@ -225,21 +225,21 @@ impl Resolver<'_> {
 
     fn unit(&mut self, unit: &Unit) {
         match unit {
-            Unit::Variables(names, at) => {
-                self.outside_recursion(*at, "a declaration of variables");
+            Unit::Variables(names, offset) => {
+                self.reject_inside_recursion(*offset, "a declaration of variables");
                 for name in names {
                     self.declaration(name, SymbolKind::Variable, 0);
                 }
             }
-            Unit::Constants(all, at) => {
-                self.outside_recursion(*at, "a declaration of constants");
+            Unit::Constants(all, offset) => {
+                self.reject_inside_recursion(*offset, "a declaration of constants");
                 for declared in all {
                     self.declaration(&declared.name, SymbolKind::Constant, declared.arity);
                 }
             }
-            Unit::Assumption(name, formula, at) => {
-                self.outside_recursion(*at, "an assumption");
-                // Only what has a name can have parts with labels.
+            Unit::Assumption(name, formula, offset) => {
+                self.reject_inside_recursion(*offset, "an assumption");
+                // Only a named assumption can have labelled parts.
                 let node = if let Some(name) = name {
                     let (node, labels) = self.labelled_expression(formula);
                     self.theorem_symbol(name, SymbolKind::Theorem, Some(node), labels);
@@ -247,41 +247,41 @@ impl Resolver<'_> {
                 } else {
                     self.expression(formula)
                 };
-                let place = self.place(*at);
+                let place = self.place(*offset);
                 self.graph.module_mut(self.home).assumptions.push((node, place));
             }
             Unit::Theorem(theorem) => {
-                self.outside_recursion(theorem.at, "a theorem");
+                self.reject_inside_recursion(theorem.offset, "a theorem");
                 self.theorem(theorem);
             }
             Unit::Module(module) => {
-                self.outside_recursion(module.name.at, "a module");
+                self.reject_inside_recursion(module.name.offset, "a module");
                 let known = self.lookup_module(&module.name.text).is_some();
                 let id = self.module(module);
                 if known {
                     let message = format!("there is a module {} already: choose another name", module.name.text);
-                    return self.error(module.name.at, message);
+                    return self.error(module.name.offset, message);
                 }
                 self.graph.module_mut(self.home).parts.push(Part::Module(id));
                 self.top().modules.insert(module.name.text.as_str().into(), id);
             }
             Unit::Instance(instance, visibility) => self.instance(instance, *visibility),
             Unit::Use(facts) => {
-                self.outside_recursion(facts.at, "USE or HIDE");
+                self.reject_inside_recursion(facts.offset, "USE or HIDE");
                 self.facts(facts);
             }
             _ => {
                 let definitions = self.definition(unit).0;
-                self.contains(definitions);
+                self.add_definitions(definitions);
             }
         }
     }
 
     fn declaration(&mut self, name: &Name, kind: SymbolKind, arity: usize) {
         if name.text == "@" {
-            return self.error(name.at, "`@` cannot be declared".into());
+            return self.error(name.offset, "`@` cannot be declared".into());
         }
-        let symbol = self.symbol(&name.text, kind, arity, name.at);
+        let symbol = self.symbol(&name.text, kind, arity, name.offset);
         let id = self.graph.add_symbol(symbol);
         self.declare(id);
     }
@@ -294,14 +294,14 @@ impl Resolver<'_> {
     }
 
     pub(super) fn theorem_symbol(&mut self, name: &Name, kind: SymbolKind, body: Option<NodeId>, labels: Vec<Label>) {
-        let mut symbol = self.symbol(&name.text, kind, 0, name.at);
+        let mut symbol = self.symbol(&name.text, kind, 0, name.offset);
         symbol.body = body;
         symbol.labels = labels.into();
         let id = self.graph.add_symbol(symbol);
         self.declare(id);
     }
 
-    /// What stands at the top of a module, in LET or in DEFINE: the symbols that it defines, and instances made.
+    /// A definition in a module, in LET or in DEFINE: the symbols that it defines, and the instances that it makes.
     pub(super) fn definition(&mut self, unit: &Unit) -> (Vec<SymbolId>, Vec<usize>) {
         match unit {
             Unit::Operator(definition) => (self.operator_definition(definition).into_iter().collect(), Vec::new()),
@@ -315,35 +315,36 @@ impl Resolver<'_> {
         }
     }
 
-    fn open_sections(&self) -> bool {
+    fn has_open_section(&self) -> bool {
         self.unresolved.iter().any(|count| *count > 0)
     }
 
-    fn outside_recursion(&mut self, at: usize, what: &str) {
-        if self.open_sections() {
-            self.error(at, format!("{what} cannot stand between a RECURSIVE declaration and its definition"));
+    fn reject_inside_recursion(&mut self, offset: usize, what: &str) {
+        if self.has_open_section() {
+            self.error(offset, format!("{what} cannot stand between a RECURSIVE declaration and its definition"));
         }
     }
 
     fn recursive(&mut self, all: &[Declared]) {
-        if !self.open_sections() {
+        if !self.has_open_section() {
             self.graph.module_mut(self.home).sections.push(Vec::new());
         }
         for declared in all {
             self.unresolved[self.let_depth] += 1;
-            let mut symbol = self.symbol(&declared.name.text, SymbolKind::Operator, declared.arity, declared.name.at);
+            let mut symbol =
+                self.symbol(&declared.name.text, SymbolKind::Operator, declared.arity, declared.name.offset);
             symbol.recursive = Some(self.let_depth);
-            let parameter = self.symbol("", SymbolKind::Parameter, 0, declared.name.at);
+            let parameter = self.symbol("", SymbolKind::Parameter, 0, declared.name.offset);
             symbol.parameters = (0..declared.arity).map(|_| self.graph.add_symbol(parameter.clone())).collect();
             let id = self.graph.add_symbol(symbol);
             self.declare(id);
-            self.in_section(id);
+            self.add_to_section(id);
         }
     }
 
-    /// A definition made while a recursive one is open belongs to its section.
-    pub(super) fn in_section(&mut self, id: SymbolId) {
-        if self.open_sections() {
+    /// A definition made while a recursive one is incomplete belongs to its section.
+    pub(super) fn add_to_section(&mut self, id: SymbolId) {
+        if self.has_open_section() {
             let sections = &mut self.graph.module_mut(self.home).sections;
             let number = sections.len();
             if let Some(section) = sections.last_mut() {
@@ -364,17 +365,17 @@ impl Resolver<'_> {
         let undefined: Vec<Finding> = undefined
             .map(|symbol| Finding {
                 place: symbol.place,
-                gravity: Gravity::Error,
+                severity: Severity::Error,
                 message: format!("`{}` is declared RECURSIVE and not defined", symbol.name),
             })
             .collect();
         for finding in undefined {
-            self.graph.find(finding.gravity, finding.place, finding.message);
+            self.graph.report(finding.severity, finding.place, finding.message);
         }
     }
 
-    /// These definitions are part of the module.
-    pub(super) fn contains(&mut self, definitions: Vec<SymbolId>) {
+    /// Adds definitions to the parts of the module.
+    pub(super) fn add_definitions(&mut self, definitions: Vec<SymbolId>) {
         self.graph.module_mut(self.home).parts.extend(definitions.into_iter().map(Part::Definition));
     }
 
@@ -386,15 +387,15 @@ impl Resolver<'_> {
         self.unresolved[self.let_depth] = 0;
     }
 
-    /// Its definitions are complete; their scope stays open for the body.
+    /// Ends the definitions of a LET; their scope stays open for the body.
     pub(super) fn close_let(&mut self) {
         self.check_recursive();
         self.let_depth -= 1;
         self.unresolved.truncate(self.let_depth + 1);
     }
 
-    /// The operator declared RECURSIVE that a definition completes, if there is one; an error where the name is taken.
-    fn completes(&mut self, name: &Name) -> Result<Option<SymbolId>, ()> {
+    /// The operator declared RECURSIVE that a definition completes, if any; an error if the name is taken.
+    fn find_recursive_declaration(&mut self, name: &Name) -> Result<Option<SymbolId>, ()> {
         let Some(known) = self.lookup(&name.text) else { return Ok(None) };
         let before = self.graph.symbol(known).clone();
         match before.recursive {
@@ -403,14 +404,17 @@ impl Resolver<'_> {
                     return Ok(Some(known));
                 }
                 let message = format!("`{}` must be defined at the LET where it is declared RECURSIVE", name.text);
-                self.error(name.at, message);
+                self.error(name.offset, message);
             }
             _ if matches!(before.kind, SymbolKind::BuiltIn(_)) => {
-                self.error(name.at, format!("`{}` is built into TLA+ and cannot be given another meaning", name.text));
+                self.error(
+                    name.offset,
+                    format!("`{}` is built into TLA+ and cannot be given another meaning", name.text),
+                );
             }
             _ => {
-                let message = self.clash(&name.text, &before);
-                self.error(name.at, message);
+                let message = self.clash_message(&name.text, &before);
+                self.error(name.offset, message);
             }
         }
         Err(())
@@ -420,12 +424,12 @@ impl Resolver<'_> {
         let name = &definition.name;
         self.scopes.push(Scope::default());
         let parameters = self.parameters(&definition.parameters);
-        let completes = self.completes(name);
+        let completes = self.find_recursive_declaration(name);
         if let Ok(Some(id)) = completes {
             let matches = self.graph.symbol(id).arity == parameters.len()
                 && definition.parameters.last().is_none_or(|last| last.arity == 0);
             if !matches {
-                self.error(name.at, format!("`{}` has other operands than its RECURSIVE declaration", name.text));
+                self.error(name.offset, format!("`{}` has other operands than its RECURSIVE declaration", name.text));
             }
             self.graph.symbol_mut(id).parameters.clone_from(&parameters);
         }
@@ -434,40 +438,40 @@ impl Resolver<'_> {
         match completes {
             Ok(Some(id)) => {
                 self.graph.symbol_mut(id).labels = labels.into();
-                self.complete(id, body);
+                self.complete_recursive(id, body);
                 Some(id)
             }
             Ok(None) => {
-                let mut symbol = self.symbol(&name.text, SymbolKind::Operator, parameters.len(), name.at);
+                let mut symbol = self.symbol(&name.text, SymbolKind::Operator, parameters.len(), name.offset);
                 symbol.local = definition.visibility == Visibility::Local;
                 symbol.parameters = parameters;
                 symbol.body = Some(body);
                 symbol.labels = labels.into();
                 let id = self.graph.add_symbol(symbol);
                 self.declare(id);
-                self.in_section(id);
+                self.add_to_section(id);
                 Some(id)
             }
             Err(()) => None,
         }
     }
 
-    fn complete(&mut self, id: SymbolId, body: NodeId) {
+    fn complete_recursive(&mut self, id: SymbolId, body: NodeId) {
         self.graph.symbol_mut(id).body = Some(body);
         self.unresolved[self.let_depth] = self.unresolved[self.let_depth].saturating_sub(1);
     }
 
     fn function_definition(&mut self, definition: &FunctionDefinition) -> Option<SymbolId> {
         let name = &definition.name;
-        let place = self.place(name.at);
+        let place = self.place(name.offset);
         self.scopes.push(Scope::default());
         let (ranges, mut bound) = self.bounds(&definition.bounds);
         let count = bound.len();
-        let completes = self.completes(name);
+        let completes = self.find_recursive_declaration(name);
         if let Ok(Some(id)) = completes
             && self.graph.symbol(id).arity > 0
         {
-            self.error(name.at, format!("the function `{}` has operands in its RECURSIVE declaration", name.text));
+            self.error(name.offset, format!("the function `{}` has operands in its RECURSIVE declaration", name.text));
         }
         if completes == Ok(None) {
             bound.push(self.parameter(name, 0));
@@ -476,32 +480,32 @@ impl Resolver<'_> {
         let value = self.expression(&definition.body);
         let labels = self.frames.pop().unwrap_or_default().labels;
         self.scopes.pop();
-        let row = super::builtin::Row::FunctionDefinition;
+        let row = super::builtin::BuiltInForm::FunctionDefinition;
         let body = self.form(row, vec![value], bound, ranges, place);
         match completes {
             Ok(Some(id)) => {
                 let symbol = self.graph.symbol_mut(id);
                 symbol.function = Some(count);
                 symbol.labels = labels.into();
-                self.complete(id, body);
+                self.complete_recursive(id, body);
                 Some(id)
             }
             Ok(None) => {
-                let mut symbol = self.symbol(&name.text, SymbolKind::Operator, 0, name.at);
+                let mut symbol = self.symbol(&name.text, SymbolKind::Operator, 0, name.offset);
                 symbol.local = definition.visibility == Visibility::Local;
                 symbol.function = Some(count);
                 symbol.body = Some(body);
                 symbol.labels = labels.into();
                 let id = self.graph.add_symbol(symbol);
                 self.declare(id);
-                self.in_section(id);
+                self.add_to_section(id);
                 Some(id)
             }
             Err(()) => None,
         }
     }
 
-    pub(super) fn add_instance(&mut self, instance: InstanceOf) -> usize {
+    pub(super) fn add_instance(&mut self, instance: InstanceUse) -> usize {
         self.graph.instances.push(instance);
         self.graph.instances.len() - 1
     }

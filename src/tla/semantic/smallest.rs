@@ -1,4 +1,4 @@
-//! Small values for the constants of a module that has no configuration yet, by their types.
+//! Small values for the constants of a module without a configuration, by their types.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use super::tree::{Module, Unit};
 use super::types::{Term, Type, Types};
 use super::typing::Typing;
 
-/// What the constants of a module can stand for in a first, small check: numbers are 2, sets have two elements, and what
-/// has no type of its own is a model value. The names are those of the constants, the values TLA+ as a configuration has it.
+/// Values of the constants for a first, small check: numbers are 2, sets have two elements, and a constant of unknown
+/// type is a model value. Maps each constant to a value as a configuration writes it.
 ///
 /// # Errors
-/// The constant that no configuration can give a value (a function, a set of sets, an operator), or that the module does
-/// not read.
+/// The module cannot be parsed, or a constant has no value that a configuration can write (a function, a set
+/// of sets, an operator).
 pub fn smallest_constants(name: &str, text: &str) -> Result<BTreeMap<String, String>, String> {
     let tree = parse(text).map_err(|fault| fault.message)?;
     let modules: [(&str, &str, &Module); 1] = [(name, text, &tree)];
     let none = BTreeMap::new();
-    let mut typing = Typing::of(&modules, &none);
+    let mut typing = Typing::new(&modules, &none);
     let mut values = BTreeMap::new();
     for unit in &tree.units {
         let Unit::Constants(declared, _) = unit else { continue };
@@ -32,8 +32,8 @@ pub fn smallest_constants(name: &str, text: &str) -> Result<BTreeMap<String, Str
     Ok(values)
 }
 
-fn value(name: &str, of: Type, types: &mut Types) -> Option<String> {
-    Some(match types.term(of) {
+fn value(name: &str, ty: Type, types: &mut Types) -> Option<String> {
+    Some(match types.term(ty) {
         Term::Free => name.to_owned(),
         Term::Int => "2".to_owned(),
         Term::Bool => "TRUE".to_owned(),

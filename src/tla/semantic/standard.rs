@@ -1,11 +1,11 @@
-//! The standard modules, as far as a check needs them: names, operands, levels. The definitions only have the level
-//! and the use of each operand that the real ones have; they compute nothing.
+//! The standard modules, as far as a check needs them: names, operands, levels. Each definition has only the level, and
+//! the same use of each operand, as the real one; it computes nothing.
 
 use std::collections::BTreeSet;
 
 use crate::tla::module::Module;
 
-/// The modules that the tools bring along, and their interfaces.
+/// The interfaces of the modules that the tools include.
 const MODULES: &[(&str, &str)] = &[
     (
         "Naturals",
@@ -173,12 +173,12 @@ ndJsonDeserialize(absoluteFilename) == {}
     ),
 ];
 
-/// The names that a standard module gives to whoever extends it; `None` for any other module.
-pub fn exported(name: &str) -> Option<BTreeSet<String>> {
+/// The names that a standard module exports; `None` for any other module.
+pub fn exported_names(name: &str) -> Option<BTreeSet<String>> {
     let module = Module::parse(text(name)?).ok()?;
     let mut names: BTreeSet<String> = module.definitions.iter().map(|definition| definition.name.clone()).collect();
     names.extend(module.variables.iter().map(|variable| variable.name.clone()));
-    names.extend(module.extends.iter().filter_map(|extended| exported(extended)).flatten());
+    names.extend(module.extends.iter().filter_map(|extended| exported_names(extended)).flatten());
     Some(names)
 }
 
@@ -187,7 +187,7 @@ pub(super) fn text(name: &str) -> Option<&'static str> {
     MODULES.iter().find(|(module, _)| *module == name).map(|(_, text)| *text)
 }
 
-/// Modules that are found only where somebody has put them: an advice for the message that one is missing.
+/// Modules that the tools do not include, by publisher: advice for the message that one is missing.
 const ELSEWHERE: &[(&str, &[&str])] = &[
     (
         "CommunityModules",
@@ -232,7 +232,25 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Who publishes a module that is not there.
+/// The publisher of a module that the tools do not include.
 pub(super) fn publisher(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(_, modules)| modules.contains(&name)).map(|(publisher, _)| *publisher)
+}
+
+/// The standard module to extend for an undefined name.
+pub(super) fn module_that_defines(name: &str) -> Option<&'static str> {
+    let module = match name {
+        "+" | "-" | "*" | "^" | "<" | ">" | "\\leq" | "\\geq" | "%" | "\\div" | ".." | "Nat" => "Naturals",
+        "Int" | "-." => "Integers",
+        "Real" | "/" => "Reals",
+        "Seq" | "Len" | "\\o" | "Append" | "Head" | "Tail" | "SubSeq" | "SelectSeq" => "Sequences",
+        "Cardinality" | "IsFiniteSet" => "FiniteSets",
+        "Print" | "PrintT" | "Assert" | ":>" | "@@" | "Permutations" | "SortSeq" | "ToString" | "TLCGet" | "TLCSet"
+        | "RandomElement" | "TLCEval" => "TLC",
+        "EmptyBag" | "SetToBag" | "BagToSet" | "CopiesIn" | "BagIn" | "\\oplus" | "\\ominus" | "BagCardinality" => {
+            "Bags"
+        }
+        _ => return None,
+    };
+    Some(module)
 }

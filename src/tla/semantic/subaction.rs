@@ -1,12 +1,12 @@
-//! Whether each step of an action is a step of the next-state relation, as far as the definitions show: the relation is a
-//! disjunction, and one of its choices is that very action. Fairness of such an action excludes no finite behaviour.
-//! Lamport, "Specifying Systems", section 8.9.2.
+//! Whether each step of an action is a step of the next-state relation, as far as the definitions show: the relation is
+//! a disjunction that has the action as a disjunct. Fairness of such an action excludes no finite behaviour. Lamport,
+//! "Specifying Systems", section 8.9.2.
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{Application, CONSTANT, Node, SymbolId, SymbolKind};
 use super::model::{Connective, Expansion, Model};
 
-/// Variables that quantifiers bind on the way to an expression, with their sets.
+/// Variables that quantifiers bind around an expression, with their sets.
 type Bound = Vec<(SymbolId, Expansion)>;
 
 /// The next-state relation of a specification.
@@ -16,8 +16,8 @@ pub(super) struct NextState<'a> {
 }
 
 impl NextState<'_> {
-    /// Whether a formula is a conjunction of `WF` and `SF` of choices of the next-state relation, under quantifiers over
-    /// constant sets.
+    /// Whether a formula is a conjunction of `WF` and `SF` of disjuncts of the next-state relation, under quantifiers
+    /// over constant sets.
     pub(super) fn is_fairness(&self, formula: &Expansion) -> Result<bool, String> {
         self.is_fairness_below(formula, &Bound::new())
     }
@@ -34,7 +34,7 @@ impl NextState<'_> {
                         return Ok(false);
                     }
                 }
-                let Some(more) = self.bound_by(&formula) else { return Ok(false) };
+                let Some(more) = self.bound_variables(&formula) else { return Ok(false) };
                 if more.iter().any(|(symbol, _)| set_of(&bound, *symbol).is_some()) {
                     return Ok(false);
                 }
@@ -51,35 +51,35 @@ impl NextState<'_> {
         Ok(true)
     }
 
-    /// The variables that a quantifier binds; `None` where it is not clear which is of which set.
-    fn bound_by(&self, at: &Expansion) -> Option<Bound> {
-        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
-        let ranges = self.model.ranges(at);
+    /// The variables that a quantifier binds; `None` if it is unclear which set each one ranges over.
+    fn bound_variables(&self, expansion: &Expansion) -> Option<Bound> {
+        let Node::Apply(application) = self.model.graph.node(expansion.node) else { return None };
+        let ranges = self.model.ranges(expansion);
         let range = |index: usize| if ranges.len() == 1 { ranges.first() } else { ranges.get(index) };
         let known = ranges.len() == 1 || ranges.len() == application.bound.len();
         let pairs = application.bound.iter().enumerate().map(|(index, id)| Some((*id, range(index)?.clone())));
         if known { pairs.collect() } else { None }
     }
 
-    /// Whether an action is a choice of the next-state relation, or implies one.
+    /// Whether an action is a disjunct of the next-state relation, or implies one.
     fn is_choice(&self, action: &Expansion, bound: &Bound) -> Result<bool, String> {
-        let mut at = action.clone();
+        let mut expansion = action.clone();
         let mut depth = 0;
         loop {
             self.model.step(depth)?;
-            if self.offers(&self.next, &Bound::new(), (&at, bound), 0)? {
+            if self.has_disjunct(&self.next, &Bound::new(), (&expansion, bound), 0)? {
                 return Ok(true);
             }
-            match self.model.unfold_once(&at) {
-                Some(next) => at = next,
+            match self.model.unfold_once(&expansion) {
+                Some(next) => expansion = next,
                 None => break,
             }
             depth += 1;
         }
-        let Some((connective, operands)) = self.model.parts(&at) else { return Ok(false) };
+        let Some((connective, operands)) = self.model.parts(&expansion) else { return Ok(false) };
         let mut bound = bound.clone();
         if connective == Connective::Some {
-            let Some(more) = self.bound_by(&at) else { return Ok(false) };
+            let Some(more) = self.bound_variables(&expansion) else { return Ok(false) };
             if more.iter().any(|(symbol, _)| set_of(&bound, *symbol).is_some()) {
                 return Ok(false);
             }
@@ -93,8 +93,8 @@ impl NextState<'_> {
         }
     }
 
-    /// Whether the relation, or one of its choices, is that action.
-    fn offers(
+    /// Whether the relation, or one of its disjuncts, is that action.
+    fn has_disjunct(
         &self,
         relation: &Expansion,
         own: &Bound,
@@ -103,17 +103,17 @@ impl NextState<'_> {
     ) -> Result<bool, String> {
         self.model.step(depth)?;
         let matching = Matching { model: self.model, own, bound: action.1 };
-        if matching.same(relation, action.0, &mut Vec::new(), 0)? {
+        if matching.matches(relation, action.0, &mut Vec::new(), 0)? {
             return Ok(true);
         }
         if let Some(next) = self.model.unfold_once(relation) {
-            return self.offers(&next, own, action, depth + 1);
+            return self.has_disjunct(&next, own, action, depth + 1);
         }
         let mut own = own.clone();
         match self.model.parts(relation) {
             Some((Connective::Or, operands)) => {
                 for operand in &operands {
-                    if self.offers(operand, &own, action, depth + 1)? {
+                    if self.has_disjunct(operand, &own, action, depth + 1)? {
                         return Ok(true);
                     }
                 }
@@ -121,28 +121,28 @@ impl NextState<'_> {
             }
             // A conjunction list with one item.
             Some((Connective::And, operands)) if operands.len() == 1 => {
-                operands.first().map_or(Ok(false), |only| self.offers(only, &own, action, depth + 1))
+                operands.first().map_or(Ok(false), |only| self.has_disjunct(only, &own, action, depth + 1))
             }
             Some((Connective::Some, operands)) => {
-                let Some(more) = self.bound_by(relation) else { return Ok(false) };
+                let Some(more) = self.bound_variables(relation) else { return Ok(false) };
                 // A definition that is unfolded twice, below a LAMBDA, binds the same symbol twice.
                 if more.iter().any(|(symbol, _)| set_of(&own, *symbol).is_some()) {
                     return Ok(false);
                 }
                 own.extend(more);
-                operands.first().map_or(Ok(false), |body| self.offers(body, &own, action, depth + 1))
+                operands.first().map_or(Ok(false), |body| self.has_disjunct(body, &own, action, depth + 1))
             }
             _ => Ok(false),
         }
     }
 }
 
-/// Compares a choice of the relation with an action.
+/// Compares a disjunct of the relation with an action.
 struct Matching<'a> {
     model: &'a Model,
-    /// Variables of the relation: each may stand for any element of its set.
+    /// Variables of the relation: each may be any element of its set.
     own: &'a Bound,
-    /// Variables of the action: each stands for every element of its set.
+    /// Variables of the action: each is every element of its set.
     bound: &'a Bound,
 }
 
@@ -151,8 +151,8 @@ fn set_of(bound: &Bound, symbol: SymbolId) -> Option<&Expansion> {
 }
 
 impl Matching<'_> {
-    /// `chosen` is what each variable of the relation stands for.
-    fn same(
+    /// `chosen` has the value of each variable of the relation.
+    fn matches(
         &self,
         relation: &Expansion,
         action: &Expansion,
@@ -160,11 +160,11 @@ impl Matching<'_> {
         depth: u32,
     ) -> Result<bool, String> {
         self.model.step(depth)?;
-        let (relation, action) = (self.value(relation), self.value(action));
+        let (relation, action) = (self.parameter_value(relation), self.parameter_value(action));
         let graph = &self.model.graph;
         if let Some((symbol, set)) = self.variable(&relation, self.own) {
             if let Some((_, before)) = chosen.iter().find(|(known, _)| *known == symbol) {
-                return Matching { own: &Bound::new(), ..*self }.same(&before.clone(), &action, chosen, depth + 1);
+                return Matching { own: &Bound::new(), ..*self }.matches(&before.clone(), &action, chosen, depth + 1);
             }
             let fits = match self.variable(&action, self.bound) {
                 Some((_, range)) => self.contains(&set, &range, depth + 1)?,
@@ -176,12 +176,14 @@ impl Matching<'_> {
         match (graph.node(relation.node), graph.node(action.node)) {
             (Node::Literal, Node::Literal) => Ok(self.model.text(relation.node) == self.model.text(action.node)),
             (Node::Operator(one), Node::Operator(other)) => Ok(one == other),
-            (Node::Apply(one), Node::Apply(other)) => self.same_call((one, &relation), (other, &action), chosen, depth),
+            (Node::Apply(one), Node::Apply(other)) => {
+                self.match_applications((one, &relation), (other, &action), chosen, depth)
+            }
             _ => Ok(false),
         }
     }
 
-    fn same_call(
+    fn match_applications(
         &self,
         (one, relation): (&Application, &Expansion),
         (other, action): (&Application, &Expansion),
@@ -199,37 +201,40 @@ impl Matching<'_> {
         for (a, b) in operands.zip(other.operands.iter().flatten().chain(&other.ranges)) {
             let a = Expansion { node: *a, scope: relation.scope.clone() };
             let b = Expansion { node: *b, scope: action.scope.clone() };
-            if !self.same(&a, &b, chosen, depth + 1)? {
+            if !self.matches(&a, &b, chosen, depth + 1)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// What a parameter stands for.
-    fn value(&self, at: &Expansion) -> Expansion {
-        let mut at = at.clone();
-        while let Node::Apply(application) = self.model.graph.node(at.node)
-            && let Some(value) = at.scope.value(application.operator)
+    /// The value of a parameter.
+    fn parameter_value(&self, expansion: &Expansion) -> Expansion {
+        let mut expansion = expansion.clone();
+        while let Node::Apply(application) = self.model.graph.node(expansion.node)
+            && let Some(value) = expansion.scope.value(application.operator)
             && !matches!(self.model.graph.node(value.node), Node::Operator(_))
         {
-            at = value.clone();
+            expansion = value.clone();
         }
-        at
+        expansion
     }
 
-    fn variable(&self, at: &Expansion, bound: &Bound) -> Option<(SymbolId, Expansion)> {
-        let Node::Apply(application) = self.model.graph.node(at.node) else { return None };
+    fn variable(&self, expansion: &Expansion, bound: &Bound) -> Option<(SymbolId, Expansion)> {
+        let Node::Apply(application) = self.model.graph.node(expansion.node) else { return None };
         Some((application.operator, set_of(bound, application.operator)?.clone()))
     }
 
-    /// Whether a set contains another: they are the same, it is a union with it, or what is left of it.
+    /// Whether a set contains `part`: they are equal, the set is a union that contains it, or `part` is a restriction
+    /// of the set.
     fn contains(&self, set: &Expansion, part: &Expansion, depth: u32) -> Result<bool, String> {
         self.model.step(depth)?;
         let nothing = Bound::new();
         let plain = Matching { model: self.model, own: &nothing, bound: &nothing };
         let whole = self.model.unfold(set)?;
-        if plain.same(set, part, &mut Vec::new(), depth + 1)? || plain.same(&whole, part, &mut Vec::new(), depth + 1)? {
+        if plain.matches(set, part, &mut Vec::new(), depth + 1)?
+            || plain.matches(&whole, part, &mut Vec::new(), depth + 1)?
+        {
             return Ok(true);
         }
         if let Some(next) = self.model.unfold_once(part) {
@@ -240,12 +245,12 @@ impl Matching<'_> {
         {
             return Ok(true);
         }
-        for side in self.united(&whole) {
+        for side in self.union_sides(&whole) {
             if self.contains(&side, part, depth + 1)? {
                 return Ok(true);
             }
         }
-        for larger in self.within(part) {
+        for larger in self.supersets(part) {
             if self.contains(set, &larger, depth + 1)? {
                 return Ok(true);
             }
@@ -259,7 +264,7 @@ impl Matching<'_> {
         Ok(true)
     }
 
-    /// Whether a set, written out, has that element.
+    /// Whether a set that is written out has that element.
     fn has_element(&self, set: &Expansion, element: &Expansion, depth: u32) -> Result<bool, String> {
         self.model.step(depth)?;
         let set = self.model.unfold(set)?;
@@ -269,11 +274,11 @@ impl Matching<'_> {
             return Ok((first..=last).contains(&number));
         }
         for member in self.elements(&set)?.unwrap_or_default() {
-            if plain.same(&member, element, &mut Vec::new(), depth + 1)? {
+            if plain.matches(&member, element, &mut Vec::new(), depth + 1)? {
                 return Ok(true);
             }
         }
-        for side in self.united(&set) {
+        for side in self.union_sides(&set) {
             if self.has_element(&side, element, depth + 1)? {
                 return Ok(true);
             }
@@ -286,16 +291,16 @@ impl Matching<'_> {
         let set = self.model.unfold(set)?;
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Ok(None) };
         let element = |node: &_| Expansion { node: *node, scope: set.scope.clone() };
-        let is_listed = application.operator == Row::Set.symbol();
+        let is_listed = application.operator == BuiltInForm::Set.symbol();
         Ok(is_listed.then(|| application.operands.iter().flatten().map(element).collect()))
     }
 
     /// Sets that contain this one: `S` and `T` contain `S \cap T`, and `S` contains `S \ T` and `{x \in S : P}`.
-    fn within(&self, set: &Expansion) -> Vec<Expansion> {
+    fn supersets(&self, set: &Expansion) -> Vec<Expansion> {
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Vec::new() };
         let operator = self.model.graph.symbol(application.operator);
         let larger: Vec<_> = match &*operator.name {
-            _ if application.operator == Row::Filter.symbol() => application.ranges.iter().collect(),
+            _ if application.operator == BuiltInForm::Filter.symbol() => application.ranges.iter().collect(),
             "\\" => application.operands.iter().flatten().take(1).collect(),
             "\\cap" => application.operands.iter().flatten().collect(),
             _ => Vec::new(),
@@ -305,7 +310,7 @@ impl Matching<'_> {
     }
 
     /// The sides of a union.
-    fn united(&self, set: &Expansion) -> Vec<Expansion> {
+    fn union_sides(&self, set: &Expansion) -> Vec<Expansion> {
         let Node::Apply(application) = self.model.graph.node(set.node) else { return Vec::new() };
         let operator = self.model.graph.symbol(application.operator);
         if !matches!(operator.kind, SymbolKind::BuiltIn(_)) || &*operator.name != "\\cup" {

@@ -1,26 +1,26 @@
-//! Whether SYMMETRY is sound: permuting the members of its sets must change no behaviour and no property. Sets of model
-//! values are interchangeable unless something picks one of them or names one. The check is by syntax: it can refuse
-//! sound uses, and never accepts an unsound one. Lamport, "Specifying Systems", section 14.3.4.
+//! Whether SYMMETRY is sound: permuting the members of its sets must change no behaviour and no property. The members
+//! of a set of model values are interchangeable unless an expression picks or names one. The check is syntactic: it can
+//! refuse a sound use, and never accepts an unsound one. Lamport, "Specifying Systems", section 14.3.4.
 
 use std::collections::BTreeSet;
 
 use crate::tla::Cfg;
 
-use super::builtin::Row;
+use super::builtin::BuiltInForm;
 use super::graph::{Application, Node, NodeId, SymbolId, SymbolKind};
 use super::model::{Expansion, Model};
 
 /// Standard modules whose operators treat all values alike.
-const FAIR_MODULES: [&str; 6] = ["Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags"];
-/// Operators of TLC that do.
-const FAIR_OPERATORS: [&str; 7] = ["Print", "PrintT", "Assert", ":>", "@@", "Permutations", "TLCEval"];
+const SYMMETRIC_MODULES: [&str; 6] = ["Naturals", "Integers", "Reals", "Sequences", "FiniteSets", "Bags"];
+/// Operators of module TLC that treat all values alike.
+const SYMMETRIC_OPERATORS: [&str; 7] = ["Print", "PrintT", "Assert", ":>", "@@", "Permutations", "TLCEval"];
 
-/// Why the SYMMETRY of a configuration is not shown to be sound; `None` if it is, or if there is none.
-pub fn symmetry_fault(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Option<String> {
+/// Why the SYMMETRY of a configuration is not shown to be sound; `None` if it is sound or there is none.
+pub fn find_symmetry_fault(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> Option<String> {
     if cfg.symmetry.is_empty() {
         return None;
     }
-    let model = match Model::of(name, text, beside, cfg) {
+    let model = match Model::new(name, text, local_modules, cfg) {
         Ok(model) => model,
         Err(why) => return Some(why),
     };
@@ -32,7 +32,7 @@ pub fn symmetry_fault(name: &str, text: &str, beside: &[(String, String)], cfg: 
 struct Soundness<'a> {
     model: &'a Model,
     cfg: &'a Cfg,
-    /// The constants whose members are permuted, or the definitions that the configuration puts in their place.
+    /// The constants whose members are permuted, or the definitions that the configuration substitutes for them.
     sets: BTreeSet<SymbolId>,
     /// The members that such a definition names, which are constants themselves.
     members: BTreeSet<SymbolId>,
@@ -46,61 +46,61 @@ impl Soundness<'_> {
         }
         for name in &self.cfg.symmetry {
             let sets = self.model.definition(name)?;
-            self.permuted(&sets, 0)?;
+            self.collect_permuted(&sets, 0)?;
         }
-        self.values_of_members()?;
+        self.check_members()?;
         let listed = self.cfg.listed().into_iter().filter(|(role, _)| *role != "SYMMETRY").map(|(_, name)| name);
         let substituted = self.cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
         for name in listed.chain(substituted) {
             let symbol = self.model.symbol(name).ok_or_else(|| format!("`{name}` is not defined"))?;
-            self.reach(symbol)?;
+            self.check_symbol(symbol)?;
         }
         Ok(())
     }
 
-    /// Takes `Permutations(C)` and unions of such apart.
-    fn permuted(&mut self, at: &Expansion, depth: u32) -> Result<(), String> {
+    /// Collects the sets of `Permutations(C)` and of unions of such.
+    fn collect_permuted(&mut self, expansion: &Expansion, depth: u32) -> Result<(), String> {
         self.model.step(depth)?;
         let graph = &self.model.graph;
-        if let Node::Apply(application) = graph.node(at.node) {
+        if let Node::Apply(application) = graph.node(expansion.node) {
             let operands = application.operands.iter().flatten();
-            let mut operands = operands.map(|node| Expansion { node: *node, scope: at.scope.clone() });
+            let mut operands = operands.map(|node| Expansion { node: *node, scope: expansion.scope.clone() });
             match self.model.standard(application.operator) {
                 Some(("TLC", "Permutations")) => {
                     let set = operands.next().ok_or("`Permutations` has no operand")?;
-                    return self.permuted_set(set);
+                    return self.collect_permuted_set(set);
                 }
                 _ if &*graph.symbol(application.operator).name == "\\cup" => {
-                    return operands.try_for_each(|side| self.permuted(&side, depth + 1));
+                    return operands.try_for_each(|side| self.collect_permuted(&side, depth + 1));
                 }
                 _ => {}
             }
         }
-        match self.model.unfold_once(at) {
-            Some(next) => self.permuted(&next, depth + 1),
+        match self.model.unfold_once(expansion) {
+            Some(next) => self.collect_permuted(&next, depth + 1),
             None => Err("it is no union of `Permutations` of constants".to_owned()),
         }
     }
 
     /// A constant, or a definition without parameters that lists constants: `MCClients == {c1, c2}`.
-    fn permuted_set(&mut self, mut set: Expansion) -> Result<(), String> {
+    fn collect_permuted_set(&mut self, mut set: Expansion) -> Result<(), String> {
         let other = || "it permutes something else than a constant of the configuration".to_owned();
         let mut definition = None;
         loop {
             self.model.step(0)?;
             let Node::Apply(application) = self.model.graph.node(set.node) else { return Err(other()) };
             let symbol = application.operator;
-            if self.value(symbol).is_some() && self.model.graph.symbol(symbol).kind == SymbolKind::Constant {
+            if self.assigned_value(symbol).is_some() && self.model.graph.symbol(symbol).kind == SymbolKind::Constant {
                 self.sets.insert(symbol);
                 return Ok(());
             }
-            if symbol == Row::Set.symbol() {
+            if symbol == BuiltInForm::Set.symbol() {
                 if !self.sets.insert(definition.ok_or_else(other)?) {
                     return Ok(());
                 }
                 for member in application.operands.iter().flatten() {
                     let Node::Apply(member) = self.model.graph.node(*member) else { return Err(other()) };
-                    if self.value(member.operator).is_none() || !self.members.insert(member.operator) {
+                    if self.assigned_value(member.operator).is_none() || !self.members.insert(member.operator) {
                         return Err(other());
                     }
                 }
@@ -111,18 +111,18 @@ impl Soundness<'_> {
         }
     }
 
-    /// What the configuration gives a constant as its value.
-    fn value(&self, constant: SymbolId) -> Option<&str> {
+    /// The value that the configuration assigns to a constant.
+    fn assigned_value(&self, constant: SymbolId) -> Option<&str> {
         let name = &*self.model.graph.symbol(constant).name;
         let value = self.cfg.constants.get(name).filter(|_| self.model.replacement(constant) == Some(None));
         value.map(String::as_str)
     }
 
-    /// The members of the sets are model values, and nothing else in the configuration names them.
-    fn values_of_members(&self) -> Result<(), String> {
+    /// Checks that the members of the sets are model values, and that nothing else in the configuration names them.
+    fn check_members(&self) -> Result<(), String> {
         for set in self.sets.iter().chain(&self.members) {
             let name = &*self.model.graph.symbol(*set).name;
-            let members: Vec<&str> = match self.value(*set) {
+            let members: Vec<&str> = match self.assigned_value(*set) {
                 // Its members are constants.
                 None => continue,
                 Some(value) if self.members.contains(set) => vec![value],
@@ -150,13 +150,13 @@ impl Soundness<'_> {
         Ok(())
     }
 
-    /// Everything that a definition uses.
-    fn reach(&mut self, symbol: SymbolId) -> Result<(), String> {
+    /// Checks everything that a definition uses.
+    fn check_symbol(&mut self, symbol: SymbolId) -> Result<(), String> {
         if !self.seen.insert(symbol) {
             return Ok(());
         }
         match self.model.replacement(symbol) {
-            Some(Some(by)) => return self.reach(by),
+            Some(Some(by)) => return self.check_symbol(by),
             Some(None) if self.members.contains(&symbol) => {
                 return Err(format!("a definition names {}", self.model.graph.symbol(symbol).name));
             }
@@ -165,40 +165,40 @@ impl Soundness<'_> {
             None => {}
         }
         if let Some((module, name)) = self.model.standard(symbol) {
-            let fair = FAIR_MODULES.contains(&module) || (module == "TLC" && FAIR_OPERATORS.contains(&name));
+            let fair = SYMMETRIC_MODULES.contains(&module) || (module == "TLC" && SYMMETRIC_OPERATORS.contains(&name));
             return if fair { Ok(()) } else { Err(format!("`{name}` of module {module} may tell members apart")) };
         }
         match self.model.graph.symbol(symbol).body {
-            Some(body) => self.walk(body),
+            Some(body) => self.check_expression(body),
             None => Ok(()),
         }
     }
 
-    fn walk(&mut self, node: NodeId) -> Result<(), String> {
+    fn check_expression(&mut self, node: NodeId) -> Result<(), String> {
         self.model.step(0)?;
         let graph = &self.model.graph;
         if let Node::Apply(application) = graph.node(node)
-            && application.operator == Row::Choose.symbol()
-            && !self.is_extreme(application)
+            && application.operator == BuiltInForm::Choose.symbol()
+            && !self.is_unique_extreme(application)
             && self.depends(node, &mut Vec::new(), &mut BTreeSet::new())
         {
             return Err(format!("`{}` may pick a member", self.model.text(node)));
         }
         let (operators, parts) = self.model.uses(node);
-        operators.into_iter().try_for_each(|operator| self.reach(operator))?;
-        parts.into_iter().try_for_each(|part| self.walk(part))
+        operators.into_iter().try_for_each(|operator| self.check_symbol(operator))?;
+        parts.into_iter().try_for_each(|part| self.check_expression(part))
     }
 
-    /// Whether it is `CHOOSE x \in S : \A y \in S : x >= y`, or `<=`, perhaps with more conjuncts, over numbers: there is
-    /// one such element, or none.
-    fn is_extreme(&self, choice: &Application) -> bool {
+    /// Whether it is `CHOOSE x \in S : \A y \in S : x >= y`, or `<=`, perhaps with more conjuncts, over numbers: at
+    /// most one element satisfies it.
+    fn is_unique_extreme(&self, choice: &Application) -> bool {
         let graph = &self.model.graph;
         let ([x], [from], [Some(body)]) = (&*choice.bound, &*choice.ranges, &*choice.operands) else { return false };
         let Node::Apply(all) = graph.node(*body) else { return false };
-        if all.operator == Row::Conjunction.symbol() || &*graph.symbol(all.operator).name == "/\\" {
+        if all.operator == BuiltInForm::Conjunction.symbol() || &*graph.symbol(all.operator).name == "/\\" {
             let mut conjuncts = all.operands.iter();
             return conjuncts
-                .any(|conjunct| self.is_extreme(&Application { operands: vec![*conjunct], ..choice.clone() }));
+                .any(|conjunct| self.is_unique_extreme(&Application { operands: vec![*conjunct], ..choice.clone() }));
         }
         let ([y], [among], [Some(compared)]) = (&*all.bound, &*all.ranges, &*all.operands) else { return false };
         let Node::Apply(comparison) = graph.node(*compared) else { return false };
@@ -211,7 +211,7 @@ impl Soundness<'_> {
                 _ => None,
             })
             .collect();
-        all.operator == Row::All.symbol()
+        all.operator == BuiltInForm::All.symbol()
             && matches!(self.model.standard(comparison.operator), Some((_, "\\leq" | "\\geq")))
             && self.model.replacement(comparison.operator).is_none()
             && (sides == [*x, *y] || sides == [*y, *x])
@@ -224,8 +224,8 @@ impl Soundness<'_> {
         match (graph.node(one), graph.node(other)) {
             (Node::Literal, Node::Literal) => self.model.text(one) == self.model.text(other),
             (Node::Apply(one), Node::Apply(other)) => {
-                let parts = |of: &Application| -> Vec<NodeId> {
-                    of.operands.iter().flatten().chain(&of.ranges).copied().collect()
+                let parts = |application: &Application| -> Vec<NodeId> {
+                    application.operands.iter().flatten().chain(&application.ranges).copied().collect()
                 };
                 let (ours, theirs) = (parts(one), parts(other));
                 one.operator == other.operator
@@ -238,8 +238,8 @@ impl Soundness<'_> {
         }
     }
 
-    /// Whether the value of an expression may depend on the permuted sets: it uses one of them, a variable, a parameter, or
-    /// a constant of another module.
+    /// Whether the value of an expression may depend on the permuted sets: it uses one of them, a variable, a
+    /// parameter, or a constant of another module.
     fn depends(&self, node: NodeId, bound: &mut Vec<SymbolId>, seen: &mut BTreeSet<SymbolId>) -> bool {
         let graph = &self.model.graph;
         let known = bound.len();

@@ -1,5 +1,5 @@
-//! Expressions in a normal form with all definitions expanded, so that two of them can be compared by meaning rather than
-//! by text. What cannot be expanded stays as an opaque part; two terms that are equal always have the same meaning.
+//! Expressions in a normal form with all definitions expanded, so that they can be compared by meaning rather than by
+//! text. What cannot be expanded stays an opaque part. Equal terms always have the same meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,12 +12,12 @@ pub(super) enum Term {
     Literal(String),
     Constant(String),
     Variable(String),
-    /// By the number of binders around its own.
+    /// By the number of names bound around it.
     Bound(usize),
-    /// Bound by `CHOOSE`, a quantifier, a set or a function: kind, sets, body.
+    /// A quantifier, set or function that binds names: kind, sets, body.
     Binder(String, Vec<Rc<Term>>, Rc<Term>),
     Apply(String, Vec<Rc<Term>>),
-    /// Something of another module, a recursive operator, or a part too large: its meaning is not known.
+    /// Something with unknown meaning: of another module, recursive, or too large.
     Opaque(String, Vec<Rc<Term>>),
 }
 
@@ -35,14 +35,14 @@ impl Term {
         }
     }
 
-    /// What is left of this many parts after those of the term; 0 if it has more.
+    /// What is left of this budget of parts after the term; 0 if the term is larger.
     pub(super) fn charged(&self, left: usize) -> usize {
         self.parts()
             .into_iter()
             .fold(left.saturating_sub(1), |left, part| if left == 0 { 0 } else { part.charged(left) })
     }
 
-    /// Calls for this term and everything within it.
+    /// Calls `call` for this term and everything within it.
     pub(super) fn visit(&self, call: &mut dyn FnMut(&Term)) {
         call(self);
         for part in self.parts() {
@@ -50,7 +50,7 @@ impl Term {
         }
     }
 
-    /// The variables in it, or `None` if it holds something opaque.
+    /// The variables in the term, or `None` if it has an opaque part.
     pub(super) fn variables(&self) -> Option<BTreeSet<&str>> {
         match self {
             Term::Opaque(..) => None,
@@ -62,7 +62,7 @@ impl Term {
         }
     }
 
-    pub(super) fn is(&self, operator: &str) -> Option<&[Rc<Term>]> {
+    pub(super) fn as_apply(&self, operator: &str) -> Option<&[Rc<Term>]> {
         match self {
             Term::Apply(name, parts) if name == operator => Some(parts),
             _ => None,
@@ -74,15 +74,15 @@ pub(super) fn truth(value: bool) -> Rc<Term> {
     Rc::new(Term::Truth(value))
 }
 
-pub(super) fn not(of: &Rc<Term>) -> Rc<Term> {
-    match &**of {
+pub(super) fn not(term: &Rc<Term>) -> Rc<Term> {
+    match &**term {
         Term::Truth(value) => truth(!value),
         Term::Apply(name, parts) if name == NOT => parts[0].clone(),
-        _ => Rc::new(Term::Apply(NOT.to_owned(), vec![of.clone()])),
+        _ => Rc::new(Term::Apply(NOT.to_owned(), vec![term.clone()])),
     }
 }
 
-/// A conjunction or disjunction: flat, sorted, each operand once.
+/// A conjunction or disjunction: flat, sorted, without duplicates.
 pub(super) fn junction(operator: &str, operands: impl IntoIterator<Item = Rc<Term>>) -> Rc<Term> {
     let neutral = operator == AND;
     let mut flat = BTreeSet::new();
@@ -130,10 +130,10 @@ pub(super) fn equal(one: &Rc<Term>, other: &Rc<Term>) -> Rc<Term> {
 }
 
 fn is_sum(term: &Term) -> bool {
-    term.is("+").or_else(|| term.is("-")).is_some_and(|operands| operands.len() == 2)
+    term.as_apply("+").or_else(|| term.as_apply("-")).is_some_and(|operands| operands.len() == 2)
 }
 
-/// `a - b` for sums of which nothing but a number is left.
+/// `a - b` for sums, if the difference is a number.
 fn difference(one: &Term, other: &Term) -> Option<i64> {
     let (mut parts, mut number) = (BTreeMap::new(), 0);
     add(one, 1, &mut parts, &mut number)?;
@@ -151,7 +151,7 @@ fn add<'t>(term: &'t Term, sign: i64, parts: &mut BTreeMap<&'t Term, i64>, numbe
             *number = number.checked_add(sign.checked_mul(text.parse().ok()?)?)?;
             Some(())
         }
-        // Two of these need not have the same value.
+        // Two equal opaque parts need not have the same value.
         Term::Opaque(..) => None,
         _ => {
             *parts.entry(term).or_default() += sign;
@@ -160,7 +160,7 @@ fn add<'t>(term: &'t Term, sign: i64, parts: &mut BTreeMap<&'t Term, i64>, numbe
     }
 }
 
-/// Two decimal numbers, or two strings without escapes: different ones differ in value.
+/// Two decimal numbers, or two strings without escapes: different texts are different values.
 fn same_kind(a: &str, b: &str) -> bool {
     let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     let string = |text: &str| text.starts_with('"') && !text.contains('\\');
@@ -168,16 +168,16 @@ fn same_kind(a: &str, b: &str) -> bool {
 }
 
 /// The value in the next state: the prime moves to the variables.
-pub(super) fn primed(of: &Rc<Term>) -> Rc<Term> {
+pub(super) fn primed(term: &Rc<Term>) -> Rc<Term> {
     let all = |parts: &[Rc<Term>]| parts.iter().map(primed).collect::<Vec<_>>();
-    match &**of {
-        Term::Variable(_) => Rc::new(Term::Apply(PRIME.to_owned(), vec![of.clone()])),
-        Term::Truth(_) | Term::Literal(_) | Term::Constant(_) | Term::Bound(_) => of.clone(),
+    match &**term {
+        Term::Variable(_) => Rc::new(Term::Apply(PRIME.to_owned(), vec![term.clone()])),
+        Term::Truth(_) | Term::Literal(_) | Term::Constant(_) | Term::Bound(_) => term.clone(),
         Term::Binder(kind, sets, body) => Rc::new(Term::Binder(kind.clone(), all(sets), primed(body))),
         Term::Apply(name, parts) if is_logic(name) => junction(name, all(parts)),
         Term::Apply(name, parts) if name == "=" && parts.len() == 2 => equal(&primed(&parts[0]), &primed(&parts[1])),
         Term::Apply(name, parts) => Rc::new(Term::Apply(name.clone(), all(parts))),
-        Term::Opaque(..) => Rc::new(Term::Opaque(PRIME.to_owned(), vec![of.clone()])),
+        Term::Opaque(..) => Rc::new(Term::Opaque(PRIME.to_owned(), vec![term.clone()])),
     }
 }
 
@@ -190,7 +190,7 @@ pub(super) fn square(action: &Rc<Term>, subscript: &Rc<Term>) -> Rc<Term> {
     junction(OR, [action.clone(), equal(&primed(subscript), subscript)])
 }
 
-/// Applies a built-in operator or one of a standard module.
+/// Applies a built-in operator, or one of a standard module, with simplifications.
 pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
     let plain = |operands: Vec<Rc<Term>>| Rc::new(Term::Apply(name.to_owned(), operands));
     match (name, operands.as_slice()) {
@@ -206,14 +206,14 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("/=", [one, other]) => not(&equal(one, other)),
         ("\\in", [_, set]) if **set == Term::Apply("Any".to_owned(), Vec::new()) => truth(true),
         ("\\notin", [element, set]) => not(&apply("\\in", vec![element.clone(), set.clone()])),
-        // `a < b` alone: the other comparisons of numbers follow from it.
+        // The other comparisons of numbers are expressed by `<`.
         (">", [one, other]) => apply("<", vec![other.clone(), one.clone()]),
         ("\\geq", [one, other]) => not(&apply("<", vec![one.clone(), other.clone()])),
         ("\\leq", [one, other]) => not(&apply("<", vec![other.clone(), one.clone()])),
         ("<", [one, other]) if one == other => truth(false),
         ("<", [one, other]) if difference(one, other).is_some() => truth(difference(one, other) < Some(0)),
         ("[", [tuple, index]) => {
-            tuple.is("<<>>").and_then(|parts| element(parts, index)).unwrap_or_else(|| plain(operands))
+            tuple.as_apply("<<>>").and_then(|parts| element(parts, index)).unwrap_or_else(|| plain(operands))
         }
         ("<", [one, zero]) if **zero == Term::Literal("0".to_owned()) && is_size(one) => truth(false),
         ("\\subseteq", [one, other]) if one == other => truth(true),
@@ -221,7 +221,7 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
         ("'", [one]) => primed(one),
         ("UNCHANGED", [one]) => equal(&primed(one), one),
         ("[]" | "<>", [one]) if matches!(**one, Term::Truth(_)) => one.clone(),
-        ("[]", [one]) => match one.is(AND) {
+        ("[]", [one]) => match one.as_apply(AND) {
             Some(conjuncts) => junction(AND, conjuncts.iter().map(|one| apply("[]", vec![one.clone()]))),
             None => plain(operands),
         },
@@ -241,7 +241,7 @@ pub(super) fn apply(name: &str, operands: Vec<Rc<Term>>) -> Rc<Term> {
     }
 }
 
-/// The element of a tuple at a written index.
+/// The element of a tuple at a literal index.
 fn element(parts: &[Rc<Term>], index: &Term) -> Option<Rc<Term>> {
     let Term::Literal(text) = index else { return None };
     parts.get(text.parse::<usize>().ok()?.checked_sub(1)?).cloned()
@@ -249,5 +249,5 @@ fn element(parts: &[Rc<Term>], index: &Term) -> Option<Rc<Term>> {
 
 /// A number that is never negative.
 fn is_size(term: &Term) -> bool {
-    term.is("Cardinality").is_some() || term.is("Len").is_some()
+    term.as_apply("Cardinality").is_some() || term.as_apply("Len").is_some()
 }

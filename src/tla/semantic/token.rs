@@ -1,9 +1,8 @@
-//! The tokens of a module as its grammar needs them: reserved words, operators by meaning, the column that aligns a
-//! bulleted list, and the end of the outermost module, behind which anything may stand.
+//! The tokens of a module as its grammar needs them: reserved words, operators by meaning, and the column that aligns a
+//! bulleted list. They end with the outermost module; any text may follow it.
 
 use super::operator::{OPERATORS, Operator};
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Identifier,
@@ -11,7 +10,7 @@ pub(super) enum Kind {
     Text,
     /// A reserved word, by its first spelling (`CONSTANTS` is `CONSTANT`).
     Word(&'static str),
-    /// `/\` or `\/`, which may begin a list; its operator is found by [`Token::operator`].
+    /// `/\` or `\/`, which may begin a list; [`Token::operator`] gives its operator.
     Bullet(&'static Operator),
     Operator(&'static Operator),
     /// Brackets, `==`, `,` and the like.
@@ -26,19 +25,18 @@ pub(super) enum Kind {
     Line,
     /// `====`
     End,
-    /// Nothing that the language has; the message says what.
+    /// Not a token of the language, with the reason.
     Bad(&'static str),
-    /// Behind the last one.
+    /// After the last token.
     Nothing,
 }
 
-/// One token.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The column that counts for alignment: characters, with tab stops every eight.
+    /// The column for alignment: characters, with tab stops every eight.
     pub(super) column: usize,
 }
 
@@ -56,7 +54,7 @@ impl Token {
     }
 }
 
-/// Reserved words by their spellings, the first of which names the word.
+/// Reserved words with their spellings; the first one names the word.
 const WORDS: &[&[&str]] = &[
     &["ACTION", "ACTIONS"],
     &["ASSUME"],
@@ -102,7 +100,7 @@ const WORDS: &[&[&str]] = &[
     &["WITNESS"],
 ];
 
-/// Marks by their spellings, the first of which names the mark.
+/// Marks with their spellings; the first one names the mark.
 const MARKS: &[&[&str]] = &[
     &["\\E", "\\exists", "\u{2203}"],
     &["\\A", "\\forall", "\u{2200}"],
@@ -132,7 +130,7 @@ const MARKS: &[&[&str]] = &[
     &["|->", "\u{21a6}"],
 ];
 
-/// Words that may name a field of a record (`r.IN`, `[CASE |-> 1]`), though they are reserved.
+/// Whether a reserved word may name a field of a record (`r.IN`, `[CASE |-> 1]`).
 pub(super) fn may_name_a_field(token: &Token) -> bool {
     match token.kind {
         Kind::Word(_) | Kind::Mark("[]ASSUME" | "[]PROVE" | "_" | "WF_" | "SF_") => true,
@@ -141,7 +139,7 @@ pub(super) fn may_name_a_field(token: &Token) -> bool {
     }
 }
 
-/// The tokens from the first `---- MODULE` to the end of that module; empty where there is none.
+/// The tokens from the first `---- MODULE` to the end of that module; empty if there is none.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let Some((begin, end)) = first_module(text) else { return Vec::new() };
     let mut lexer = Lexer::new(text);
@@ -153,7 +151,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     lexer.found
 }
 
-/// `----`, spaces, `MODULE`: its bytes.
+/// The byte range of the first `----`, spaces, `MODULE`.
 fn first_module(text: &str) -> Option<(usize, usize)> {
     let mut from = 0;
     while let Some(found) = text[from..].find("----") {
@@ -167,20 +165,19 @@ fn first_module(text: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// Spaces and `MODULE` from here: where that ends.
+/// The end of spaces and `MODULE` at this offset.
 fn module_word(text: &str, from: usize) -> Option<usize> {
     let spaces = text[from..].bytes().take_while(|byte| *byte == b' ').count();
     text[from + spaces..].starts_with("MODULE").then_some(from + spaces + "MODULE".len())
 }
 
-/// One spelling and what it means.
 type Spelling = (&'static str, Kind);
 
 struct Lexer<'a> {
     text: &'a str,
-    at: usize,
+    offset: usize,
     column: usize,
-    /// Modules that are open.
+    /// Number of open modules.
     open: usize,
     found: Vec<Token>,
     /// Spellings by first byte, longest first.
@@ -207,13 +204,13 @@ impl<'a> Lexer<'a> {
         for bucket in &mut spellings {
             bucket.sort_by_key(|(spelling, _)| std::cmp::Reverse(spelling.len()));
         }
-        Self { text, at: 0, column: 1, open: 1, found: Vec::new(), spellings }
+        Self { text, offset: 0, column: 1, open: 1, found: Vec::new(), spellings }
     }
 
     fn skip_to(&mut self, end: usize) {
-        while self.at < end {
-            let Some(char) = self.text[self.at..].chars().next() else { return };
-            self.at += char.len_utf8();
+        while self.offset < end {
+            let Some(char) = self.text[self.offset..].chars().next() else { return };
+            self.offset += char.len_utf8();
             self.column = match char {
                 '\n' | '\r' => 1,
                 '\t' => (self.column - 1) / 8 * 8 + 9,
@@ -225,13 +222,13 @@ impl<'a> Lexer<'a> {
     fn run(&mut self) {
         loop {
             let comment = self.skip_blank();
-            let Some(first) = self.text[self.at..].chars().next() else {
+            let Some(first) = self.text[self.offset..].chars().next() else {
                 return match comment {
                     Some(start) => {
-                        self.at = start;
+                        self.offset = start;
                         self.push(Kind::Bad("a comment begins here and is not closed: `*)` is missing"), start + 2);
                     }
-                    None => self.push(Kind::Bad("the module does not end: `====` is missing"), self.at),
+                    None => self.push(Kind::Bad("the module does not end: `====` is missing"), self.offset),
                 };
             };
             let (kind, end) = self.next(first);
@@ -251,14 +248,14 @@ impl<'a> Lexer<'a> {
     }
 
     fn push(&mut self, kind: Kind, end: usize) {
-        self.found.push(Token { kind, start: self.at, end, column: self.column });
+        self.found.push(Token { kind, start: self.offset, end, column: self.column });
         self.skip_to(end);
     }
 
-    /// White space and comments. A comment that does not end takes the rest, and its start is returned.
+    /// Skips white space and comments. Returns the start of a comment that does not end.
     fn skip_blank(&mut self) -> Option<usize> {
         loop {
-            let rest = &self.text[self.at..];
+            let rest = &self.text[self.offset..];
             let end = if rest.starts_with([' ', '\t', '\n', '\r']) {
                 rest.find(|char: char| !matches!(char, ' ' | '\t' | '\n' | '\r')).unwrap_or(rest.len())
             } else if rest.starts_with("\\*") {
@@ -267,7 +264,7 @@ impl<'a> Lexer<'a> {
                 match block_comment(rest) {
                     Some(length) => length,
                     None => {
-                        let start = self.at;
+                        let start = self.offset;
                         self.skip_to(self.text.len());
                         return Some(start);
                     }
@@ -275,54 +272,57 @@ impl<'a> Lexer<'a> {
             } else {
                 return None;
             };
-            self.skip_to(self.at + end);
+            self.skip_to(self.offset + end);
         }
     }
 
     fn next(&self, first: char) -> (Kind, usize) {
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.offset..];
         match first {
             '"' => self.string(),
             '-' if rest.starts_with("----") => {
                 let dashes = rest.bytes().take_while(|byte| *byte == b'-').count();
-                match module_word(self.text, self.at + dashes) {
+                match module_word(self.text, self.offset + dashes) {
                     Some(end) => (Kind::Begin, end),
-                    None => (Kind::Line, self.at + dashes),
+                    None => (Kind::Line, self.offset + dashes),
                 }
             }
             '=' if rest.starts_with("====") => {
-                (Kind::End, self.at + rest.bytes().take_while(|byte| *byte == b'=').count())
+                (Kind::End, self.offset + rest.bytes().take_while(|byte| *byte == b'=').count())
             }
             '<' => self.step().unwrap_or_else(|| self.symbol()),
             '\\' => self.based_number().unwrap_or_else(|| self.symbol()),
-            '\u{2115}' | '\u{2124}' | '\u{211d}' => (Kind::Identifier, self.at + first.len_utf8()),
-            '@' if !rest.starts_with("@@") => (Kind::Identifier, self.at + 1),
+            '\u{2115}' | '\u{2124}' | '\u{211d}' => (Kind::Identifier, self.offset + first.len_utf8()),
+            '@' if !rest.starts_with("@@") => (Kind::Identifier, self.offset + 1),
             _ if first.is_ascii_alphanumeric() || first == '_' => self.word(),
             _ => self.symbol(),
         }
     }
 
     fn symbol(&self) -> (Kind, usize) {
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.offset..];
         let bucket = &self.spellings[usize::from(rest.as_bytes()[0])];
         match bucket.iter().find(|(spelling, _)| rest.starts_with(spelling)) {
-            Some((spelling, kind)) => (*kind, self.at + spelling.len()),
+            Some((spelling, kind)) => (*kind, self.offset + spelling.len()),
             None => (
                 Kind::Bad("a character that TLA+ does not have here"),
-                self.at + rest.chars().next().map_or(0, char::len_utf8),
+                self.offset + rest.chars().next().map_or(0, char::len_utf8),
             ),
         }
     }
 
     fn string(&self) -> (Kind, usize) {
-        let mut chars = self.text[self.at..].char_indices().skip(1);
-        let unfinished = (Kind::Bad("a string that does not end on its line"), self.text.len().min(self.at + 1));
+        let mut chars = self.text[self.offset..].char_indices().skip(1);
+        let unfinished = (Kind::Bad("a string that does not end on its line"), self.text.len().min(self.offset + 1));
         while let Some((offset, char)) = chars.next() {
             match char {
-                '"' => return (Kind::Text, self.at + offset + 1),
+                '"' => return (Kind::Text, self.offset + offset + 1),
                 '\n' | '\r' => return unfinished,
                 '\\' if !matches!(chars.next(), Some((_, 'n' | 't' | 'r' | 'f' | '\\' | '"'))) => {
-                    return (Kind::Bad("a backslash in a string that no escape follows: write `\\\\`"), self.at + 1);
+                    return (
+                        Kind::Bad("a backslash in a string that no escape follows: write `\\\\`"),
+                        self.offset + 1,
+                    );
                 }
                 _ => {}
             }
@@ -330,9 +330,9 @@ impl<'a> Lexer<'a> {
         unfinished
     }
 
-    /// `\b101`, `\o17`, `\hff`; where a longer symbol stands (`\bullet` has no binary digit, `\o` none at all), none.
+    /// `\b101`, `\o17`, `\hff`; `None` for a symbol such as `\bullet` or `\o`, which has no digit after the letter.
     fn based_number(&self) -> Option<(Kind, usize)> {
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.offset..];
         let radix = match rest.as_bytes().get(1)? {
             b'b' | b'B' => 2,
             b'o' | b'O' => 8,
@@ -340,28 +340,28 @@ impl<'a> Lexer<'a> {
             _ => return None,
         };
         let digits = rest[2..].chars().take_while(|char| char.is_digit(radix)).count();
-        (digits > 0).then_some((Kind::Number, self.at + 2 + digits))
+        (digits > 0).then_some((Kind::Number, self.offset + 2 + digits))
     }
 
     /// Identifiers, reserved words, decimal numbers, `WF_`, `_`.
     fn word(&self) -> (Kind, usize) {
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.offset..];
         let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         let word = &rest[..length];
         let plain = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
         if plain > 0 && (rest[plain..].starts_with("./\\") || rest[plain..].starts_with(".\\/")) {
-            return (Kind::Bad("a name directly before `./\\`"), self.at + plain);
+            return (Kind::Bad("a name directly before `./\\`"), self.offset + plain);
         }
         for fairness in ["WF_", "SF_"] {
             if word.starts_with(fairness) {
-                return (Kind::Mark(if fairness == "WF_" { "WF_" } else { "SF_" }), self.at + 3);
+                return (Kind::Mark(if fairness == "WF_" { "WF_" } else { "SF_" }), self.offset + 3);
             }
         }
         if !word.bytes().any(|byte| byte.is_ascii_alphabetic()) {
             return if word.starts_with('_') {
-                (Kind::Mark("_"), self.at + 1)
+                (Kind::Mark("_"), self.offset + 1)
             } else {
-                (Kind::Number, self.at + word.bytes().take_while(u8::is_ascii_digit).count())
+                (Kind::Number, self.offset + word.bytes().take_while(u8::is_ascii_digit).count())
             };
         }
         let reserved =
@@ -370,12 +370,12 @@ impl<'a> Lexer<'a> {
             let bucket = &self.spellings[usize::from(word.as_bytes()[0])];
             bucket.iter().find(|(spelling, _)| *spelling == word).map(|(_, kind)| *kind)
         };
-        (reserved.or_else(operator).unwrap_or(Kind::Identifier), self.at + length)
+        (reserved.or_else(operator).unwrap_or(Kind::Identifier), self.offset + length)
     }
 
     /// `<2>`, `<2>name`, `<*>`, `<+>.`, …
     fn step(&self) -> Option<(Kind, usize)> {
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.offset..];
         let level = match rest.as_bytes().get(1)? {
             b'+' | b'*' => 1,
             _ => rest[1..].bytes().take_while(u8::is_ascii_digit).count(),
@@ -383,12 +383,12 @@ impl<'a> Lexer<'a> {
         if level == 0 || rest.as_bytes().get(1 + level) != Some(&b'>') {
             return None;
         }
-        let from = self.at + level + 2;
+        let from = self.offset + level + 2;
         let explicit = rest.as_bytes()[1].is_ascii_digit();
         let name = self.text[from..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         let dots = |from: usize| self.text[from..].bytes().take_while(|byte| *byte == b'.').count();
         if name > 0 {
-            // The name of an implicit step has no underscore unless dots follow.
+            // The name of an implicit step has no underscore unless dots follow, as in SANY.
             let ended = dots(from + name);
             if ended > 0 {
                 return Some((Kind::StepStart, from + name + ended));
@@ -402,24 +402,24 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The length of the nested comment that a text begins with.
+/// The length of the nested comment at the start of a text.
 fn block_comment(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let (mut at, mut depth) = (0, 0_usize);
-    while at + 1 < bytes.len() {
-        match &bytes[at..at + 2] {
+    let (mut offset, mut depth) = (0, 0_usize);
+    while offset + 1 < bytes.len() {
+        match &bytes[offset..offset + 2] {
             b"(*" => {
                 depth += 1;
-                at += 2;
+                offset += 2;
             }
             b"*)" => {
                 depth -= 1;
-                at += 2;
+                offset += 2;
                 if depth == 0 {
-                    return Some(at);
+                    return Some(offset);
                 }
             }
-            _ => at += 1,
+            _ => offset += 1,
         }
     }
     None

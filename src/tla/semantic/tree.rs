@@ -1,14 +1,13 @@
-//! What the grammar makes of a module: units, definitions, expressions, proofs. Positions are byte offsets.
+//! The syntax tree of a module: units, definitions, expressions, proofs. Offsets are in bytes.
 
 use crate::tla::work;
 
 use super::operator::Operator;
 
-/// A name and where it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pub(super) text: String,
-    pub(super) at: usize,
+    pub(super) offset: usize,
 }
 
 /// A declared operator (`F(_, _)`, `_+_`) or parameter.
@@ -52,7 +51,7 @@ pub(super) struct FunctionDefinition {
 pub(super) struct Instance {
     pub(super) module: Name,
     pub(super) substitutions: Vec<(Name, Expr)>,
-    pub(super) at: usize,
+    pub(super) offset: usize,
 }
 
 #[derive(Debug)]
@@ -83,7 +82,7 @@ pub(super) struct Theorem {
     pub(super) name: Option<Name>,
     pub(super) statement: Statement,
     pub(super) proof: Option<Proof>,
-    pub(super) at: usize,
+    pub(super) offset: usize,
 }
 
 #[derive(Debug)]
@@ -106,7 +105,7 @@ pub(super) enum Assumed {
     Formula(Expr),
 }
 
-/// What a `NEW` symbol is.
+/// The level of a `NEW` symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NewKind {
     Constant,
@@ -116,7 +115,6 @@ pub(super) enum NewKind {
     Temporal,
 }
 
-/// Whether listed facts are to be used or to be forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Purpose {
     #[default]
@@ -124,14 +122,14 @@ pub(super) enum Purpose {
     Hide,
 }
 
-/// What `BY`, `USE` and `HIDE` list.
+/// The facts that `BY`, `USE` and `HIDE` list.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) purpose: Purpose,
     pub(super) formulas: Vec<Expr>,
     pub(super) modules: Vec<Name>,
     pub(super) definitions: Vec<Expr>,
-    pub(super) at: usize,
+    pub(super) offset: usize,
 }
 
 #[derive(Debug)]
@@ -144,7 +142,7 @@ pub(super) enum Proof {
 
 #[derive(Debug)]
 pub(super) struct Step {
-    /// `<1>a`, where it has a name.
+    /// `<1>a`, if the step has a name.
     pub(super) name: Option<Name>,
     pub(super) body: StepBody,
     pub(super) proof: Option<Proof>,
@@ -174,16 +172,16 @@ pub(super) struct Bound {
     pub(super) set: Expr,
 }
 
-/// Beyond this depth no recursive reading of an expression goes on. Far above what a person writes.
+/// Maximum nesting of expressions, far above what a person writes: the analyses recurse over them.
 pub(super) const MAX_DEPTH: u16 = 256;
 
 #[derive(Debug)]
 pub(super) struct Expr {
     pub(super) form: Form,
-    pub(super) at: usize,
+    pub(super) offset: usize,
     /// Where the last token ends.
     pub(super) end: usize,
-    /// How many expressions are nested here, itself counted.
+    /// Nesting depth, including this expression.
     pub(super) depth: u16,
 }
 
@@ -202,7 +200,6 @@ pub(super) enum SegmentKind {
     Selector,
 }
 
-/// How many values are quantified over, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantifier {
     All,
@@ -239,7 +236,7 @@ pub(super) struct Update {
 pub(super) enum Form {
     Literal,
     Path(Vec<Segment>),
-    /// Prefix, infix or postfix.
+    /// A prefix, infix or postfix operator.
     Apply(&'static Operator, Vec<Expr>),
     Product(Vec<Expr>),
     List(Vec<Expr>, &'static Operator),
@@ -249,9 +246,9 @@ pub(super) enum Form {
     Filter(Box<Bound>, Box<Expr>),
     Map(Box<Expr>, Vec<Bound>),
     Function(Vec<Bound>, Box<Expr>),
-    Functions(Box<(Expr, Expr)>),
+    FunctionSet(Box<(Expr, Expr)>),
     Record(Vec<(Name, Expr)>),
-    Records(Vec<(Name, Expr)>),
+    RecordSet(Vec<(Name, Expr)>),
     Except(Box<Expr>, Vec<Update>),
     Application(Box<Expr>, Vec<Expr>),
     Field(Box<Expr>),
@@ -264,32 +261,32 @@ pub(super) enum Form {
     Case(Vec<(Expr, Expr)>, Option<Box<Expr>>),
     Let(Vec<Unit>, Box<Expr>),
     Label(Name, Vec<Name>, Box<Expr>),
-    /// `+` where an operator is an argument.
+    /// `+` as an argument.
     Operator(&'static Operator),
     Lambda(Vec<Name>, Box<Expr>),
-    /// `[a, b]` where no function stands before it.
+    /// `[a, b]` without a function before it.
     Arguments(Vec<Expr>),
 }
 
 impl Expr {
-    pub(super) fn new(form: Form, at: usize) -> Self {
+    pub(super) fn new(form: Form, offset: usize) -> Self {
         let depth = depth_below(&form).saturating_add(1);
-        Self { form, at, end: at, depth }
+        Self { form, offset, end: offset, depth }
     }
 
     pub(super) fn ending(self, end: usize) -> Self {
         Self { end, ..self }
     }
 
-    /// Where the first token begins: `at` is where an error is told.
+    /// Where the first token begins; `offset` is where an error is reported.
     pub(super) fn start(&self) -> usize {
         match &self.form {
             Form::Apply(operator, operands) if !operator.is_prefix() => {
-                operands.first().map_or(self.at, |first| first.start().min(self.at))
+                operands.first().map_or(self.offset, |first| first.start().min(self.offset))
             }
-            Form::Product(factors) => factors.first().map_or(self.at, |first| first.start().min(self.at)),
+            Form::Product(factors) => factors.first().map_or(self.offset, |first| first.start().min(self.offset)),
             Form::Application(inner, _) | Form::Field(inner) => inner.start(),
-            _ => self.at,
+            _ => self.offset,
         }
     }
 }
@@ -323,8 +320,8 @@ fn depth_below(form: &Form) -> u16 {
         Form::Map(body, bounds) | Form::Function(bounds, body) | Form::Bounded(_, bounds, body) => {
             deepest_bound(bounds).max(body.depth)
         }
-        Form::Functions(two) | Form::Action(_, two) => two.0.depth.max(two.1.depth),
-        Form::Record(fields) | Form::Records(fields) => deepest(fields.iter().map(|(_, value)| value)),
+        Form::FunctionSet(two) | Form::Action(_, two) => two.0.depth.max(two.1.depth),
+        Form::Record(fields) | Form::RecordSet(fields) => deepest(fields.iter().map(|(_, value)| value)),
         Form::Except(base, updates) => updates.iter().fold(base.depth, |depth, update| {
             let index = update.path.iter().map(|component| match component {
                 Component::Field(_) => 0,
@@ -352,7 +349,7 @@ fn depth_of_unit(unit: &Unit) -> u16 {
     }
 }
 
-/// Calls for each expression directly within this one.
+/// Calls `call` for each direct subexpression.
 pub(super) fn for_each_part<'a>(expression: &'a Expr, call: &mut dyn FnMut(&'a Expr)) {
     match &expression.form {
         Form::Literal | Form::Operator(_) => {}
@@ -384,11 +381,11 @@ pub(super) fn for_each_part<'a>(expression: &'a Expr, call: &mut dyn FnMut(&'a E
             }
             call(body);
         }
-        Form::Functions(two) | Form::Action(_, two) => {
+        Form::FunctionSet(two) | Form::Action(_, two) => {
             call(&two.0);
             call(&two.1);
         }
-        Form::Record(fields) | Form::Records(fields) => fields.iter().for_each(|(_, value)| call(value)),
+        Form::Record(fields) | Form::RecordSet(fields) => fields.iter().for_each(|(_, value)| call(value)),
         Form::Except(base, updates) => {
             call(base);
             for update in updates {

@@ -1,6 +1,6 @@
-//! Properties that no behaviour of the specification can violate, whatever its actions do: tautologies once every
-//! definition is expanded, parts of the specification's own formula, predicates over variables that no action changes.
-//! Sound, not complete: an answer is given only if it is certain.
+//! Properties that no behaviour of the specification can violate, whatever its actions do: tautologies once all
+//! definitions are expanded, parts of the specification's own formula, and predicates over variables that no action
+//! changes. Sound but not complete: the answer is "yes" only if it is certain.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,12 +11,12 @@ use super::expand::Definitions;
 use super::parser::parse;
 use super::term::{AND, NOT, OR, PRIME, Term, junction, not, truth};
 
-/// Parts of formulas looked at before the question is given up.
+/// Maximum number of visited parts of formulas.
 const BUDGET: usize = 400_000;
 
-/// Cases within each other that are tried.
+/// Maximum nesting of case distinctions.
 const CASES: usize = 300;
-/// The stack of the thread that decides: terms are walked as deep as they are nested.
+/// Stack in bytes of the thread that decides: it recurses as deep as terms are nested.
 const STACK: usize = 32 << 20;
 
 /// Why the specification cannot violate this property of the configuration, if that is certain.
@@ -31,12 +31,12 @@ fn decide(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
     let module = parse(text).ok()?;
     let replaced: HashMap<&str, &str> =
         cfg.constants.iter().filter_map(|(name, by)| Some((name.as_str(), by.strip_prefix("<- ")?))).collect();
-    let definitions = Definitions::of(text, &module, replaced);
-    let formula = simplified(&definitions.named(property)?, &mut { BUDGET });
+    let definitions = Definitions::new(text, &module, replaced);
+    let formula = simplify(&definitions.definition_term(property)?, &mut { BUDGET });
     if formula == truth(true) {
         return Some("reduces to TRUE when its definitions are expanded".to_owned());
     }
-    let assumed = specification(&definitions, cfg);
+    let assumed = specification_conjuncts(&definitions, cfg);
     let is_temporal = cfg.properties.iter().any(|name| name == property);
     if is_temporal && conjuncts(&formula).iter().all(|part| is_assumed(part, &assumed)) {
         return Some("it is a part of the specification's own formula".to_owned());
@@ -50,29 +50,29 @@ fn decide(text: &str, cfg: &Cfg, property: &str) -> Option<String> {
 }
 
 fn conjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
-    term.is(AND).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
+    term.as_apply(AND).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
 }
 
 fn disjuncts(term: &Rc<Term>) -> Vec<Rc<Term>> {
-    term.is(OR).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
+    term.as_apply(OR).map_or_else(|| vec![term.clone()], <[_]>::to_vec)
 }
 
 /// The conjuncts of the specification that the configuration names.
-fn specification(definitions: &Definitions<'_>, cfg: &Cfg) -> Vec<Rc<Term>> {
-    let named = |name: &Option<String>| name.as_ref().and_then(|name| definitions.named(name));
+fn specification_conjuncts(definitions: &Definitions<'_>, cfg: &Cfg) -> Vec<Rc<Term>> {
+    let named = |name: &Option<String>| name.as_ref().and_then(|name| definitions.definition_term(name));
     let parts = named(&cfg.specification).into_iter().chain(named(&cfg.init));
-    parts.flat_map(|part| conjuncts(&simplified(&part, &mut { BUDGET }))).collect()
+    parts.flat_map(|part| conjuncts(&simplify(&part, &mut { BUDGET }))).collect()
 }
 
-/// Whether a conjunct of a temporal property is one of the specification, or allows more steps than its next-state
+/// Whether a conjunct of a temporal property is one of the specification's, or allows every step of its next-state
 /// relation.
 fn is_assumed(part: &Rc<Term>, assumed: &[Rc<Term>]) -> bool {
     if assumed.contains(part) {
         return true;
     }
-    let Some([allowed]) = part.is("[]") else { return false };
+    let Some([allowed]) = part.as_apply("[]") else { return false };
     let allowed = disjuncts(allowed);
-    let steps = assumed.iter().filter_map(|assumed| match assumed.is("[]") {
+    let steps = assumed.iter().filter_map(|assumed| match assumed.as_apply("[]") {
         Some([steps]) => Some(disjuncts(steps)),
         _ => None,
     });
@@ -92,8 +92,9 @@ fn is_unchanged(term: &Rc<Term>) -> bool {
 }
 
 fn unchanged_variable(term: &Term) -> Option<&str> {
-    let [one, other] = term.is("=")? else { return None };
-    let same = |primed: &Rc<Term>, plain: &Rc<Term>| primed.is(PRIME).is_some_and(|parts| parts.first() == Some(plain));
+    let [one, other] = term.as_apply("=")? else { return None };
+    let same =
+        |primed: &Rc<Term>, plain: &Rc<Term>| primed.as_apply(PRIME).is_some_and(|parts| parts.first() == Some(plain));
     match (&**one, &**other) {
         (Term::Variable(name), _) if same(other, one) => Some(name),
         (_, Term::Variable(name)) if same(one, other) => Some(name),
@@ -101,32 +102,32 @@ fn unchanged_variable(term: &Term) -> Option<&str> {
     }
 }
 
-/// Variables whose next value is always their present one; `None` if the next-state relation cannot be read.
+/// Variables that no step changes; `None` if the next-state relation cannot be expanded.
 fn unchanged_variables<'d>(
     definitions: &'d Definitions<'_>,
     assumed: &[Rc<Term>],
     cfg: &Cfg,
 ) -> Option<BTreeSet<&'d str>> {
-    let mut steps: Vec<Rc<Term>> = cfg.next.iter().filter_map(|next| definitions.named(next)).collect();
-    let boxed = assumed.iter().filter_map(|part| part.is("[]")).flatten().cloned();
+    let mut steps: Vec<Rc<Term>> = cfg.next.iter().filter_map(|next| definitions.definition_term(next)).collect();
+    let boxed = assumed.iter().filter_map(|part| part.as_apply("[]")).flatten().cloned();
     steps.extend(boxed.filter(|step| !disjuncts(step).iter().all(|one| conjuncts(one).iter().all(is_unchanged))));
     if steps.is_empty() || steps.iter().any(|step| step.variables().is_none()) {
         return None;
     }
     let mut changed = BTreeSet::new();
     for step in &steps {
-        changed_in(step, &mut changed);
+        collect_changed(step, &mut changed);
     }
     Some(definitions.variables().iter().copied().filter(|name| !changed.contains(*name)).collect())
 }
 
-fn changed_in(term: &Term, changed: &mut BTreeSet<String>) {
+fn collect_changed(term: &Term, changed: &mut BTreeSet<String>) {
     if unchanged_variable(term).is_some() {
         return;
     }
-    if term.is(NOT).is_some() || term.is(PRIME).is_some() {
+    if term.as_apply(NOT).is_some() || term.as_apply(PRIME).is_some() {
         term.visit(&mut |part| {
-            if let Some([variable]) = part.is(PRIME)
+            if let Some([variable]) = part.as_apply(PRIME)
                 && let Term::Variable(name) = &**variable
             {
                 changed.insert(name.clone());
@@ -134,24 +135,24 @@ fn changed_in(term: &Term, changed: &mut BTreeSet<String>) {
         });
         return;
     }
-    term.parts().into_iter().for_each(|part| changed_in(part, changed));
+    term.parts().into_iter().for_each(|part| collect_changed(part, changed));
 }
 
-/// The formula with every part decided that is the same whatever the state is.
-fn simplified(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
+/// Simplifies a formula: replaces each tautological part by TRUE.
+fn simplify(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
     *left = left.saturating_sub(1);
     if *left == 0 {
         return term.clone();
     }
     let rebuilt = match &**term {
         Term::Apply(name, parts) if name == AND || name == OR => {
-            let parts: Vec<Rc<Term>> = parts.iter().map(|part| simplified(part, left)).collect();
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| simplify(part, left)).collect();
             junction(name, parts)
         }
-        Term::Apply(name, parts) if name == NOT => not(&simplified(&parts[0], left)),
+        Term::Apply(name, parts) if name == NOT => not(&simplify(&parts[0], left)),
         Term::Apply(name, parts) if name == "IF" && parts.len() == 3 => {
-            let (yes, no) = (simplified(&parts[1], left), simplified(&parts[2], left));
-            let test = simplified(&parts[0], left);
+            let (yes, no) = (simplify(&parts[1], left), simplify(&parts[2], left));
+            let test = simplify(&parts[0], left);
             match *test {
                 Term::Truth(true) => yes,
                 Term::Truth(false) => no,
@@ -160,43 +161,43 @@ fn simplified(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
             }
         }
         Term::Apply(name, parts) if name == "[]" || name == "<>" => {
-            let inner = simplified(&parts[0], left);
+            let inner = simplify(&parts[0], left);
             let decided = matches!(*inner, Term::Truth(_));
             if decided { inner } else { super::term::apply(name, vec![inner]) }
         }
         Term::Apply(name, parts) if name == "~>" && parts.len() == 2 => {
             let implies = junction(OR, [not(&parts[0]), parts[1].clone()]);
-            if simplified(&implies, left) == truth(true) { truth(true) } else { term.clone() }
+            if simplify(&implies, left) == truth(true) { truth(true) } else { term.clone() }
         }
         Term::Binder(kind, sets, body) if kind.starts_with("\\A ") => {
-            let body = simplified(body, left);
+            let body = simplify(body, left);
             let holds = *body == Term::Truth(true);
             if holds { body } else { Rc::new(Term::Binder(kind.clone(), sets.clone(), body)) }
         }
         _ => return term.clone(),
     };
-    if is_tautology(&unrolled(&rebuilt, left), left, 0) { truth(true) } else { rebuilt }
+    if is_tautology(&unroll_temporal(&rebuilt, left), left, 0) { truth(true) } else { rebuilt }
 }
 
 /// The formula with `<>P` as `P \/ <>P` and `[]P` as `P /\ []P`.
-fn unrolled(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
+fn unroll_temporal(term: &Rc<Term>, left: &mut usize) -> Rc<Term> {
     *left = left.saturating_sub(1);
     if *left == 0 {
         return term.clone();
     }
     let Term::Apply(name, parts) = &**term else { return term.clone() };
-    let mut all = || parts.iter().map(|part| unrolled(part, left)).collect::<Vec<_>>();
+    let mut all = || parts.iter().map(|part| unroll_temporal(part, left)).collect::<Vec<_>>();
     match (name.as_str(), parts.as_slice()) {
         (AND | OR, _) => junction(name, all()),
-        (NOT, [one]) => not(&unrolled(one, left)),
+        (NOT, [one]) => not(&unroll_temporal(one, left)),
         ("IF", [_, _, _]) => super::term::apply("IF", all()),
-        ("<>", [one]) => junction(OR, [unrolled(one, left), term.clone()]),
-        ("[]", [one]) => junction(AND, [unrolled(one, left), term.clone()]),
+        ("<>", [one]) => junction(OR, [unroll_temporal(one, left), term.clone()]),
+        ("[]", [one]) => junction(AND, [unroll_temporal(one, left), term.clone()]),
         _ => term.clone(),
     }
 }
 
-/// Whether a formula holds however its atoms are: cases of one atom after the other.
+/// Whether a formula is true for all values of its atoms, by a case distinction on one atom after the other.
 fn is_tautology(term: &Rc<Term>, left: &mut usize, cases: usize) -> bool {
     if cases > CASES {
         return false;
@@ -206,7 +207,7 @@ fn is_tautology(term: &Rc<Term>, left: &mut usize, cases: usize) -> bool {
     }
     let Some(atom) = first_atom(term) else { return false };
     [true, false].into_iter().all(|value| {
-        let case = assigned(term, &atom, value, left);
+        let case = assign_atom(term, &atom, value, left);
         *left > 0 && is_tautology(&case, left, cases + 1)
     })
 }
@@ -221,7 +222,7 @@ fn first_atom(term: &Rc<Term>) -> Option<Rc<Term>> {
 }
 
 /// The formula if one of its atoms has this value.
-fn assigned(term: &Rc<Term>, atom: &Rc<Term>, value: bool, left: &mut usize) -> Rc<Term> {
+fn assign_atom(term: &Rc<Term>, atom: &Rc<Term>, value: bool, left: &mut usize) -> Rc<Term> {
     *left = left.saturating_sub(1);
     if *left == 0 {
         return term.clone();
@@ -231,12 +232,12 @@ fn assigned(term: &Rc<Term>, atom: &Rc<Term>, value: bool, left: &mut usize) -> 
     }
     match &**term {
         Term::Apply(name, parts) if name == AND || name == OR => {
-            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assigned(part, atom, value, left)).collect();
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assign_atom(part, atom, value, left)).collect();
             junction(name, parts)
         }
-        Term::Apply(name, parts) if name == NOT => not(&assigned(&parts[0], atom, value, left)),
+        Term::Apply(name, parts) if name == NOT => not(&assign_atom(&parts[0], atom, value, left)),
         Term::Apply(name, parts) if name == "IF" && parts.len() == 3 => {
-            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assigned(part, atom, value, left)).collect();
+            let parts: Vec<Rc<Term>> = parts.iter().map(|part| assign_atom(part, atom, value, left)).collect();
             super::term::apply("IF", parts)
         }
         _ => term.clone(),

@@ -1,14 +1,14 @@
-//! Types of TLA+ values, as far as they tell which values TLC can compare: terms that are made equal by unification, with
-//! levels for what may be generalised (Rémy, "Extension of ML type system with a sorted equation theory on types", 1992).
+//! Types of TLA+ values, as far as they show which values TLC can compare. They are unified, with levels for
+//! generalisation (Rémy, "Extension of ML type system with a sorted equation theory on types", 1992).
 
 use std::collections::{BTreeMap, HashMap};
 
-/// A type, by its place in [`Types`].
+/// An index into [`Types`].
 pub(super) type Type = usize;
 
 #[derive(Debug, Clone)]
 pub(super) enum Term {
-    /// Not known (yet): equal to whatever it is met with.
+    /// Not known yet.
     Free,
     Link(Type),
     Int,
@@ -17,15 +17,15 @@ pub(super) enum Term {
     Set(Type),
     /// Domain and range; a sequence has the domain `Int`.
     Function(Type, Type),
-    /// A tuple of which each element has a type of its own.
+    /// A tuple whose elements have types of their own.
     Tuple(Vec<Type>),
-    /// The fields that are known. TLC compares records of different fields.
+    /// The known fields. TLC can compare records with different fields.
     Record(BTreeMap<String, Type>),
     Operator(Vec<Type>, Type),
 }
 
 impl Term {
-    fn words(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         match self {
             Self::Free | Self::Link(_) => "a value",
             Self::Int => "a number",
@@ -40,16 +40,16 @@ impl Term {
     }
 }
 
-/// Two types that cannot be one, in words.
+/// Two types that cannot be unified, described in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Clash(pub(super) &'static str, pub(super) &'static str);
 
-/// The level of what stands for a type of its own at each use.
+/// The level of generalised types: each use gets a copy.
 const GENERIC: u32 = u32::MAX;
 
 #[derive(Debug)]
 struct Node {
-    /// How deep in definitions it was made, or the least deep from which it can be reached.
+    /// The nesting of definitions in which the type was made, or the smallest from which it is reachable.
     level: u32,
     term: Term,
 }
@@ -67,7 +67,7 @@ impl Types {
         self.nodes.len() - 1
     }
 
-    pub(super) fn free(&mut self) -> Type {
+    pub(super) fn new_free(&mut self) -> Type {
         self.make(Term::Free)
     }
 
@@ -83,21 +83,21 @@ impl Types {
         self.level -= 1;
     }
 
-    /// What it is, as far as it is known.
-    pub(super) fn term(&mut self, of: Type) -> Term {
-        let of = self.root(of);
-        self.nodes[of].term.clone()
+    /// The type's term, as far as it is known.
+    pub(super) fn term(&mut self, ty: Type) -> Term {
+        let ty = self.root(ty);
+        self.nodes[ty].term.clone()
     }
 
-    fn root(&mut self, of: Type) -> Type {
-        let Term::Link(next) = self.nodes[of].term else { return of };
+    fn root(&mut self, ty: Type) -> Type {
+        let Term::Link(next) = self.nodes[ty].term else { return ty };
         let root = self.root(next);
-        self.nodes[of].term = Term::Link(root);
+        self.nodes[ty].term = Term::Link(root);
         root
     }
 
-    fn parts(&self, of: Type) -> Vec<Type> {
-        match &self.nodes[of].term {
+    fn parts(&self, ty: Type) -> Vec<Type> {
+        match &self.nodes[ty].term {
             Term::Free | Term::Int | Term::Str | Term::Bool => Vec::new(),
             Term::Link(one) | Term::Set(one) => vec![*one],
             Term::Function(domain, range) => vec![*domain, *range],
@@ -107,9 +107,9 @@ impl Types {
         }
     }
 
-    /// Nothing that it is made of may be generalised above `level`.
-    fn lower(&mut self, of: Type, level: u32) {
-        let mut left = vec![of];
+    /// Lowers the level of a type and everything in it, so that it is not generalised above `level`.
+    fn lower_level(&mut self, ty: Type, level: u32) {
+        let mut left = vec![ty];
         while let Some(next) = left.pop() {
             let next = self.root(next);
             if self.nodes[next].level > level {
@@ -119,9 +119,9 @@ impl Types {
         }
     }
 
-    /// Lets what was made within a definition, and is not bound outside of it, stand for a type of its own at each use.
-    pub(super) fn generalize(&mut self, of: Type) {
-        let mut left = vec![of];
+    /// Generalises the parts of a type that were made inside a definition and are not used outside.
+    pub(super) fn generalize(&mut self, ty: Type) {
+        let mut left = vec![ty];
         while let Some(next) = left.pop() {
             let next = self.root(next);
             let level = self.nodes[next].level;
@@ -132,22 +132,22 @@ impl Types {
         }
     }
 
-    /// The type for one use.
-    pub(super) fn instance(&mut self, of: Type) -> Type {
-        self.copy(of, &mut HashMap::new())
+    /// A copy of a generalised type for one use.
+    pub(super) fn instance(&mut self, ty: Type) -> Type {
+        self.copy(ty, &mut HashMap::new())
     }
 
-    fn copy(&mut self, of: Type, made: &mut HashMap<Type, Type>) -> Type {
-        let of = self.root(of);
-        if self.nodes[of].level != GENERIC {
-            return of;
+    fn copy(&mut self, ty: Type, made: &mut HashMap<Type, Type>) -> Type {
+        let ty = self.root(ty);
+        if self.nodes[ty].level != GENERIC {
+            return ty;
         }
-        if let Some(known) = made.get(&of) {
+        if let Some(known) = made.get(&ty) {
             return *known;
         }
-        let new = self.free();
-        made.insert(of, new);
-        let term = match self.nodes[of].term.clone() {
+        let new = self.new_free();
+        made.insert(ty, new);
+        let term = match self.nodes[ty].term.clone() {
             Term::Set(one) => Term::Set(self.copy(one, made)),
             Term::Function(domain, range) => Term::Function(self.copy(domain, made), self.copy(range, made)),
             Term::Tuple(all) => Term::Tuple(all.into_iter().map(|one| self.copy(one, made)).collect()),
@@ -164,15 +164,14 @@ impl Types {
         new
     }
 
-    /// Makes two types one.
     pub(super) fn unify(&mut self, a: Type, b: Type) -> Result<(), Clash> {
         let (a, b) = (self.root(a), self.root(b));
         if a == b {
             return Ok(());
         }
         let level = self.nodes[a].level.min(self.nodes[b].level);
-        self.lower(a, level);
-        self.lower(b, level);
+        self.lower_level(a, level);
+        self.lower_level(b, level);
         match (self.nodes[a].term.clone(), self.nodes[b].term.clone()) {
             (Term::Free, _) => self.link(a, b),
             (_, Term::Free) => self.link(b, a),
@@ -206,21 +205,21 @@ impl Types {
             }
             (Term::Record(fields), Term::Function(domain, range)) => {
                 self.link(b, a);
-                return self.as_function(fields.into_values(), Term::Str, domain, range);
+                return self.unify_as_function(fields.into_values(), Term::Str, domain, range);
             }
             (Term::Function(domain, range), Term::Record(fields)) => {
                 self.link(a, b);
-                return self.as_function(fields.into_values(), Term::Str, domain, range);
+                return self.unify_as_function(fields.into_values(), Term::Str, domain, range);
             }
             (Term::Tuple(elements), Term::Function(domain, range)) => {
                 self.link(a, b);
-                return self.as_function(elements.into_iter(), Term::Int, domain, range);
+                return self.unify_as_function(elements.into_iter(), Term::Int, domain, range);
             }
             (Term::Function(domain, range), Term::Tuple(elements)) => {
                 self.link(b, a);
-                return self.as_function(elements.into_iter(), Term::Int, domain, range);
+                return self.unify_as_function(elements.into_iter(), Term::Int, domain, range);
             }
-            // The empty function equals no record, and TLC says so.
+            // The empty function equals no record, and TLC can compare them.
             (Term::Tuple(none), Term::Record(_)) if none.is_empty() => self.link(a, b),
             (Term::Record(_), Term::Tuple(none)) if none.is_empty() => self.link(b, a),
             (Term::Operator(operands, value), Term::Operator(others, its)) if operands.len() == others.len() => {
@@ -230,7 +229,7 @@ impl Types {
                 }
                 return self.unify(value, its);
             }
-            (one, other) => return Err(Clash(one.words(), other.words())),
+            (one, other) => return Err(Clash(one.description(), other.description())),
         }
         Ok(())
     }
@@ -239,7 +238,7 @@ impl Types {
         self.nodes[from].term = Term::Link(to);
     }
 
-    fn as_function(
+    fn unify_as_function(
         &mut self,
         mut values: impl Iterator<Item = Type>,
         key: Term,

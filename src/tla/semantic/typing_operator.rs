@@ -1,4 +1,4 @@
-//! What operators make of the types of their operands: those of the language, of the standard modules, and a module's own.
+//! The types of operator applications: built-in operators, standard modules, and a module's own definitions.
 
 use std::collections::BTreeMap;
 
@@ -8,41 +8,41 @@ use super::types::{Term, Type, Types};
 use super::typing::Typing;
 
 impl<'a> Typing<'a> {
-    pub(super) fn path(&mut self, segments: &'a [Segment], at: usize) -> Type {
+    pub(super) fn path(&mut self, segments: &'a [Segment], offset: usize) -> Type {
         let mut arguments = Vec::new();
         let mut name = String::new();
         let mut plain = true;
         for (index, segment) in segments.iter().enumerate() {
-            let own = segment.arguments.as_deref().map(|arguments| self.all(arguments));
+            let own = segment.arguments.as_deref().map(|arguments| self.types_of(arguments));
             plain &= segment.kind == SegmentKind::Name && (own.is_none() || index + 1 == segments.len());
             arguments.extend(own.into_iter().flatten());
             name.push_str(if index == 0 { "" } else { "!" });
             name.push_str(&segment.name.text);
         }
         if !plain {
-            return self.types.free();
+            return self.types.new_free();
         }
         match self.names.get(&name).copied() {
             Some(own) => {
                 let own = self.types.instance(own);
-                self.call(own, arguments, at)
+                self.call(own, arguments, offset)
             }
-            None => self.standard(&name, &arguments, at),
+            None => self.standard(&name, &arguments, offset),
         }
     }
 
-    fn call(&mut self, operator: Type, arguments: Vec<Type>, at: usize) -> Type {
+    fn call(&mut self, operator: Type, arguments: Vec<Type>, offset: usize) -> Type {
         if arguments.is_empty() {
             return operator;
         }
-        let value = self.types.free();
+        let value = self.types.new_free();
         let wanted = self.types.make(Term::Operator(arguments, value));
-        self.same(operator, wanted, at);
+        self.unify(operator, wanted, offset);
         value
     }
 
-    /// The operators of the standard modules; of those that are not listed nothing is known.
-    fn standard(&mut self, name: &str, arguments: &[Type], at: usize) -> Type {
+    /// The operators of the standard modules; the value of one that is not listed may have any type.
+    fn standard(&mut self, name: &str, arguments: &[Type], offset: usize) -> Type {
         let set_of = |types: &mut Types, term: Term| {
             let element = types.make(term);
             types.set(element)
@@ -54,94 +54,94 @@ impl<'a> Typing<'a> {
             ("Nat" | "Int", []) => set_of(&mut self.types, Term::Int),
             ("Len", [_]) => self.types.make(Term::Int),
             ("Cardinality", [set]) => {
-                let element = self.types.free();
+                let element = self.types.new_free();
                 let wanted = self.types.set(element);
-                self.same(*set, wanted, at);
+                self.unify(*set, wanted, offset);
                 self.types.make(Term::Int)
             }
             ("Seq", [set]) => {
-                let (element, key) = (self.types.free(), self.types.make(Term::Int));
+                let (element, key) = (self.types.new_free(), self.types.make(Term::Int));
                 let wanted = self.types.set(element);
-                self.same(*set, wanted, at);
+                self.unify(*set, wanted, offset);
                 let sequence = self.types.make(Term::Function(key, element));
                 self.types.set(sequence)
             }
-            ("Head", [sequence]) => self.items(*sequence, at).1,
-            ("Tail", [sequence]) | ("SubSeq", [sequence, _, _]) => self.items(*sequence, at).0,
+            ("Head", [sequence]) => self.sequence_types(*sequence, offset).1,
+            ("Tail", [sequence]) | ("SubSeq", [sequence, _, _]) => self.sequence_types(*sequence, offset).0,
             ("Append", [sequence, item]) => {
-                let (sequence, items) = self.items(*sequence, at);
-                self.same(items, *item, at);
+                let (sequence, items) = self.sequence_types(*sequence, offset);
+                self.unify(items, *item, offset);
                 sequence
             }
             ("SelectSeq", [sequence, test]) => {
-                let (sequence, items) = self.items(*sequence, at);
+                let (sequence, items) = self.sequence_types(*sequence, offset);
                 let value = self.types.make(Term::Bool);
                 let wanted = self.types.make(Term::Operator(vec![items], value));
-                self.same(*test, wanted, at);
+                self.unify(*test, wanted, offset);
                 sequence
             }
             ("ToString", [_]) => self.types.make(Term::Str),
             ("Assert" | "PrintT" | "IsFiniteSet", _) => self.types.make(Term::Bool),
             ("Print", [_, value]) => *value,
-            _ => self.types.free(),
+            _ => self.types.new_free(),
         }
     }
 
-    fn numbers(&mut self, all: &'a [Expr]) {
+    fn expect_numbers(&mut self, all: &'a [Expr]) {
         for one in all {
-            self.is(one, Term::Int);
+            self.expect(one, Term::Int);
         }
     }
 
-    /// A sequence and what its items are. Strings are sequences too, of what TLA+ has no value for.
-    fn items(&mut self, sequence: Type, at: usize) -> (Type, Type) {
-        let items = self.types.free();
+    /// The types of a sequence and of its items. A string is a sequence too, whose items are no TLA+ values.
+    fn sequence_types(&mut self, sequence: Type, offset: usize) -> (Type, Type) {
+        let items = self.types.new_free();
         if matches!(self.types.term(sequence), Term::Str) {
             return (sequence, items);
         }
         let key = self.types.make(Term::Int);
         let wanted = self.types.make(Term::Function(key, items));
-        self.same(sequence, wanted, at);
+        self.unify(sequence, wanted, offset);
         (sequence, items)
     }
 
     pub(super) fn apply(&mut self, operator: &Operator, operands: &'a [Expr], whole: &'a Expr) -> Type {
         if let Some(own) = self.names.get(operator.name).copied() {
             let own = self.types.instance(own);
-            let arguments = self.all(operands);
-            return self.call(own, arguments, whole.at);
+            let arguments = self.types_of(operands);
+            return self.call(own, arguments, whole.offset);
         }
         match (operator.name, operands) {
             ("'", [one]) => self.expression(one),
-            ("/\\" | "\\/" | "=>" | "<=>" | "~" | "[]" | "<>" | "~>" | "ENABLED", all) => self.truth(all),
+            ("/\\" | "\\/" | "=>" | "<=>" | "~" | "[]" | "<>" | "~>" | "ENABLED", all) => self.expect_booleans(all),
             ("UNCHANGED", [one]) => {
                 self.expression(one);
                 self.types.make(Term::Bool)
             }
             ("=" | "/=", [a, b]) => {
                 let (a, b) = (self.expression(a), self.expression(b));
-                self.same(a, b, whole.at);
+                self.unify(a, b, whole.offset);
                 self.types.make(Term::Bool)
             }
             ("\\in" | "\\notin", [one, set]) => {
-                let (one, element) = (self.expression(one), self.element(set));
-                self.same(one, element, whole.at);
+                let (one, element) = (self.expression(one), self.element_type(set));
+                self.unify(one, element, whole.offset);
                 self.types.make(Term::Bool)
             }
             ("\\subseteq" | "\\cup" | "\\cap" | "\\", [a, b]) => {
-                let (one, other) = (self.element(a), self.element(b));
-                self.same(one, other, whole.at);
+                let (one, other) = (self.element_type(a), self.element_type(b));
+                self.unify(one, other, whole.offset);
                 if operator.name == "\\subseteq" { self.types.make(Term::Bool) } else { self.types.set(one) }
             }
             ("SUBSET", [set]) => {
-                let element = self.element(set);
+                let element = self.element_type(set);
                 let subset = self.types.set(element);
                 self.types.set(subset)
             }
             ("UNION", [sets]) => {
-                let (set, element) = (self.element(sets), self.types.free());
+                let (set, element) = (self.element_type(sets), self.types.new_free());
                 let wanted = self.types.set(element);
-                self.same(set, wanted, sets.start());
+                self.unify(set, wanted, sets.start());
                 set
             }
             ("DOMAIN", [function]) => {
@@ -150,94 +150,94 @@ impl<'a> Typing<'a> {
                     Term::Function(domain, _) => domain,
                     Term::Record(_) => self.types.make(Term::Str),
                     Term::Tuple(_) => self.types.make(Term::Int),
-                    _ => self.types.free(),
+                    _ => self.types.new_free(),
                 };
                 self.types.set(key)
             }
             ("+" | "-" | "*" | "\\div" | "%" | "^" | "-.", all) => {
-                self.numbers(all);
+                self.expect_numbers(all);
                 self.types.make(Term::Int)
             }
             ("<" | ">" | "\\leq" | "\\geq", all) => {
-                self.numbers(all);
+                self.expect_numbers(all);
                 self.types.make(Term::Bool)
             }
             ("..", all) => {
-                self.numbers(all);
+                self.expect_numbers(all);
                 let number = self.types.make(Term::Int);
                 self.types.set(number)
             }
             ("\\o", [a, b]) => {
                 let (a, b) = (self.expression(a), self.expression(b));
-                let (a, one) = self.items(a, whole.at);
-                let (_, other) = self.items(b, whole.at);
-                self.same(one, other, whole.at);
+                let (a, one) = self.sequence_types(a, whole.offset);
+                let (_, other) = self.sequence_types(b, whole.offset);
+                self.unify(one, other, whole.offset);
                 a
             }
             (":>", [key, value]) => {
                 let (key, value) = (self.expression(key), self.expression(value));
                 self.types.make(Term::Function(key, value))
             }
-            ("@@", all) => self.one(all),
+            ("@@", all) => self.common_type(all),
             (_, all) => {
-                self.all(all);
-                self.types.free()
+                self.types_of(all);
+                self.types.new_free()
             }
         }
     }
 
     /// `f[x]`
-    pub(super) fn applied(&mut self, function: Type, arguments: &'a [Expr], at: usize) -> Type {
+    pub(super) fn apply_function(&mut self, function: Type, arguments: &'a [Expr], offset: usize) -> Type {
         let literal = match arguments {
-            [one] if matches!(one.form, Form::Literal) => Some(self.text(one.at, one.end)),
+            [one] if matches!(one.form, Form::Literal) => Some(self.text(one.offset, one.end)),
             _ => None,
         };
-        let own = self.all(arguments);
+        let own = self.types_of(arguments);
         let known = self.types.term(function);
         match (literal, known) {
             (Some(text), Term::Record(_) | Term::Free) if text.starts_with('"') => {
-                self.field(function, text.trim_matches('"'), at)
+                self.field(function, text.trim_matches('"'), offset)
             }
             (Some(text), Term::Tuple(_) | Term::Free) if text.parse::<usize>().is_ok_and(|n| (1..=64).contains(&n)) => {
                 let index = text.parse::<usize>().unwrap_or(1);
-                let parts: Vec<Type> = (0..index).map(|_| self.types.free()).collect();
+                let parts: Vec<Type> = (0..index).map(|_| self.types.new_free()).collect();
                 let part = parts[index - 1];
                 let tuple = self.types.make(Term::Tuple(parts));
-                self.same(function, tuple, at);
+                self.unify(function, tuple, offset);
                 part
             }
             _ => {
-                let (key, value) = (self.key(own), self.types.free());
+                let (key, value) = (self.argument_type(own), self.types.new_free());
                 let wanted = self.types.make(Term::Function(key, value));
-                self.same(function, wanted, at);
+                self.unify(function, wanted, offset);
                 value
             }
         }
     }
 
-    pub(super) fn field(&mut self, record: Type, name: &str, at: usize) -> Type {
-        let value = self.types.free();
+    pub(super) fn field(&mut self, record: Type, name: &str, offset: usize) -> Type {
+        let value = self.types.new_free();
         let wanted = self.types.make(Term::Record(BTreeMap::from([(name.to_owned(), value)])));
-        self.same(record, wanted, at);
+        self.unify(record, wanted, offset);
         value
     }
 
     pub(super) fn except(&mut self, base: &'a Expr, updates: &'a [Update]) -> Type {
         let own = self.expression(base);
         for update in updates {
-            let at = update.value.start();
+            let offset = update.value.start();
             let mut part = own;
             for component in &update.path {
                 part = match component {
-                    Component::Field(name) => self.field(part, name, at),
-                    Component::Index(arguments) => self.applied(part, arguments, at),
+                    Component::Field(name) => self.field(part, name, offset),
+                    Component::Index(arguments) => self.apply_function(part, arguments, offset),
                 };
             }
             let depth = self.undo.len();
             self.bind("@", part);
             let value = self.expression(&update.value);
-            self.forget(depth);
-            self.same(part, value, at);
+            self.restore_names(depth);
+            self.unify(part, value, offset);
         }
         own
     }

@@ -1,27 +1,27 @@
-//! Operands and operators of one expression, put together by precedence.
+//! Builds the tree of one expression from operands and operators by precedence.
 //!
-//! An operator waits until what stands behind it shows that it binds tighter. Two operators whose ranges overlap, and
-//! that are not one left-associative operator, are a conflict: the reader must say with parentheses what is meant.
+//! An operator stays on the stack until the next one shows which of them binds tighter. Two operators whose ranges
+//! overlap, and that are not one left-associative operator, are a conflict: the author must write parentheses.
 
 use super::operator::{APPLICATION, END, Fixity, Operator, as_prefix};
-use super::parser::{Parsed, too_deep, wrong};
+use super::parser::{Parsed, syntax_error, too_deep};
 use super::tree::{Expr, Form, MAX_DEPTH};
 
-/// Beyond this a chain of `/\\` or `\\/` is one node with many operands.
-const LONGEST_CHAIN: u16 = 64;
+/// Beyond this depth a chain of `/\` or `\/` is one node with many operands.
+const MAX_NESTED_CHAIN: u16 = 64;
 
 enum Item {
     Operand(Expr),
-    /// The operator, where it stands, where it ends, and for an application its arguments.
+    /// The operator, its offset, its end, and for an application its arguments.
     Operator(&'static Operator, usize, usize, Vec<Expr>),
 }
 
 #[derive(Default)]
-pub(super) struct Pile {
+pub(super) struct OperatorStack {
     items: Vec<Item>,
 }
 
-fn spelled(operator: &Operator) -> &str {
+fn display_name(operator: &Operator) -> &str {
     match operator.name {
         "" => "the end of the expression",
         "[" => "[…]",
@@ -29,39 +29,39 @@ fn spelled(operator: &Operator) -> &str {
     }
 }
 
-impl Pile {
-    pub(super) fn operand(&mut self, operand: Expr) {
+impl OperatorStack {
+    pub(super) fn push_operand(&mut self, operand: Expr) {
         self.items.push(Item::Operand(operand));
     }
 
-    pub(super) fn operator(&mut self, operator: &'static Operator, at: usize, end: usize) -> Parsed<()> {
-        self.items.push(Item::Operator(operator, at, end, Vec::new()));
-        self.settle()
+    pub(super) fn push_operator(&mut self, operator: &'static Operator, offset: usize, end: usize) -> Parsed<()> {
+        self.items.push(Item::Operator(operator, offset, end, Vec::new()));
+        self.reduce_while_tighter()
     }
 
-    /// `[a, b]` behind an operand.
-    pub(super) fn application(&mut self, arguments: Vec<Expr>, at: usize, end: usize) -> Parsed<()> {
-        self.items.push(Item::Operator(&APPLICATION, at, end, arguments));
-        self.settle()
+    /// `[a, b]` after an operand.
+    pub(super) fn push_application(&mut self, arguments: Vec<Expr>, offset: usize, end: usize) -> Parsed<()> {
+        self.items.push(Item::Operator(&APPLICATION, offset, end, arguments));
+        self.reduce_while_tighter()
     }
 
     /// `.field` binds to the operand directly before it.
-    pub(super) fn field(&mut self, at: usize, end: usize) -> Parsed<()> {
+    pub(super) fn push_field(&mut self, offset: usize, end: usize) -> Parsed<()> {
         if matches!(self.items.last(), Some(Item::Operator(operator, ..)) if operator.is_postfix()) {
             let last = self.items.len() - 1;
             self.reduce(last)?;
         }
         match self.items.pop() {
-            Some(Item::Operand(record)) if record.depth >= MAX_DEPTH => too_deep(record.at),
+            Some(Item::Operand(record)) if record.depth >= MAX_DEPTH => too_deep(record.offset),
             Some(Item::Operand(record)) => {
-                self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), at).ending(end)));
+                self.items.push(Item::Operand(Expr::new(Form::Field(Box::new(record)), offset).ending(end)));
                 Ok(())
             }
-            _ => wrong(at, "`.` follows an operator: a record stands before it".into()),
+            _ => syntax_error(offset, "`.` follows an operator: a record stands before it".into()),
         }
     }
 
-    /// The last operand, if nothing stands behind it: what `::` may follow.
+    /// Removes the last operand, if nothing follows it: `::` may follow a label.
     pub(super) fn take_operand(&mut self) -> Option<Expr> {
         match self.items.pop() {
             Some(Item::Operand(operand)) => Some(operand),
@@ -73,62 +73,71 @@ impl Pile {
         }
     }
 
-    /// The operator that waits on top.
-    pub(super) fn waiting(&self) -> Option<&'static Operator> {
+    /// The operator on top of the stack.
+    pub(super) fn top_operator(&self) -> Option<&'static Operator> {
         match self.items.last() {
             Some(Item::Operator(operator, ..)) => Some(operator),
             _ => None,
         }
     }
 
-    /// The whole expression.
-    pub(super) fn finish(mut self, at: usize) -> Parsed<Expr> {
-        self.items.push(Item::Operator(&END, at, at, Vec::new()));
-        self.settle()?;
+    /// The finished expression.
+    pub(super) fn finish(mut self, offset: usize) -> Parsed<Expr> {
+        self.items.push(Item::Operator(&END, offset, offset, Vec::new()));
+        self.reduce_while_tighter()?;
         self.items.pop();
         match (self.items.pop(), self.items.is_empty()) {
             (Some(Item::Operand(whole)), true) => Ok(whole),
-            _ => wrong(at, "two expressions stand side by side: an operator between them is missing".into()),
+            _ => syntax_error(offset, "two expressions stand side by side: an operator between them is missing".into()),
         }
     }
 
     fn operator_at(&self, index: usize) -> Option<(&'static Operator, usize)> {
         match self.items.get(index)? {
-            Item::Operator(operator, at, ..) => Some((operator, *at)),
+            Item::Operator(operator, offset, ..) => Some((operator, *offset)),
             Item::Operand(_) => None,
         }
     }
 
-    /// Reduces what the operator on top allows.
-    fn settle(&mut self) -> Parsed<()> {
+    /// Reduces as far as the operator on top allows.
+    fn reduce_while_tighter(&mut self) -> Parsed<()> {
         loop {
             let top = self.items.len() - 1;
-            let Some((right, at)) = self.operator_at(top) else { return Ok(()) };
+            let Some((right, offset)) = self.operator_at(top) else { return Ok(()) };
             if top == 0 {
                 return if right.is_prefix() || as_prefix(right).is_some() {
                     Ok(())
                 } else {
-                    wrong(at, format!("an operand is missing before {}", spelled(right)))
+                    syntax_error(offset, format!("an operand is missing before {}", display_name(right)))
                 };
             }
             if let Some((below, below_at)) = self.operator_at(top - 1) {
                 if !below.is_postfix() {
-                    return behind_operator(below, below_at, right, at);
+                    return check_after_operator(below, below_at, right, offset);
                 }
                 if right.is_prefix() {
-                    return wrong(at, format!("{} follows {}: an operator is missing", spelled(right), spelled(below)));
+                    return syntax_error(
+                        offset,
+                        format!("{} follows {}: an operator is missing", display_name(right), display_name(below)),
+                    );
                 }
                 self.reduce(top - 1)?;
                 continue;
             }
             if right.is_prefix() {
-                return wrong(at, format!("{} follows an expression: an operator is missing", spelled(right)));
+                return syntax_error(
+                    offset,
+                    format!("{} follows an expression: an operator is missing", display_name(right)),
+                );
             }
             if top == 1 {
                 return Ok(());
             }
             let Some((mut before, before_at)) = self.operator_at(top - 2) else {
-                return wrong(at, "two expressions stand side by side: an operator between them is missing".into());
+                return syntax_error(
+                    offset,
+                    "two expressions stand side by side: an operator between them is missing".into(),
+                );
             };
             let starts = top == 2 || self.operator_at(top - 3).is_some();
             if starts && !right.is_postfix() {
@@ -137,28 +146,31 @@ impl Pile {
             let same = before.name == right.name && before.left && !right.is_postfix();
             if before.tighter(right) || same {
                 if before.is_postfix() {
-                    return wrong(before_at, format!("{} and {} cannot be combined", spelled(before), spelled(right)));
+                    return syntax_error(
+                        before_at,
+                        format!("{} and {} cannot be combined", display_name(before), display_name(right)),
+                    );
                 }
                 self.reduce(top - 2)?;
             } else if before.looser(right) {
                 return Ok(());
             } else {
-                return wrong(
-                    at,
+                return syntax_error(
+                    offset,
                     format!(
                         "{} and {} have no order of precedence: write parentheses",
-                        spelled(before),
-                        spelled(right)
+                        display_name(before),
+                        display_name(right)
                     ),
                 );
             }
         }
     }
 
-    /// Applies the operator at this index to the operands around it.
+    /// Applies the operator at this index to the operands next to it.
     fn reduce(&mut self, index: usize) -> Parsed<()> {
         let starts = index == 0 || matches!(self.items.get(index - 1), Some(Item::Operator(..)));
-        let Item::Operator(operator, at, end, arguments) = self.items.remove(index) else { return Ok(()) };
+        let Item::Operator(operator, offset, end, arguments) = self.items.remove(index) else { return Ok(()) };
         let mut operands = Vec::new();
         let first = if operator.is_postfix() || !starts { index - 1 } else { index };
         let count = if operator.is_postfix() || starts { 1 } else { 2 };
@@ -168,26 +180,26 @@ impl Pile {
             }
         }
         let end = operands.last().map_or(end, |last| last.end.max(end));
-        let whole = applied(operator, starts, at, operands, arguments).ending(end);
+        let whole = apply_operator(operator, starts, offset, operands, arguments).ending(end);
         if whole.depth > MAX_DEPTH {
-            return too_deep(whole.at);
+            return too_deep(whole.offset);
         }
         self.items.insert(first, Item::Operand(whole));
         Ok(())
     }
 }
 
-/// One product of `a \X b \X c`; the function and its arguments; one or two operands of any other operator.
-fn applied(
+/// The tree of an operator and its operands. A chain of `\X` is one product.
+fn apply_operator(
     operator: &'static Operator,
     starts: bool,
-    at: usize,
+    offset: usize,
     mut operands: Vec<Expr>,
     arguments: Vec<Expr>,
 ) -> Expr {
-    let from = operands.first().map_or(at, |operand| operand.at);
+    let from = operands.first().map_or(offset, |operand| operand.offset);
     if starts {
-        return Expr::new(Form::Apply(as_prefix(operator).unwrap_or(operator), operands), at);
+        return Expr::new(Form::Apply(as_prefix(operator).unwrap_or(operator), operands), offset);
     }
     if operator == &APPLICATION
         && let Some(function) = operands.pop()
@@ -202,41 +214,47 @@ fn applied(
         let last = operands.pop();
         let depth = depth.max(last.as_ref().map_or(0, |last| last.depth.saturating_add(1)));
         factors.extend(last);
-        return Expr { form: Form::Product(factors), at: from, end: from, depth };
+        return Expr { form: Form::Product(factors), offset: from, end: from, depth };
     }
     if operator.fixity == Fixity::Product {
         return Expr::new(Form::Product(operands), from);
     }
-    // A long chain of alternatives (labels of an algorithm, say) nests no deeper than a short one.
+    // A long chain of alternatives (the labels of an algorithm, say) must not exceed the nesting limit.
     if matches!(operator.name, "/\\" | "\\/")
         && let [Expr { form: Form::Apply(before, chain), depth, .. }, _] = &mut operands[..]
         && *before == operator
-        && *depth > LONGEST_CHAIN
+        && *depth > MAX_NESTED_CHAIN
     {
         let (mut chain, depth) = (std::mem::take(chain), *depth);
         let last = operands.pop();
         let depth = depth.max(last.as_ref().map_or(0, |last| last.depth.saturating_add(1)));
         chain.extend(last);
-        // The depth of the chain so far is known: computed anew for each operand, a long chain would take quadratic time.
-        return Expr { form: Form::Apply(operator, chain), at: from, end: from, depth };
+        // The chain's depth so far is known. Computing it again for each operand would take quadratic time.
+        return Expr { form: Form::Apply(operator, chain), offset: from, end: from, depth };
     }
     Expr::new(Form::Apply(operator, operands), from)
 }
 
-/// An operator directly behind a prefix or infix operator.
-fn behind_operator(below: &Operator, below_at: usize, right: &'static Operator, at: usize) -> Parsed<()> {
+/// Checks an operator directly after a prefix or infix operator.
+fn check_after_operator(below: &Operator, below_at: usize, right: &'static Operator, offset: usize) -> Parsed<()> {
     if right.is_prefix() {
         return Ok(());
     }
     match as_prefix(right) {
         Some(prefix) if !right.is_postfix() => {
             if below.tighter(prefix) {
-                wrong(at, format!("{} and unary - have no order of precedence: write parentheses", spelled(below)))
+                syntax_error(
+                    offset,
+                    format!("{} and unary - have no order of precedence: write parentheses", display_name(below)),
+                )
             } else {
                 Ok(())
             }
         }
-        _ if right == &END => wrong(below_at, format!("an operand is missing behind {}", spelled(below))),
-        _ => wrong(at, format!("{} follows {}: an operand is missing", spelled(right), spelled(below))),
+        _ if right == &END => syntax_error(below_at, format!("an operand is missing behind {}", display_name(below))),
+        _ => syntax_error(
+            offset,
+            format!("{} follows {}: an operand is missing", display_name(right), display_name(below)),
+        ),
     }
 }

@@ -1,7 +1,7 @@
-//! Signs in the output of a tool that this machine, not the specification, kept it from working: a full disk, missing
-//! permissions, no memory for the JVM. Such an end is an error, never an opinion of the tool. Pure.
+//! Recognises in a tool's output that this machine, not the specification, made it fail: a full disk, missing
+//! permissions, no memory for the JVM. Such an end is an error, never a verdict. Pure.
 
-/// What the operating system says, as Java and Rust print it (`strerror`).
+/// Messages of the operating system, as Java and Rust print them (`strerror`).
 const REFUSALS: [&str; 13] = [
     "No space left on device",
     "Disk quota exceeded",
@@ -18,7 +18,7 @@ const REFUSALS: [&str; 13] = [
     "Transport endpoint is not connected",
 ];
 
-/// What the tools and the JVM say by themselves.
+/// Messages of the tools and of the JVM.
 const SIGNS: [&str; 9] = [
     "Could not write file ",
     "Error occurred during initialization of VM",
@@ -31,13 +31,13 @@ const SIGNS: [&str; 9] = [
     "Could not find or load main class",
 ];
 
-/// The first line that shows such trouble. Quoted text is skipped: it may be the specification's own.
-pub(super) fn in_output(text: &str) -> Option<String> {
+/// The first line with such a message. Quoted text is skipped, because it may come from the specification.
+pub(super) fn find(text: &str) -> Option<String> {
     let text = tail(text);
     text.lines().find(|line| is_sign(&without_strings(line))).map(|line| line.trim().to_owned())
 }
 
-/// The end of a text that may be very long: a tool that cannot go on says so last.
+/// The last 256 KiB of a text: a tool that fails says so last.
 fn tail(text: &str) -> &str {
     const LONGEST: usize = 1 << 18;
     let from = text.len().saturating_sub(LONGEST);
@@ -47,14 +47,14 @@ fn tail(text: &str) -> &str {
 
 fn is_sign(line: &str) -> bool {
     let line = line.trim_end().trim_end_matches('.');
-    // At the end of the line, in brackets, or before `(os error 28)`: not in the middle of a sentence.
+    // Only at the end of the line, in brackets, or before `(os error 28)`, not in the middle of a sentence.
     let refused = |words: &&&str| {
         line.ends_with(**words) || line.contains(&format!("({words})")) || line.contains(&format!("{words} (os error "))
     };
     REFUSALS.iter().any(|words| refused(&words)) || SIGNS.iter().any(|sign| line.contains(sign))
 }
 
-/// The line without what is between double quotes.
+/// The line without text in double quotes.
 fn without_strings(line: &str) -> String {
     let (mut kept, mut inside, mut escaped) = (String::new(), false, false);
     for char in line.chars() {
@@ -86,7 +86,7 @@ mod tests {
             "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory",
             "tla-mc: cannot write meta/q: No space left on device (os error 28)",
         ] {
-            assert_eq!(in_output(&format!("first\n{trouble}\nlast")), Some(trouble.trim().to_owned()));
+            assert_eq!(find(&format!("first\n{trouble}\nlast")), Some(trouble.trim().to_owned()));
         }
         for own in [
             "\"java.io.IOException: No space left on device\"",
@@ -95,7 +95,7 @@ mod tests {
             "the answer Permission denied is not expected here",
             "java.io.FileNotFoundException: Missing.tla (No such file or directory)",
         ] {
-            assert_eq!(in_output(own), None, "{own}");
+            assert_eq!(find(own), None, "{own}");
         }
     }
 }

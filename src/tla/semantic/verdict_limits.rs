@@ -1,4 +1,5 @@
-//! What the properties of a configuration do not decide, and what its specification assumes, read off the resolved modules.
+//! What a verdict on a configuration does not cover: parts of properties that are checked only in initial states, and
+//! what the specification assumes. It works on the resolved modules.
 
 use crate::tla::Cfg;
 
@@ -7,58 +8,62 @@ use super::model::{Connective, Expansion, Model};
 use super::subaction::NextState;
 use super::total::total_step;
 
-/// What a verdict on a configuration does not cover.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Claims {
-    /// Listed as PROPERTY without any temporal operator: checked in the initial states only.
+pub struct VerdictLimits {
+    /// Listed as PROPERTY without a temporal operator: checked only in the initial states.
     pub initial_only: Vec<String>,
-    /// Properties with a part outside every temporal operator, and the text of that part: it is checked in the initial
-    /// states only.
+    /// Properties that have a part outside every temporal operator, and the text of that part, which is checked only in
+    /// the initial states.
     pub initial_parts: Vec<(String, String)>,
-    /// Conjuncts of the specification beside the initial predicate, `[][Next]_vars`, and fairness of what Next does:
-    /// behaviours that do not satisfy them are not looked at.
+    /// Conjuncts of the specification other than the initial predicate, `[][Next]_vars` and fairness of disjuncts of
+    /// Next. Behaviours that violate them are not checked.
     pub assumptions: Vec<String>,
-    /// A choice of the next-state relation that no state disables: no state can be a deadlock.
+    /// A disjunct of the next-state relation that every state enables: no state can be a deadlock.
     pub total_step: Option<String>,
 }
 
-/// Reads the claims of a configuration on the module `name`.
+/// Finds the limits of a verdict on this configuration of the module `name`.
 ///
 /// # Errors
-/// Why the modules could not be read.
-pub fn claims(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> Result<Claims, String> {
-    let model = Model::of(name, text, beside, cfg)?;
-    let mut claims = Claims::default();
+/// Why the modules could not be resolved.
+pub fn find_verdict_limits(
+    name: &str,
+    text: &str,
+    local_modules: &[(String, String)],
+    cfg: &Cfg,
+) -> Result<VerdictLimits, String> {
+    let model = Model::new(name, text, local_modules, cfg)?;
+    let mut limits = VerdictLimits::default();
     let mut next = cfg.next.as_ref().map(|next| model.definition(next)).transpose()?;
     if let Some(specification) = &cfg.specification {
-        (next, claims.assumptions) = assumptions(&model, &model.definition(specification)?)?;
+        (next, limits.assumptions) = find_assumptions(&model, &model.definition(specification)?)?;
     }
     if let Some(next) = next {
-        claims.total_step = total_step(&model, cfg, &next)?;
+        limits.total_step = total_step(&model, cfg, &next)?;
     }
     for property in &cfg.properties {
         let formula = model.definition(property)?;
         if (CONSTANT + 1..=ACTION).contains(&model.level(&formula)?) {
-            claims.initial_only.push(property.clone());
+            limits.initial_only.push(property.clone());
             continue;
         }
         let mut parts = Vec::new();
-        initial_parts(&model, &formula, &mut parts)?;
-        claims.initial_parts.extend(parts.into_iter().map(|part| (property.clone(), part)));
+        collect_initial_parts(&model, &formula, &mut parts)?;
+        limits.initial_parts.extend(parts.into_iter().map(|part| (property.clone(), part)));
     }
-    Ok(claims)
+    Ok(limits)
 }
 
 /// Whether each property of a configuration is shown to be a conjunction of `[][A]_v`.
-pub fn has_only_step_properties(name: &str, text: &str, beside: &[(String, String)], cfg: &Cfg) -> bool {
+pub fn has_only_step_properties(name: &str, text: &str, local_modules: &[(String, String)], cfg: &Cfg) -> bool {
     let all_are_steps = || {
-        let model = Model::of(name, text, beside, cfg)?;
+        let model = Model::new(name, text, local_modules, cfg)?;
         for property in &cfg.properties {
             let mut conjuncts = Vec::new();
-            conjuncts_of(&model, &model.definition(property)?, &mut conjuncts)?;
+            collect_conjuncts(&model, &model.definition(property)?, &mut conjuncts)?;
             for conjunct in conjuncts {
                 match model.parts(&conjunct) {
-                    Some((Connective::Always, operands)) if boxed(&model, &operands)?.is_some() => {}
+                    Some((Connective::Always, operands)) if box_action_parts(&model, &operands)?.is_some() => {}
                     _ => return Ok(false),
                 }
             }
@@ -68,10 +73,10 @@ pub fn has_only_step_properties(name: &str, text: &str, beside: &[(String, Strin
     cfg.properties.is_empty() || all_are_steps().unwrap_or(false)
 }
 
-/// The next-state relation of a specification, and what it assumes, as texts.
-fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expansion>, Vec<String>), String> {
+/// The next-state relation of a specification, and the texts of its assumptions.
+fn find_assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expansion>, Vec<String>), String> {
     let mut conjuncts = Vec::new();
-    conjuncts_of(model, specification, &mut conjuncts)?;
+    collect_conjuncts(model, specification, &mut conjuncts)?;
     let mut next = None;
     let mut assumptions = Vec::new();
     let mut open = Vec::new();
@@ -80,10 +85,10 @@ fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expan
             continue;
         }
         match model.parts(&conjunct) {
-            Some((Connective::Always, operands)) if next.is_none() => match boxed(model, &operands)? {
+            Some((Connective::Always, operands)) if next.is_none() => match box_action_parts(model, &operands)? {
                 Some((action, subscript)) => {
                     next = Some(action);
-                    assumptions.extend(left_out(model, &subscript)?);
+                    assumptions.extend(missing_subscript_variables(model, &subscript)?);
                 }
                 None => open.push(conjunct),
             },
@@ -107,7 +112,7 @@ fn assumptions(model: &Model, specification: &Expansion) -> Result<(Option<Expan
 }
 
 /// Action and subscript of `[A]_v`, the operand of `[]`.
-fn boxed(model: &Model, operands: &[Expansion]) -> Result<Option<(Expansion, Expansion)>, String> {
+fn box_action_parts(model: &Model, operands: &[Expansion]) -> Result<Option<(Expansion, Expansion)>, String> {
     let Some(operand) = operands.first() else { return Ok(None) };
     Ok(match model.parts(&model.unfold(operand)?) {
         Some((Connective::Square, parts)) => {
@@ -118,8 +123,8 @@ fn boxed(model: &Model, operands: &[Expansion]) -> Result<Option<(Expansion, Exp
     })
 }
 
-/// What the checkers assume if a subscript does not hold every variable: both read `[][A]_v` as if it did.
-fn left_out(model: &Model, subscript: &Expansion) -> Result<Option<String>, String> {
+/// What is assumed if a subscript does not contain every variable: both checkers treat `[][A]_v` as if it did.
+fn missing_subscript_variables(model: &Model, subscript: &Expansion) -> Result<Option<String>, String> {
     let mut held = Vec::new();
     let is_tuple = model.variables_of(subscript, &mut held, 0)?;
     let all = model.variables();
@@ -136,11 +141,11 @@ fn left_out(model: &Model, subscript: &Expansion) -> Result<Option<String>, Stri
     })
 }
 
-fn conjuncts_of(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansion>) -> Result<(), String> {
+fn collect_conjuncts(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansion>) -> Result<(), String> {
     let formula = model.unfold(formula)?;
     match model.parts(&formula) {
         Some((Connective::And, operands)) => {
-            operands.iter().try_for_each(|operand| conjuncts_of(model, operand, conjuncts))
+            operands.iter().try_for_each(|operand| collect_conjuncts(model, operand, conjuncts))
         }
         _ => {
             conjuncts.push(formula);
@@ -149,8 +154,8 @@ fn conjuncts_of(model: &Model, formula: &Expansion, conjuncts: &mut Vec<Expansio
     }
 }
 
-/// The parts of a temporal formula that speak of a state or a step and stand outside every temporal operator.
-fn initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) -> Result<(), String> {
+/// The parts of a temporal formula that are about a state or a step and are outside every temporal operator.
+fn collect_initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) -> Result<(), String> {
     match model.level(formula)? {
         CONSTANT => return Ok(()),
         level if level <= ACTION => {
@@ -167,7 +172,7 @@ fn initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) ->
     match connective {
         Connective::And | Connective::Or | Connective::All | Connective::Some | Connective::Other => {
             let all = operands.into_iter().chain(model.ranges(&formula));
-            all.into_iter().try_for_each(|part| initial_parts(model, &part, parts))
+            all.into_iter().try_for_each(|part| collect_initial_parts(model, &part, parts))
         }
         Connective::Always | Connective::Square | Connective::Fairness => Ok(()),
     }
@@ -177,7 +182,7 @@ fn initial_parts(model: &Model, formula: &Expansion, parts: &mut Vec<String>) ->
 mod tests {
     use super::*;
 
-    fn read(body: &str, cfg: &str) -> Claims {
+    fn read(body: &str, cfg: &str) -> VerdictLimits {
         let text = format!(
             "---- MODULE M ----\nEXTENDS Naturals, Sequences\nCONSTANT P\nVARIABLES x, pc\nvars == <<x, pc>>\nProcSet == P \\cup {{0}}\n\
              Init == x = 0 /\\ pc = [p \\in ProcSet |-> 0]\na(self) == x' = self /\\ pc' = pc\nb(self) == x' = 0 /\\ pc' = pc\n\
@@ -185,7 +190,7 @@ mod tests {
              Next == q \\/ Idle \\/ (\\E self \\in ProcSet : b(self)) \\/ (\\E self \\in P : p(self))\n\
              Plain == Init /\\ [][Next]_vars\n{body}\n===="
         );
-        claims("M", &text, &[], &Cfg::parse(cfg).expect("a configuration")).expect("a module")
+        find_verdict_limits("M", &text, &[], &Cfg::parse(cfg).expect("a configuration")).expect("a module")
     }
 
     #[test]
@@ -303,7 +308,7 @@ mod tests {
             ("\\E i \\in Procs \\cap Few : a(i)", "\\A i \\in Procs : WF_vars(a(i))"),
             ("\\E i \\in Few : a(i)", "\\A i \\in 1..3 : WF_vars(a(i))"),
             ("\\E i \\in 1..2 : a(i)", "WF_vars(a(3))"),
-            // What our own text of a standard module says is only the level.
+            // Our texts of the standard modules have only levels, so these sets cannot be compared.
             ("\\E i \\in {1, 5} : a(i)", "\\A i \\in 1..5 : WF_vars(a(i))"),
             ("\\E i \\in {} : a(i)", "\\A i \\in Nat : WF_vars(a(i))"),
             ("\\E i \\in 1..2 : a(i)", "\\A i \\in {1, 3} : WF_vars(a(i))"),
