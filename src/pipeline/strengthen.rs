@@ -12,7 +12,7 @@ use super::routes::{Row, Transition};
 use super::view::RunView;
 use crate::journal::Sha;
 use crate::mutation::Outcome;
-use crate::tla::{Baseline, CheckOutcome, Diagnostic, Verdict, unreached, verdict_sentence};
+use crate::tla::{Baseline, CheckOutcome, Diagnostic, Verdict, describe_unreached, verdict_sentence};
 
 /// The lifeline that judges them, and what it is called where a run goes there.
 pub(super) const MUTANTS: &str = "mutants";
@@ -368,7 +368,7 @@ impl RunView {
 /// Why mutants cannot be judged by a check: what they are judged by has to hold.
 pub fn unfit_check(check: Option<&CheckOutcome>) -> Option<String> {
     let Some(check) = check else { return Some("what stands was not checked".to_owned()) };
-    match (&check.verdict, check.complete(), unreached(check)) {
+    match (&check.verdict, check.is_complete(), describe_unreached(check)) {
         (Verdict::Holds, true, None) => None,
         (Verdict::Holds, false, None) => Some("the check did not explore everything".to_owned()),
         _ => Some(verdict_sentence(check)),

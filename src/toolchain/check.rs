@@ -69,7 +69,7 @@ pub(crate) async fn check(
         let covered = explorer.coverage(request, cx).await?;
         outcome.coverage = session.learn(covered, &mut outcome.warnings);
     }
-    if outcome.complete() && outcome.verdict == Verdict::Holds {
+    if outcome.is_complete() && outcome.verdict == Verdict::Holds {
         session.check_vacuity(&mut outcome.bounds).await?;
     }
     Ok(Checked { outcome, output: session.output, second: None })
@@ -246,7 +246,7 @@ impl Session<'_> {
             && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
         {
             let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
-            run.verdict = Verdict::undecided(format!(
+            run.verdict = Verdict::inconclusive(format!(
                 "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
                  properties",
                 names.join(", ")
@@ -259,14 +259,14 @@ impl Session<'_> {
     async fn behaviour(&mut self, assumptions: &[String]) -> Result<Verdict, ToolError> {
         let cfg = &self.request.cfg;
         let run = self.run(&plan::no_behaviour(&self.request.spec, cfg)).await?;
-        let undecided = |why: &str, out_of_time: bool| Verdict::Inconclusive {
+        let undecided = |why: &str, timed_out: bool| Verdict::Inconclusive {
             reason: format!(
                 "whether any behaviour satisfies the specification was not decided ({}): {why}",
                 assumptions.join("; ")
             ),
-            out_of_time,
+            timed_out,
         };
-        let out_of_time = run.verdict.is_out_of_time();
+        let timed_out = run.verdict.is_timed_out();
         Ok(match run.verdict {
             Verdict::Violated { .. } => Verdict::Holds,
             Verdict::Holds if !cfg.constraints.is_empty() || !cfg.action_constraints.is_empty() => {
@@ -275,7 +275,7 @@ impl Session<'_> {
             Verdict::Holds => {
                 Verdict::Violated { violated: Violation { kind: ViolationKind::NoBehaviour, name: None } }
             }
-            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason, out_of_time),
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason, timed_out),
         })
     }
 
@@ -334,8 +334,8 @@ impl Session<'_> {
             return Ok((WitnessOutcome::undecided(name, why), String::new()));
         };
         let (run, output) = self.execute(&plan).await?;
-        let out_of_time = run.verdict.is_out_of_time();
-        Ok((WitnessOutcome { name: name.to_owned(), reached: reached(run), out_of_time }, output))
+        let timed_out = run.verdict.is_timed_out();
+        Ok((WitnessOutcome { name: name.to_owned(), reached: reached(run), timed_out }, output))
     }
 }
 
@@ -418,8 +418,8 @@ pub fn bounds(cfg: &Cfg) -> Bounds {
         constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
         view: cfg.view.clone(),
         symmetry: cfg.symmetry.clone(),
-        initial_only: Vec::new(),
-        initial_parts: Vec::new(),
+        initial_state_properties: Vec::new(),
+        initial_state_parts: Vec::new(),
         assumptions: Vec::new(),
         always_enabled: Vec::new(),
         vacuous_premises: Vec::new(),
@@ -436,8 +436,8 @@ fn bounds_of(request: &CheckRequest) -> Bounds {
     match claims(&spec.name, &spec.text, &spec.beside, cfg) {
         Ok(claims) => {
             let line = |(property, part)| format!("PROPERTY {property} (initial states only: {part})");
-            bounds.initial_only = claims.initial_only;
-            bounds.initial_parts = claims.initial_parts.into_iter().map(line).collect();
+            bounds.initial_state_properties = claims.initial_only;
+            bounds.initial_state_parts = claims.initial_parts.into_iter().map(line).collect();
             let specification = cfg.specification.as_deref().unwrap_or_default();
             let line = |assumption: String| format!("{specification} assumes {assumption}");
             bounds.assumptions = claims.assumptions.into_iter().map(line).collect();
@@ -449,7 +449,7 @@ fn bounds_of(request: &CheckRequest) -> Bounds {
         // Nothing is known of the properties: each is accepted by name, or covers nothing.
         Err(why) => {
             let line = |property: &String| format!("PROPERTY {property} (perhaps initial states only: {why})");
-            bounds.initial_parts = cfg.properties.iter().map(line).collect();
+            bounds.initial_state_parts = cfg.properties.iter().map(line).collect();
             let line = |name: &String| format!("{name} assumes what could not be read: {why}");
             bounds.assumptions = cfg.specification.iter().map(line).collect();
         }

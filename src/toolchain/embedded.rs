@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::pluscal;
 use crate::tla::semantic::{analyze, comparable, for_checker};
-use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_of_check};
+use crate::tla::{CheckOutcome, Checker, Diagnostic, Module, Stage, Verdict, check_cfg_names_for_check};
 
 use super::embedded_child::VERSION;
 use super::embedded_run::TlaMc;
@@ -141,7 +141,7 @@ fn without_a_run(outcome: CheckOutcome) -> Checked {
 
 fn undecided(request: &CheckRequest, why: &str) -> CheckOutcome {
     let rejected = CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), Vec::new());
-    CheckOutcome { verdict: Verdict::undecided(why), ..rejected }
+    CheckOutcome { verdict: Verdict::inconclusive(why), ..rejected }
 }
 
 fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {
@@ -160,7 +160,7 @@ pub(super) fn unfit(request: &CheckRequest) -> Option<CheckOutcome> {
         if cfg.gives_no_behaviour() && module.variable_names().is_empty() && extends_a_variable(spec, &module) {
             return Some(refused(request, "no behaviour is given, and an extended module may have variables"));
         }
-        let unfit = check_cfg_names_of_check(&module, &named);
+        let unfit = check_cfg_names_for_check(&module, &named);
         let unfit = if unfit.is_empty() { no_state_predicates(request, &module) } else { unfit };
         if !unfit.is_empty() {
             return Some(CheckOutcome::rejected(Checker::Embedded, bounds(&request.cfg), unfit));

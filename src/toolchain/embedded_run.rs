@@ -209,7 +209,7 @@ fn within_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Verdi
                  properties in the states that the constraint cuts off ({}); TLC does (--checker tlc)",
                 cfg.constraints.join(", ")
             );
-            Verdict::undecided(reason)
+            Verdict::inconclusive(reason)
         }
         (verdict, _) => verdict,
     }

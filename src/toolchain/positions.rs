@@ -3,7 +3,7 @@
 //! in the algorithm.
 
 use crate::pluscal::{self, AlgorithmPlace, Compat, Options, Origins};
-use crate::tla::{CheckOutcome, Diagnostic, Place, Reached, Stage, Verdict, part_of};
+use crate::tla::{CheckOutcome, Diagnostic, Place, Reached, Stage, Verdict, action_part_label};
 
 /// The user's text beside the copy that the tools read.
 pub(super) struct Positions {
@@ -118,7 +118,7 @@ impl Positions {
             if let Found::InFile(line, column) = self.find(place.line, place.column) {
                 let alone = !action.action.contains(", column ");
                 let now = Place { line, column };
-                action.action = part_of(action.name(), now, alone);
+                action.action = action_part_label(action.name(), now, alone);
                 action.place = Some(now);
             }
         }

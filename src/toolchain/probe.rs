@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crate::tla::{
-    Again, Cfg, CheckOutcome, Larger, Module, Probes, UnderFairness, Verdict, Violation, ViolationKind, WeakFairness,
-    unprobed,
+    Cfg, CheckOutcome, ConstantProbe, FairnessProbe, Module, ProbeResult, Probes, Verdict, Violation, ViolationKind,
+    WeakFairness, unprobed_bounds,
 };
 
 use super::check::with_sound_symmetry;
@@ -28,16 +28,16 @@ pub(crate) async fn probe(
     let request = &*with_sound_symmetry(request, &mut Vec::new());
     let mut prober = Prober { explorer, request, cx, violated, left: cx.limits.check, output: String::new() };
     let weak_fairness = if trace.lasso.is_some() { Some(prober.under_fairness().await?) } else { None };
-    let mut larger = Vec::new();
+    let mut larger_constants = Vec::new();
     for (constant, value) in &request.cfg.constants {
         let Some(value) = value.parse::<i64>().ok().and_then(|n| n.checked_add(1)) else { continue };
         let value = value.to_string();
-        let again = prober.with(constant, &value).await?;
-        larger.push(Larger { constant: constant.clone(), value, again });
+        let result = prober.with(constant, &value).await?;
+        larger_constants.push(ConstantProbe { constant: constant.clone(), value, result });
     }
     let module = Module::parse(&request.spec.text).ok();
-    let unprobed = unprobed(module.as_ref(), &request.cfg);
-    Ok(Some(Probed { probes: Probes { weak_fairness, larger, unprobed }, output: prober.output }))
+    let unprobed_bounds = unprobed_bounds(module.as_ref(), &request.cfg);
+    Ok(Some(Probed { probes: Probes { weak_fairness, larger_constants, unprobed_bounds }, output: prober.output }))
 }
 
 struct Prober<'a> {
@@ -51,33 +51,33 @@ struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    async fn under_fairness(&mut self) -> Result<UnderFairness, ToolError> {
-        let undecided = |why: String| UnderFairness::of(Vec::new(), Vec::new(), Again::Undecided(why));
+    async fn under_fairness(&mut self) -> Result<FairnessProbe, ToolError> {
+        let undecided = |why: String| FairnessProbe::new(Vec::new(), Vec::new(), ProbeResult::Inconclusive(why));
         let (Ok(module), Some(property)) = (Module::parse(&self.request.spec.text), &self.violated.name) else {
             return Ok(undecided("which property is violated is not known".to_owned()));
         };
-        let fairness = match WeakFairness::of(&module, &self.request.cfg) {
+        let fairness = match WeakFairness::derive(&module, &self.request.cfg) {
             Ok(fairness) => fairness,
             Err(why) => return Ok(undecided(why)),
         };
         let cfg = &self.request.cfg;
         let plan = plan::fair(&self.request.spec, cfg, property, &fairness);
         let again = self.again(&plan, cfg).await?;
-        Ok(UnderFairness::of(fairness.actions, fairness.whole, again))
+        Ok(FairnessProbe::new(fairness.actions, fairness.unsplit_actions, again))
     }
 
-    async fn with(&mut self, constant: &str, value: &str) -> Result<Again, ToolError> {
+    async fn with(&mut self, constant: &str, value: &str) -> Result<ProbeResult, ToolError> {
         let mut cfg = self.request.cfg.clone();
         cfg.constants.insert(constant.to_owned(), value.to_owned());
         let Some(plan) = plan::violation(&cfg, self.violated) else {
-            return Ok(Again::Undecided("no run looks for this violation alone".to_owned()));
+            return Ok(ProbeResult::Inconclusive("no run looks for this violation alone".to_owned()));
         };
         self.again(&RunPlan { label: format!("with {constant} = {value}"), ..plan }, &cfg).await
     }
 
-    async fn again(&mut self, plan: &RunPlan, cfg: &Cfg) -> Result<Again, ToolError> {
+    async fn again(&mut self, plan: &RunPlan, cfg: &Cfg) -> Result<ProbeResult, ToolError> {
         if self.left.as_millis() < 100 {
-            return Ok(Again::Undecided("no time was left for it".to_owned()));
+            return Ok(ProbeResult::Inconclusive("no time was left for it".to_owned()));
         }
         let limits = Limits { check: self.left, ..self.cx.limits.clone() };
         let cx = ToolContext { limits: &limits, cancel: self.cx.cancel, progress: self.cx.progress };
@@ -85,25 +85,27 @@ impl Prober<'_> {
             Ok(done) => done,
             Err(error) if error.is_fatal() => return Err(error),
             // The check itself has its verdict; that a further run broke takes nothing from it.
-            Err(error) => return Ok(Again::Undecided(error.to_string())),
+            Err(error) => return Ok(ProbeResult::Inconclusive(error.to_string())),
         };
         self.output.push_str(&output);
         self.left = self.left.saturating_sub(Duration::from_secs_f64(run.seconds));
         Ok(self.judge(run, cfg))
     }
 
-    fn judge(&self, run: Run, cfg: &Cfg) -> Again {
+    fn judge(&self, run: Run, cfg: &Cfg) -> ProbeResult {
         let constrained = !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty());
         match run.verdict {
             Verdict::Violated { violated } if self.is_the_same(&violated) => {
-                Again::Still { states: run.read.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
+                ProbeResult::StillViolated { states: run.read.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
             }
-            Verdict::Violated { violated } => Again::Undecided(format!("it ended with another: {}", violated.words())),
+            Verdict::Violated { violated } => {
+                ProbeResult::Inconclusive(format!("it ended with another: {}", violated.description()))
+            }
             Verdict::Holds if constrained && run.read.liveness => {
-                Again::Undecided("a constraint can hide violations of temporal properties".to_owned())
+                ProbeResult::Inconclusive("a constraint can hide violations of temporal properties".to_owned())
             }
-            Verdict::Holds => Again::Gone,
-            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Again::Undecided(reason),
+            Verdict::Holds => ProbeResult::Holds,
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => ProbeResult::Inconclusive(reason),
         }
     }
 

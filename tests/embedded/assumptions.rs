@@ -70,7 +70,7 @@ fn request(body: &str, beside: &[(&str, &str)], cfg_text: &str) -> CheckRequest 
 
 fn words(outcome: &CheckOutcome) -> String {
     match &outcome.verdict {
-        Verdict::Violated { violated } => format!("violated {}", violated.words()),
+        Verdict::Violated { violated } => format!("violated {}", violated.description()),
         _ => verdict(outcome),
     }
 }
