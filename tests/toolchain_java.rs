@@ -152,7 +152,7 @@ async fn a_specification_that_holds_says_so_with_statistics_coverage_bounds_and_
         )
         .await;
     assert_eq!(outcome.verdict, Verdict::Holds);
-    assert!(outcome.complete() && outcome.moved());
+    assert!(outcome.is_complete() && outcome.has_steps());
     let statistics = &outcome.statistics;
     assert_eq!((statistics.distinct, statistics.initial, statistics.left_on_queue), (Some(8), Some(1), Some(0)));
     assert!(statistics.seconds > 0.0 && statistics.depth.is_some());
@@ -411,7 +411,7 @@ async fn a_check_that_does_not_end_is_inconclusive() {
     bench.limits.check = Duration::from_secs(9);
     let outcome = bench.check(ENDLESS, cfg()).await;
     assert!(inconclusive(&outcome).contains("9 s"), "{outcome:?}");
-    assert!(!outcome.complete());
+    assert!(!outcome.is_complete());
     assert!(outcome.statistics.distinct > Some(1000), "{:?}", outcome.statistics);
     let progress = bench.progress.lock().expect("no panic while held");
     assert!(progress.iter().any(|p| p.run == "safety" && p.generated > 1000), "{progress:?}");

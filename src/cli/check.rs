@@ -12,8 +12,8 @@ use super::surroundings::{DEFECTS, Tools, cancel_on_signals, limits, tool_failur
 use crate::exit::Exit;
 use crate::files;
 use crate::tla::{
-    Bounds, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA, has_no_behaviour,
-    outcome_text, unreached,
+    Bounds, CheckOutcome, Checker, Diagnostic, Lasso, Module, Reached, Stage, Verdict, WITHOUT_JAVA,
+    describe_unreached, has_no_behaviour, outcome_text,
 };
 use crate::toolchain::{CheckReport, SpecText, ToolContext, TranslationMode, examine, local_modules, second_opinion};
 
@@ -99,7 +99,7 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
 /// The object that others build on (design, section 9).
 pub(super) fn json_of(outcome: &CheckOutcome) -> Value {
     let (violated, reason) = match &outcome.verdict {
-        Verdict::Holds => (None, unreached(outcome)),
+        Verdict::Holds => (None, describe_unreached(outcome)),
         Verdict::Violated { violated } => (Some(violated), None),
         Verdict::Invalid { violated, reason, .. } => (Some(violated), Some(reason.clone())),
         Verdict::Inconclusive { reason, .. } => (None, Some(reason.clone())),

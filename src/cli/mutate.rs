@@ -69,7 +69,7 @@ pub(super) async fn mutate(args: MutateArgs) -> Result<Exit, Failure> {
     whole["run"] = run_json(&args, made, &judgements, &*toolchain, &cx).await;
     // The checker is asked for its version on the way, which may start it once more.
     let waited = began.elapsed();
-    whole["run"]["waited_seconds"] = json!(waited.as_secs_f64());
+    whole["run"]["total_seconds"] = json!(waited.as_secs_f64());
     results.finish(&whole, &judgements).fails(Exit::Usage)?;
     if let Some(path) = &args.stryker {
         let text = format!("{:#}\n", stryker(&subject, &judgements));

@@ -67,13 +67,13 @@ impl<'a> Carrier<'a> {
     fn shared(&self) -> BTreeSet<&'a str> {
         let same = |name: &&str| {
             let (Some(own), Some(theirs)) = (self.own.get(*name), self.theirs.get(*name)) else { return false };
-            !own.damaged && own.normalised(&self.from.source) == theirs.normalised(&self.to.source)
+            !own.has_syntax_errors && own.normalised(&self.from.source) == theirs.normalised(&self.to.source)
         };
         let mut shared: BTreeSet<&str> = self.own.keys().copied().filter(same).collect();
         loop {
             let stays = |name: &&str| {
                 let own = self.own[*name];
-                let refers = own.refers_to().iter().filter(|n| self.own.contains_key(n.as_str()));
+                let refers = own.referenced_names().iter().filter(|n| self.own.contains_key(n.as_str()));
                 self.is_whole_state(own) || refers.into_iter().all(|n| shared.contains(n.as_str()))
             };
             let kept: BTreeSet<&str> = shared.iter().copied().filter(stays).collect();
@@ -107,13 +107,13 @@ impl<'a> Carrier<'a> {
             if self.shared.contains(name) || !needed.insert(name) || self.is_whole_state(definition) {
                 continue;
             }
-            if definition.damaged {
+            if definition.has_syntax_errors {
                 missing.insert(format!("a readable definition of {name}"));
             }
             if definition.kind == DefinitionKind::Instance {
                 missing.extend(self.foreign_module(definition));
             }
-            for refers in definition.refers_to() {
+            for refers in definition.referenced_names() {
                 match self.own.get_key_value(refers.as_str()) {
                     Some((refers, _)) => open.push(refers),
                     None => missing.extend(self.lacks(refers)),
@@ -190,7 +190,7 @@ impl<'a> Carrier<'a> {
             if self.is_whole_state(definition) {
                 continue;
             }
-            for refers in definition.refers_to().iter().filter(|n| !self.own.contains_key(n.as_str())) {
+            for refers in definition.referenced_names().iter().filter(|n| !self.own.contains_key(n.as_str())) {
                 match self.standard(refers) {
                     Some(module) if !self.taken.contains(refers) => {
                         modules.insert(module);

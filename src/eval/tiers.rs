@@ -59,11 +59,11 @@ pub(super) async fn look(
     };
     let required = case.checklist.required_invariants.iter().map(|wanted| wanted.name.as_str()).filter(listed);
     let tier2 = Tier2 {
-        complete: outcome.complete(),
+        complete: outcome.is_complete(),
         distinct: statistics.distinct,
         generated: statistics.generated,
         depth: statistics.depth,
-        seconds: statistics.shown_seconds(),
+        seconds: statistics.reported_seconds(),
         invariants: read.as_ref().map_or(0, |(_, cfg)| cfg.invariants.len()),
         properties: read.as_ref().map_or(0, |(_, cfg)| cfg.properties.len()),
         revisions: specs.told.as_ref().map(|told| told.revisions),
@@ -84,7 +84,7 @@ fn criteria(examined: &Examination, case: &Case, cfg: Option<&Cfg>) -> Tier1 {
             diagnostics.first().map_or_else(|| reason.clone(), ToString::to_string)
         }
         Verdict::Inconclusive { reason, .. } => reason.clone(),
-        Verdict::Violated { violated } => violated.words(),
+        Verdict::Violated { violated } => violated.description(),
         Verdict::Holds => String::new(),
     };
     let not_tried = |what: &str| Criterion::because(Status::Undecided, format!("not tried: {what}"));
@@ -216,7 +216,7 @@ async fn type_invariants_alone(
     let alone = tools.check(&request, cx).await?.outcome;
     Ok(match &alone.verdict {
         Verdict::Holds => Some(Criterion::passed()),
-        Verdict::Violated { violated } => Some(Criterion::because(Status::Failed, violated.words())),
+        Verdict::Violated { violated } => Some(Criterion::because(Status::Failed, violated.description())),
         _ => None,
     })
 }
@@ -242,12 +242,12 @@ fn vacuous(outcome: &CheckOutcome, last_stage: LastStage, read: Option<&(Module,
             }
         }
     }
-    let explored = outcome.complete() || matches!(&outcome.verdict, Verdict::Violated { .. });
-    if last_stage == LastStage::Check && explored && !outcome.moved() {
+    let explored = outcome.is_complete() || matches!(&outcome.verdict, Verdict::Violated { .. });
+    if last_stage == LastStage::Check && explored && !outcome.has_steps() {
         let deadlock =
             matches!(&outcome.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
         // A violation in an initial state ends the check before anything could move.
-        if outcome.complete() || deadlock {
+        if outcome.is_complete() || deadlock {
             reasons.push("only the initial states are reachable: no step is ever taken".to_owned());
         }
     }

@@ -226,7 +226,7 @@ impl<'a> Trial<'a> {
                 Verdicts::Violated
             }
             Verdict::Violated { violated } if name == DEADLOCK || !is_property(violated) => {
-                Verdicts::Unknown(format!("it ends otherwise: {}", violated.words()))
+                Verdicts::Unknown(format!("it ends otherwise: {}", violated.description()))
             }
             Verdict::Violated { .. } => self.of_violation(outcome),
             Verdict::Holds => match beyond(outcome, self.set.case) {
@@ -274,12 +274,14 @@ impl<'a> Trial<'a> {
                 if open.contains(&DEADLOCK) {
                     Together::One(DEADLOCK.to_owned(), Verdicts::Violated)
                 } else if check_deadlock == Some(false) {
-                    Together::Nothing(format!("it ends otherwise: {}", violated.words()))
+                    Together::Nothing(format!("it ends otherwise: {}", violated.description()))
                 } else {
                     Together::OtherDeadlock
                 }
             }
-            Verdict::Violated { violated } => Together::Nothing(format!("it ends otherwise: {}", violated.words())),
+            Verdict::Violated { violated } => {
+                Together::Nothing(format!("it ends otherwise: {}", violated.description()))
+            }
             Verdict::Inconclusive { reason, .. } if self.is_late(ran) => Together::Late(line(reason)),
             Verdict::Invalid { .. } | Verdict::Inconclusive { .. } => Together::Alone,
         }
@@ -322,7 +324,7 @@ impl<'a> Trial<'a> {
 }
 
 fn otherwise(violated: &Violation) -> String {
-    format!("it ends otherwise than the case says: {}", violated.words())
+    format!("it ends otherwise than the case says: {}", violated.description())
 }
 
 /// A tool that broke on one module has decided nothing about it; one that is not there decides nothing at all.

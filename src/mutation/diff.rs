@@ -39,7 +39,7 @@ impl Mutant {
 
 /// The edits, by the lines that they touch.
 fn hunks<'a>(edits: &[Edit], source: &'a str) -> Vec<Hunk<'a>> {
-    let lines = Lines::of(source);
+    let lines = Lines::new(source);
     let end_of_line = |at: usize| source[at..].find('\n').map_or(source.len(), |end| at + end + 1);
     let mut spans: Vec<(std::ops::Range<usize>, Vec<&Edit>)> = Vec::new();
     for edit in edits {

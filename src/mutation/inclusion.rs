@@ -5,14 +5,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::tla::{Behaviour, Cfg, FairAction, Module, lex};
+use crate::tla::{Cfg, FairAction, Module, SpecificationFormula, lex};
 use crate::toolchain::{CheckRequest, SpecText};
 
 /// A specification whose text is translated, taken apart.
 #[derive(Debug, Clone)]
 pub(super) struct Side {
     pub(super) module: Module,
-    pub(super) behaviour: Behaviour,
+    pub(super) behaviour: SpecificationFormula,
 }
 
 impl Side {

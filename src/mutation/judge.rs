@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::journal::Sha;
 use crate::tla::{
-    ASSERTION, Behaviour, Cfg, CheckOutcome, DEADLOCK, Module, Reached, Verdict, Violation, ViolationKind,
+    ASSERTION, Cfg, CheckOutcome, DEADLOCK, Module, Reached, SpecificationFormula, Verdict, Violation, ViolationKind,
 };
 use crate::toolchain::{
     CheckReport, CheckRequest, Limits, ParseOutcome, SpecText, ToolContext, ToolError, Toolchain, Translation,
@@ -74,12 +74,12 @@ impl Subject {
         let module = Module::parse(&spec.text).map_err(|e| bad(e.to_string()))?;
         let request = CheckRequest { spec, cfg_text, cfg };
         let CheckReport { mut outcome, .. } = tools.check(&request, cx).await?;
-        outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
+        outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
         let CheckRequest { spec, cfg_text, cfg } = request;
         if let Some(reason) = unfit(&outcome, &cfg) {
             return Err(BaselineError::Bad { reason, outcome: Some(Box::new(outcome)) });
         }
-        let side = Behaviour::of(&module, &cfg).map(|behaviour| Side { module: module.clone(), behaviour });
+        let side = SpecificationFormula::parse(&module, &cfg).map(|behaviour| Side { module: module.clone(), behaviour });
         Ok((Self { file, source, module, beside: spec.local_modules, cfg, cfg_text, side }, outcome))
     }
 
@@ -246,7 +246,7 @@ impl Judge<'_> {
                 _ => Found::killed(violated, trace),
             },
             Verdict::Invalid { reason, .. } => Found::because(Outcome::Invalid, reason),
-            Verdict::Inconclusive { reason, out_of_time: true } => Found::because(Outcome::Timeout, reason),
+            Verdict::Inconclusive { reason, timed_out: true } => Found::because(Outcome::Timeout, reason),
             Verdict::Inconclusive { reason, .. } => Found::because(Outcome::Inconclusive, reason),
             Verdict::Holds => self.unnoticed(&request, cx).await?,
         };
@@ -263,7 +263,7 @@ impl Judge<'_> {
         cx: &ToolContext<'_>,
     ) -> Result<Found, ToolError> {
         let mut again = Vec::new();
-        if let Some(text) = label.listed() {
+        if let Some(text) = label.listed_names() {
             let spec = SpecText { text, ..request.spec.clone() };
             again.push(CheckRequest { spec, ..request.clone() });
         }
@@ -288,7 +288,7 @@ impl Judge<'_> {
                 // Every property, and only lists of labels are longer than they were.
                 Verdict::Holds if other.cfg == request.cfg => return self.unnoticed(request, cx).await,
                 Verdict::Holds => {}
-                Verdict::Inconclusive { reason, out_of_time: true } => open = Some((Outcome::Timeout, reason)),
+                Verdict::Inconclusive { reason, timed_out: true } => open = Some((Outcome::Timeout, reason)),
                 Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
                     open = Some((Outcome::Inconclusive, reason));
                 }
@@ -320,7 +320,7 @@ impl Judge<'_> {
             Ok(module) => module,
             Err(why) => return undecided(&why.to_string()),
         };
-        let behaviour = match Behaviour::of(&module, &subject.cfg) {
+        let behaviour = match SpecificationFormula::parse(&module, &subject.cfg) {
             Ok(behaviour) => behaviour,
             Err(why) => return undecided(&why),
         };
@@ -371,10 +371,10 @@ impl Judge<'_> {
             return Ok(Found::because(Outcome::Equivalent, by_steps));
         }
         let undecided = "it has the same reachable states and steps; whether its fairness is the same was not decided";
-        let actions: Option<Vec<_>> = ours.behaviour.fairness.iter().map(|f| f.of.clone()).collect();
+        let actions: Option<Vec<_>> = ours.behaviour.fairness.iter().map(|f| f.actions.clone()).collect();
         let actions = actions.unwrap_or_default().concat();
-        let is_choice = |side: &Side| actions.iter().all(|fair| side.behaviour.is_choice(&side.module, fair));
-        if actions.is_empty() || !is_choice(ours) || !is_choice(theirs) {
+        let has_disjunct = |side: &Side| actions.iter().all(|fair| side.behaviour.has_disjunct(&side.module, fair));
+        if actions.is_empty() || !has_disjunct(ours) || !has_disjunct(theirs) {
             return Ok(Found::because(Outcome::Inconclusive, undecided));
         }
         if let Some(name) = bound_otherwise([ours, theirs], &actions) {
@@ -396,7 +396,7 @@ impl Judge<'_> {
             Ok(checked) => match checked.outcome.verdict {
                 Verdict::Holds => return Ok(Ok(true)),
                 Verdict::Violated { .. } => return Ok(Ok(false)),
-                Verdict::Inconclusive { reason, out_of_time: true } => (Outcome::Timeout, reason),
+                Verdict::Inconclusive { reason, timed_out: true } => (Outcome::Timeout, reason),
                 Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => {
                     (Outcome::Inconclusive, reason)
                 }

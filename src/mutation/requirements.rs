@@ -14,7 +14,7 @@ pub fn requirements_touched(module: &Module, cfg: &Cfg, definition: &str) -> Vec
     let written = written(module, definition);
     let ours = if written.is_empty() { variables(module, definition) } else { written };
     let mut best: BTreeMap<String, (Reverse<usize>, usize)> = BTreeMap::new();
-    for (property, requirements) in module.coverage_under(cfg) {
+    for (property, requirements) in module.requirements_by_property(cfg) {
         let theirs = variables(module, &property);
         let shared = theirs.intersection(&ours).count();
         if shared == 0 {
@@ -53,7 +53,7 @@ fn is_control(name: &str) -> bool {
 
 fn variables(module: &Module, name: &str) -> BTreeSet<String> {
     let own = module.variable_names();
-    let refers = below(module, name).into_iter().flat_map(Definition::refers_to);
+    let refers = below(module, name).into_iter().flat_map(Definition::referenced_names);
     refers.filter(|name| own.contains(name.as_str()) && !is_control(name)).cloned().collect()
 }
 

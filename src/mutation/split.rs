@@ -114,6 +114,6 @@ impl NewLabel {
         let mut names = self.module.closure(property);
         names.insert(property.to_owned());
         let mut all = names.iter().filter_map(|name| self.module.definition(name));
-        all.any(|definition| definition.refers_to().contains("pc"))
+        all.any(|definition| definition.referenced_names().contains("pc"))
     }
 }

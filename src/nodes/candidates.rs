@@ -472,9 +472,9 @@ fn summed_up(outcome: &CheckOutcome, constants: BTreeMap<String, String>, output
     QuickCheck {
         verdict: outcome.verdict.name().to_owned(),
         why,
-        out_of_time: outcome.verdict.is_out_of_time(),
+        out_of_time: outcome.verdict.is_timed_out(),
         distinct: outcome.statistics.distinct,
-        moved: outcome.moved(),
+        moved: outcome.has_steps(),
         seconds: outcome.statistics.seconds,
         constants,
         output,
@@ -488,7 +488,7 @@ fn rank(view: &RunView, outcome: &CheckOutcome) -> RevisionRank {
     let covered = view.covered_requirements().iter().filter(|r| !r.covered_by.is_empty()).count();
     RevisionRank {
         parses: true,
-        not_vacuous: outcome.moved() && has_witnesses && covered > 0,
+        not_vacuous: outcome.has_steps() && has_witnesses && covered > 0,
         holds: matches!(outcome.verdict, Verdict::Holds),
         inconclusive: matches!(outcome.verdict, Verdict::Inconclusive { .. }),
         covered,

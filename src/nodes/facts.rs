@@ -16,8 +16,9 @@ use crate::pipeline::{
 use crate::prompt::{Document, changes};
 use crate::tla::semantic::{impure_operators, redefined_operators};
 use crate::tla::{
-    ASSERTION, Again, Cfg, Change, ChangeKind, CheckOutcome, Checker, DEADLOCK, Larger, Module, Reached, TERMINATING,
-    Verdict, Violation, ViolationKind, WitnessOutcome, constantly_true_under, parsed_by, probe_lines, unlisted_actions,
+    ASSERTION, Cfg, Change, ChangeKind, CheckOutcome, Checker, ConstantProbe, DEADLOCK, Module, ProbeResult, Reached,
+    TERMINATING, Verdict, Violation, ViolationKind, WitnessOutcome, constantly_true_under, parsed_by, probe_lines,
+    unlisted_actions,
 };
 
 /// What is under review.
@@ -72,7 +73,7 @@ impl<'a> Subject<'a> {
         }
         let bounds = self.fresh_check().map(|check| &check.bounds);
         lines.extend(
-            bounds.into_iter().flat_map(|bounds| bounds.initial_parts.iter().chain(&bounds.assumptions).cloned()),
+            bounds.into_iter().flat_map(|bounds| bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned()),
         );
         lines
     }
@@ -202,12 +203,14 @@ impl<'a> Subject<'a> {
         let mut weakening = if temporal { self.weakening_lines() } else { Vec::new() };
         // These hide violations and cause none.
         let hides = |line: &String| {
-            check.is_some_and(|c| c.bounds.initial_parts.iter().chain(&c.bounds.assumptions).any(|known| known == line))
+            check.is_some_and(|c| {
+                c.bounds.initial_state_parts.iter().chain(&c.bounds.assumptions).any(|known| known == line)
+            })
         };
         weakening.retain(|line| line != "CHECK_DEADLOCK FALSE" && !hides(line));
         let lasso = trace.is_some_and(|t| t.lasso.is_some());
         let fair = check.and_then(|c| c.probes.as_ref()).and_then(|p| p.weak_fairness.as_ref());
-        let still_there = fair.is_some_and(|f| matches!(f.again, Again::Still { .. }));
+        let still_there = fair.is_some_and(|f| matches!(f.result, ProbeResult::StillViolated { .. }));
         let changed_since = name.map(|name| self.view.changed_since_violated(name));
         FlawFacts {
             described: true,
@@ -332,10 +335,10 @@ impl Subject<'_> {
                     .covers
                     .get(name)
                     .map_or_else(|| "no requirement".to_owned(), |ids| ids.join(", "));
-                let _ = writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covers}", violated.words());
+                let _ = writeln!(text, "- `flaw.property` is `{name}` ({}); it covers {covers}", violated.description());
             }
             None => {
-                let _ = writeln!(text, "- {}, which has no name: no flaw can rest on it", violated.words());
+                let _ = writeln!(text, "- {}, which has no name: no flaw can rest on it", violated.description());
             }
         }
         for line in probe_lines(check) {
@@ -343,7 +346,7 @@ impl Subject<'_> {
         }
         let fair = check.probes.as_ref().and_then(|p| p.weak_fairness.as_ref());
         let lasso = check.trace.as_ref().is_some_and(|t| t.lasso.is_some());
-        if lasso && !fair.is_some_and(|f| matches!(f.again, Again::Still { .. })) {
+        if lasso && !fair.is_some_and(|f| matches!(f.result, ProbeResult::StillViolated { .. })) {
             text.push_str(
                 "- a flaw needs a line of the documents that lets the behaviour go on like this: \
                  `\"unfair\": {\"file\": …, \"line\": …, \"why\": …}` in `flaw`\n",
@@ -402,22 +405,22 @@ pub(super) struct Enlarged {
 pub(super) fn enlarged(check: &CheckOutcome, bound_granted: bool) -> Enlarged {
     let states = check.trace.as_ref().map_or(0, |trace| trace.steps.len());
     let deadlock = matches!(&check.verdict, Verdict::Violated { violated } if violated.kind == ViolationKind::Deadlock);
-    let larger = check.probes.as_ref().map(|probes| probes.larger.as_slice()).unwrap_or_default();
+    let larger = check.probes.as_ref().map(|probes| probes.larger_constants.as_slice()).unwrap_or_default();
     let mut found = Enlarged::default();
     for (name, value) in check.bounds.constants.iter().filter(|(_, value)| value.parse::<i64>().is_ok()) {
         match larger.iter().find(|l| l.constant == *name) {
-            Some(l) if l.again == Again::Gone => found.alone.push(l.sentence(states)),
-            Some(l) if deadlock && l.recedes(states) && !bound_granted => found.alone.push(format!(
+            Some(l) if l.result == ProbeResult::Holds => found.alone.push(l.sentence(states)),
+            Some(l) if deadlock && l.needs_longer_trace(states) && !bound_granted => found.alone.push(format!(
                 "{}, and no line of the documents that grants the bound is cited in `flaw.bound`",
                 l.sentence(states)
             )),
-            Some(Larger { again: Again::Still { .. }, .. }) => {}
+            Some(ConstantProbe { result: ProbeResult::StillViolated { .. }, .. }) => {}
             Some(l) => found.open.push(l.sentence(states)),
             None => found.open.push(format!("with another value than {name} = {value}: not checked")),
         }
     }
-    let unprobed = check.probes.iter().flat_map(|probes| &probes.unprobed);
-    found.open.extend(unprobed.map(|bound| format!("{bound}: not checked with more")));
+    let unprobed_bounds = check.probes.iter().flat_map(|probes| &probes.unprobed_bounds);
+    found.open.extend(unprobed_bounds.map(|bound| format!("{bound}: not checked with more")));
     found
 }
 

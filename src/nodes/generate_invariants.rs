@@ -130,5 +130,5 @@ async fn put_together(desk: &Desk, source: &str, read: &Sections) -> Result<(Ins
 
 /// Requirements by property of a module and a configuration's text.
 pub fn covers(module: &Module, cfg_text: &str) -> BTreeMap<String, Vec<String>> {
-    Cfg::parse(cfg_text).map(|cfg| module.coverage_under(&cfg)).unwrap_or_default()
+    Cfg::parse(cfg_text).map(|cfg| module.requirements_by_property(&cfg)).unwrap_or_default()
 }

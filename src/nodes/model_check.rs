@@ -9,7 +9,7 @@ use crate::journal::{Kind, Sha};
 use crate::pipeline::{
     Attempt, CheckRecord, Event, Facts, Halt, NodeError, NodeName, Product, RunEvent, RunView, StopReason, file,
 };
-use crate::tla::{Cfg, Checked, Reached, WitnessOutcome, asserting};
+use crate::tla::{Cfg, Reached, WitnessOutcome, asserting_definitions, checked_texts};
 use crate::toolchain::{CheckRequest, SpecText, ToolContext};
 
 pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Product, NodeError> {
@@ -42,8 +42,8 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     };
     let cfg = Cfg::parse(&cfg_text).map_err(|d| unreadable(d.to_string()))?;
     let module = desk.shelf.module(&text).map_err(|e| unreadable(e.to_string()))?;
-    let checked_names = Checked::of(&module, &cfg);
-    let asserting = asserting(&module, &cfg);
+    let checked_names = checked_texts(&module, &cfg);
+    let asserting_definitions = asserting_definitions(&module, &cfg);
     let timing = desk.timing(attempt);
     let is_late = |name: &String| timing.is_some_and(|timing| timing.timed_out.contains(name));
     let all_witnesses = cfg.witnesses.clone();
@@ -56,8 +56,8 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     let began = Instant::now();
     let mut checked = desk.toolchain.check(&request, &cx).await.map_err(|e| tool_trouble(&e))?;
     let outcome = &mut checked.outcome;
-    let out_of_time = outcome.verdict.is_out_of_time() || outcome.witnesses.iter().any(|w| w.out_of_time);
-    if out_of_time && timing.is_some_and(|timing| !timing.out_of_time) {
+    let timed_out = outcome.verdict.is_timed_out() || outcome.witnesses.iter().any(|w| w.timed_out);
+    if timed_out && timing.is_some_and(|timing| !timing.out_of_time) {
         let message = format!(
             "the check ended in time when it was recorded, and did not end within {} s here; resume with a longer \
              --tlc-timeout",
@@ -68,14 +68,14 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
     for (place, name) in all_witnesses.into_iter().enumerate().filter(|(_, name)| is_late(name)) {
         let reached = Reached::Unknown("its run did not end in time when this was recorded".to_owned());
         let place = place.min(outcome.witnesses.len());
-        outcome.witnesses.insert(place, WitnessOutcome { name, reached, out_of_time: true });
+        outcome.witnesses.insert(place, WitnessOutcome { name, reached, timed_out: true });
     }
     let probed = desk.toolchain.probe(&request, &checked.outcome, &cx).await.map_err(|e| tool_trouble(&e))?;
     if let Some(probed) = probed {
         checked.outcome.probes = Some(probed.probes);
         checked.output.push_str(&probed.output);
     }
-    checked.outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
+    checked.outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
     let output = attempt.keep(&checked.output)?;
     let record = CheckRecord {
         outcome: checked.outcome,
@@ -83,7 +83,7 @@ async fn check(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) -> Result<Sha
         cfg: cfg_sha.clone(),
         output: output.clone(),
         checked: checked_names,
-        asserting,
+        asserting_definitions,
     };
     attempt.record(Kind::Act, RunEvent::CheckFinished(Box::new(record)))?;
     desk.write_record(attempt)?;

@@ -48,8 +48,8 @@ fn timing_of(entry: &Entry, line: &[u32]) -> Option<Timing> {
     let place = line.iter().position(|rev| *rev == entry.rev)?;
     let (out_of_time, timed_out, unjudged) = match &entry.event {
         RunEvent::CheckFinished(check) if entry.lifeline == NodeName::ModelCheck.name() => {
-            let late = check.outcome.witnesses.iter().filter(|witness| witness.out_of_time);
-            (check.outcome.verdict.is_out_of_time(), late.map(|witness| witness.name.clone()).collect(), Vec::new())
+            let late = check.outcome.witnesses.iter().filter(|witness| witness.timed_out);
+            (check.outcome.verdict.is_timed_out(), late.map(|witness| witness.name.clone()).collect(), Vec::new())
         }
         RunEvent::MutantsJudged(mutants) => {
             let judged = &mutants.judged;
@@ -94,12 +94,12 @@ fn stage_of(node: &str) -> Stage {
 fn timed_out(answer: &Entry, node: &str, entries: &[Entry]) -> bool {
     let here = entries.iter().filter(|entry| entry.rev == answer.rev && entry.lifeline == answer.lifeline);
     let stage = stage_of(node);
-    let is_out_of_time = |event: &RunEvent| match event {
+    let is_timed_out = |event: &RunEvent| match event {
         RunEvent::QuickCheckFinished(quick) => stage == Stage::Formalization && quick.out_of_time,
-        RunEvent::CheckFinished(check) => stage == Stage::Properties && check.outcome.verdict.is_out_of_time(),
+        RunEvent::CheckFinished(check) => stage == Stage::Properties && check.outcome.verdict.is_timed_out(),
         _ => false,
     };
-    is_apart(&answer.lifeline) && here.map(|entry| &entry.event).any(is_out_of_time)
+    is_apart(&answer.lifeline) && here.map(|entry| &entry.event).any(is_timed_out)
 }
 
 /// The revisions that led to the last one, itself included. A revision is made from the one before it, or from the one

@@ -15,7 +15,7 @@ use crate::pipeline::{
     ReviewVerdict, RevisionRank, RunView, file,
 };
 use crate::prompt::{Document, Problem, Readable, json_object, show_invisible};
-use crate::tla::{UNCUT, outcome_text, requirement_id, without_translation};
+use crate::tla::{UNLIMITED_WIDTH, outcome_text, requirement_id, without_translation};
 
 const ANSWER: &str = "review.answer";
 /// What [`Review`] reads, for models that can be held to a shape.
@@ -32,7 +32,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let shown_module = without_translation(module.as_deref().unwrap_or("There is no module yet.\n"));
     let shown_cfg = cfg.clone().unwrap_or_else(|| "There is no configuration yet.\n".to_owned());
     let check_text = match (subject.fresh_check(), view.check()) {
-        (Some(outcome), _) => outcome_text(outcome, UNCUT),
+        (Some(outcome), _) => outcome_text(outcome, UNLIMITED_WIDTH),
         (None, Some(_)) => "The module or its configuration changed since the last check.\n".to_owned(),
         (None, None) => "No check was made.\n".to_owned(),
     };

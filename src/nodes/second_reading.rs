@@ -13,7 +13,7 @@ use crate::pipeline::{
     AnswerUnreadable, Attempt, Event, Facts, Feedback, NodeError, NodeName, Product, RunEvent, RunView, file,
 };
 use crate::prompt::{Problem, Readable, Requirement, changes, json_object};
-use crate::tla::{UNCUT, probe_lines, trace_table};
+use crate::tla::{UNLIMITED_WIDTH, probe_lines, trace_table};
 
 const ANSWER: &str = "second_reading.answer";
 /// What [`Opinion`] reads, for models that can be held to a shape.
@@ -30,7 +30,7 @@ pub(super) async fn perform(desk: &Desk, view: &RunView, attempt: &Attempt<'_>) 
     let flaw = view.reviews.last.as_ref().and_then(|r| r.flaw.as_ref());
     let requirement = flaw.and_then(|f| view.specification.requirements.iter().find(|r| r.id == f.requirement));
     let trace = view.check().and_then(|c| c.outcome.trace.as_ref());
-    let trace = trace.map(|t| trace_table(t, UNCUT)).unwrap_or_default();
+    let trace = trace.map(|t| trace_table(t, UNLIMITED_WIDTH)).unwrap_or_default();
     // After a repair the documents alone no longer say which protocol this is.
     let changes = match current(view, attempt, file::INFORMAL)? {
         Some(informal) if view.state.repaired => changes(&informal),

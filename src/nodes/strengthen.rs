@@ -98,7 +98,7 @@ async fn judge(
         // The run does not rest on its mutants: what cannot judge them says why, and the run goes on.
         Err(why) => {
             let outcome = if let BaselineError::Bad { outcome, .. } = &why { outcome.as_ref() } else { None };
-            let out_of_time = outcome.is_some_and(|outcome| outcome.verdict.is_out_of_time());
+            let out_of_time = outcome.is_some_and(|outcome| outcome.verdict.is_timed_out());
             return Ok(Judged { out_of_time, ..Judged::skipped(why.to_string()) });
         }
     };

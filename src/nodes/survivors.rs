@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::mutation::Outcome;
 use crate::pipeline::{JudgedMutant, Round, Strengthened, Strengthening};
-use crate::tla::{UNCUT, trace_table};
+use crate::tla::{UNLIMITED_WIDTH, trace_table};
 
 /// More hints than these are not given.
 const HINTS: usize = 20;
@@ -124,7 +124,7 @@ fn rounds_text(rounds: &[Round]) -> String {
         }
         if let Some(trace) = &violated.check.trace {
             text.push('\n');
-            for line in trace_table(trace, UNCUT).lines() {
+            for line in trace_table(trace, UNLIMITED_WIDTH).lines() {
                 let _ = writeln!(text, "      {line}");
             }
         }

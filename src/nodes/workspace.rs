@@ -11,7 +11,7 @@ use crate::files;
 use crate::llm::Offered;
 use crate::pipeline::{Attempt, Feedback, NodeError, RunError, RunView, file};
 use crate::prompt::{Document, changes, index, index_path};
-use crate::tla::{Diagnostic, UNCUT, outcome_text};
+use crate::tla::{Diagnostic, UNLIMITED_WIDTH, outcome_text};
 
 /// Writes the files of a request into the workspace and removes all others. `docs` and `exemplars` say whether the
 /// run's documents and exemplars are among them.
@@ -112,11 +112,11 @@ pub(super) fn offer_check(view: &RunView, data: &mut Value, files: &mut Vec<(Str
     data["has_check"] = json!(view.check().is_some());
     data["check_is_older"] = json!(view.check().is_some() && fresh.is_none());
     let text = match (fresh, view.check()) {
-        (Some(outcome), _) => outcome_text(outcome, UNCUT),
+        (Some(outcome), _) => outcome_text(outcome, UNLIMITED_WIDTH),
         (None, Some(check)) => format!(
             "This check was of an earlier version: the module, its properties or the configuration have changed since, \
              and that was not checked.\n\n{}",
-            outcome_text(&check.outcome, UNCUT)
+            outcome_text(&check.outcome, UNLIMITED_WIDTH)
         ),
         (None, None) => return,
     };

@@ -4,13 +4,7 @@
 //! a label or a jump inside, which the translation breaks into steps of their own.
 
 use super::expr::Expr;
-
-/// Where something stands in the text. Line and column count from 1; 0 where it was made by the translator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct At {
-    pub line: usize,
-    pub column: usize,
-}
+use super::position::Position;
 
 /// An algorithm.
 #[derive(Debug, Clone)]
@@ -57,7 +51,7 @@ pub(super) enum Binding {
 #[derive(Debug, Clone)]
 pub(super) struct Variable {
     pub name: String,
-    pub at: At,
+    pub position: Position,
     pub binding: Binding,
     /// `None` where no value is given.
     pub value: Option<Expr>,
@@ -75,7 +69,7 @@ pub(super) enum Fairness {
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     pub name: String,
-    pub at: At,
+    pub position: Position,
     pub fairness: Fairness,
     pub binding: Binding,
     /// Its identifier, or the set of them.
@@ -94,7 +88,7 @@ pub(super) struct Process {
 #[derive(Debug, Clone)]
 pub(super) struct Procedure {
     pub name: String,
-    pub at: At,
+    pub position: Position,
     pub parameters: Vec<Variable>,
     pub variables: Vec<Variable>,
     pub body: Vec<Step>,
@@ -107,22 +101,22 @@ pub(super) struct Procedure {
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub label: String,
-    pub at: At,
+    pub position: Position,
     pub statements: Vec<Statement>,
 }
 
 /// A statement with its place. `macro_at` is the call of the macro that it came from.
 #[derive(Debug, Clone)]
 pub(super) struct Statement {
-    pub at: At,
-    pub macro_at: Option<At>,
+    pub position: Position,
+    pub macro_position: Option<Position>,
     pub kind: Kind,
 }
 
 /// One assignment of a multiple assignment.
 #[derive(Debug, Clone)]
 pub(super) struct Assignment {
-    pub at: At,
+    pub position: Position,
     pub variable: String,
     /// What follows the variable on the left: `[i].x`. Empty for a plain variable.
     pub subscript: Expr,

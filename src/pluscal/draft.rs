@@ -1,8 +1,9 @@
 //! Statements as they are written, before macros are expanded and labels added: a label belongs to its statement, and
 //! an `if`, `either` or `while` holds plain sequences.
 
-use super::ast::{Assignment, At, Binding};
+use super::ast::{Assignment, Binding};
 use super::expr::Expr;
+use super::position::Position;
 use super::source::{Parsing, fault};
 
 /// How deep statements may be nested, `elsif` and every binding of a `with` counted.
@@ -11,9 +12,9 @@ pub(super) const MAX_DEPTH: usize = 250;
 /// A statement.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
-    pub at: At,
+    pub position: Position,
     /// The call of the macro that it came from: the outermost one.
-    pub macro_at: Option<At>,
+    pub macro_position: Option<Position>,
     pub label: Option<String>,
     pub kind: DraftKind,
 }
@@ -70,8 +71,8 @@ pub(super) enum DraftKind {
 }
 
 impl Draft {
-    pub(super) fn new(at: At, kind: DraftKind) -> Self {
-        Self { at, macro_at: None, label: None, kind }
+    pub(super) fn new(position: Position, kind: DraftKind) -> Self {
+        Self { position, macro_position: None, label: None, kind }
     }
 
     /// The statements inside.
@@ -92,9 +93,9 @@ pub(super) fn height(statements: &[Draft]) -> usize {
 }
 
 /// Refuses what is nested too deep.
-pub(super) fn check_depth(depth: usize, at: At) -> Parsing<()> {
+pub(super) fn check_depth(depth: usize, position: Position) -> Parsing<()> {
     if depth > MAX_DEPTH {
-        return fault(at, format!("statements are nested more than {MAX_DEPTH} deep"));
+        return fault(position, format!("statements are nested more than {MAX_DEPTH} deep"));
     }
     Ok(())
 }

@@ -5,28 +5,29 @@ use std::collections::HashMap;
 
 use crate::tla::Diagnostic;
 
-use super::ast::{Algorithm, Assignment, At, Binding, Body, Branch, Kind, Statement, Step, Variable};
+use super::ast::{Algorithm, Assignment, Binding, Body, Branch, Kind, Statement, Step, Variable};
 use super::expr::{Expr, Token, TokenKind};
 use super::names::error;
+use super::position::Position;
 
 /// One action of the translation: what is done from a label to the next.
 #[derive(Debug)]
 pub(super) struct Action {
     pub label: String,
-    pub at: At,
+    pub position: Position,
     pub conjuncts: Vec<Conjunct>,
 }
 
 /// What an action is made of.
 #[derive(Debug)]
 pub(super) enum Conjunct {
-    Assign { at: At, macro_at: Option<At>, assignments: Vec<Assignment> },
+    Assign { position: Position, macro_position: Option<Position>, assignments: Vec<Assignment> },
     If { test: Expr, then: Vec<Conjunct>, otherwise: Vec<Conjunct> },
     Either(Vec<Vec<Conjunct>>),
     With { variable: String, binding: Binding, value: Expr, body: Vec<Conjunct> },
     When(Expr),
     Print(Expr),
-    Assert { at: At, macro_at: Option<At>, expr: Expr },
+    Assert { position: Position, macro_position: Option<Position>, expr: Expr },
     Skip,
 }
 
@@ -170,11 +171,11 @@ impl Exploder {
     }
 
     fn step(&self, step: Step, next: &str, actions: &mut Vec<Action>) -> Result<(), Diagnostic> {
-        let Step { label, at, statements } = step;
+        let Step { label, position, statements } = step;
         let mut statements = statements.into_iter();
         let first = match statements.next() {
             Some(Statement { kind: Kind::While { test, body }, .. }) => {
-                return self.repeat((label, at), test, body, statements.collect(), next, actions);
+                return self.repeat((label, position), test, body, statements.collect(), next, actions);
             }
             first => first,
         };
@@ -182,7 +183,7 @@ impl Exploder {
         if !self.omit_pc {
             let mut conjuncts = vec![at_label(&label)];
             conjuncts.extend(here);
-            actions.push(Action { label, at, conjuncts });
+            actions.push(Action { label, position, conjuncts });
         }
         actions.extend(inner);
         Ok(())
@@ -191,7 +192,7 @@ impl Exploder {
     /// `while test do body`, and what follows it in the same step.
     fn repeat(
         &self,
-        (label, at): (String, At),
+        (label, position): (String, Position),
         test: Expr,
         body: Branch,
         rest: Vec<Statement>,
@@ -214,7 +215,7 @@ impl Exploder {
             later.extend(after.actions);
         }
         let inner = self.sequence(body.labeled, &label)?;
-        actions.push(Action { label, at, conjuncts });
+        actions.push(Action { label, position, conjuncts });
         actions.extend(inner);
         actions.extend(later);
         Ok(())
@@ -251,7 +252,7 @@ impl Exploder {
     }
 
     pub(super) fn last(&self, statement: Statement, next: &str, into: &mut Broken) -> Result<(), Diagnostic> {
-        let at = statement.at;
+        let position = statement.position;
         match statement.kind {
             Kind::LabelIf { test, then, otherwise } => {
                 let (then, inner) = self.branch(then, next)?;
@@ -272,13 +273,13 @@ impl Exploder {
                 into.here.push(Conjunct::Either(ors));
             }
             Kind::Goto { to } => into.here.push(goto(&to)),
-            Kind::Call { procedure, arguments } => into.here.extend(self.call(at, &procedure, arguments, next)?),
+            Kind::Call { procedure, arguments } => into.here.extend(self.call(position, &procedure, arguments, next)?),
             Kind::CallGoto { procedure, arguments, to } => {
-                into.here.extend(self.call(at, &procedure, arguments, &to)?);
+                into.here.extend(self.call(position, &procedure, arguments, &to)?);
             }
-            Kind::Return { from } => into.here.extend(self.give_back(at, &from)?),
+            Kind::Return { from } => into.here.extend(self.give_back(position, &from)?),
             Kind::CallReturn { from, procedure, arguments } => {
-                into.here.extend(self.call_and_return(at, &from, &procedure, arguments)?);
+                into.here.extend(self.call_and_return(position, &from, &procedure, arguments)?);
             }
             Kind::If { test, then, otherwise } => {
                 let mut then = self.block(then, next)?;
@@ -328,41 +329,53 @@ impl Exploder {
         Ok((broken, self.sequence(branch.labeled, next)?))
     }
 
-    fn target(&self, at: At, procedure: &str, arguments: &[Expr]) -> Result<&Target, Diagnostic> {
+    fn target(&self, position: Position, procedure: &str, arguments: &[Expr]) -> Result<&Target, Diagnostic> {
         let Some(target) = self.targets.get(procedure) else {
-            return Err(error(at, format!("call of the procedure `{procedure}`, which does not exist")));
+            return Err(error(position, format!("call of the procedure `{procedure}`, which does not exist")));
         };
         let (wanted, given) = (target.parameters.len(), arguments.len());
         if wanted != given {
             let arguments = if wanted == 1 { "argument" } else { "arguments" };
-            return Err(error(at, format!("the procedure `{procedure}` takes {wanted} {arguments}, not {given}")));
+            return Err(error(
+                position,
+                format!("the procedure `{procedure}` takes {wanted} {arguments}, not {given}"),
+            ));
         }
         Ok(target)
     }
 
-    fn call(&self, at: At, procedure: &str, arguments: Vec<Expr>, back_to: &str) -> Result<Vec<Conjunct>, Diagnostic> {
-        let target = self.target(at, procedure, &arguments)?;
+    fn call(
+        &self,
+        position: Position,
+        procedure: &str,
+        arguments: Vec<Expr>,
+        back_to: &str,
+    ) -> Result<Vec<Conjunct>, Diagnostic> {
+        let target = self.target(position, procedure, &arguments)?;
         let mut frame = Frame::new(procedure);
         frame.field("pc", [(back_to, TokenKind::String)]);
         for name in target.saved() {
             frame.field(name, [(name, TokenKind::Ident)]);
         }
         let stack = frame.on([("stack", TokenKind::Added)]);
-        let mut assignments = vec![assignment(at, "stack", stack)];
-        assignments.extend(passed(at, target, arguments));
-        let mut conjuncts = vec![Conjunct::Assign { at, macro_at: None, assignments }];
-        conjuncts.extend(begun(at, target));
+        let mut assignments = vec![assignment(position, "stack", stack)];
+        assignments.extend(passed(position, target, arguments));
+        let mut conjuncts = vec![Conjunct::Assign { position, macro_position: None, assignments }];
+        conjuncts.extend(begun(position, target));
         Ok(conjuncts)
     }
 
-    fn give_back(&self, at: At, from: &str) -> Result<Vec<Conjunct>, Diagnostic> {
-        let outside = || error(at, "`return` outside a procedure");
+    fn give_back(&self, position: Position, from: &str) -> Result<Vec<Conjunct>, Diagnostic> {
+        let outside = || error(position, "`return` outside a procedure");
         let from = if from.is_empty() { self.current.as_deref().ok_or_else(outside)? } else { from };
         let Some(target) = self.targets.get(from) else {
-            return Err(error(at, format!("the procedure `{from}` has the name of something else")));
+            return Err(error(position, format!("the procedure `{from}` has the name of something else")));
         };
-        let assign =
-            |name: &str, value| Conjunct::Assign { at, macro_at: None, assignments: vec![assignment(at, name, value)] };
+        let assign = |name: &str, value| Conjunct::Assign {
+            position,
+            macro_position: None,
+            assignments: vec![assignment(position, name, value)],
+        };
         let mut conjuncts = vec![assign("pc", top_of_stack("pc"))];
         conjuncts.extend(target.saved().map(|name| assign(name, top_of_stack(name))));
         let tail = [("Tail", TokenKind::Ident), ("(", TokenKind::Builtin), ("stack", TokenKind::Added)];
@@ -372,21 +385,21 @@ impl Exploder {
 
     fn call_and_return(
         &self,
-        at: At,
+        position: Position,
         from: &str,
         procedure: &str,
         arguments: Vec<Expr>,
     ) -> Result<Vec<Conjunct>, Diagnostic> {
-        let outside = || error(at, "`return` outside a procedure");
+        let outside = || error(position, "`return` outside a procedure");
         let from = if from.is_empty() { self.current.as_deref().ok_or_else(outside)? } else { from };
-        let target = self.target(at, procedure, &arguments)?;
+        let target = self.target(position, procedure, &arguments)?;
         let Some(left) = self.targets.get(from) else {
-            return Err(error(at, format!("the procedure `{from}` has the name of something else")));
+            return Err(error(position, format!("the procedure `{from}` has the name of something else")));
         };
         let mut assignments = Vec::new();
         if from != procedure {
             for variable in &left.locals {
-                assignments.push(assignment(at, &variable.name, top_of_stack(&variable.name)));
+                assignments.push(assignment(position, &variable.name, top_of_stack(&variable.name)));
             }
             let mut frame = Frame::new(procedure);
             frame.field("pc", HEAD.into_iter().chain([("pc", TokenKind::Ident)]));
@@ -395,36 +408,36 @@ impl Exploder {
             }
             let tail = [("Tail", TokenKind::Ident), ("(", TokenKind::Builtin), ("stack", TokenKind::Added)];
             let stack = frame.on(tail.into_iter().chain([(")", TokenKind::Builtin)]));
-            assignments.push(assignment(at, "stack", stack));
+            assignments.push(assignment(position, "stack", stack));
         }
-        assignments.extend(passed(at, target, arguments));
-        let mut conjuncts = vec![Conjunct::Assign { at, macro_at: None, assignments }];
-        conjuncts.extend(begun(at, target));
+        assignments.extend(passed(position, target, arguments));
+        let mut conjuncts = vec![Conjunct::Assign { position, macro_position: None, assignments }];
+        conjuncts.extend(begun(position, target));
         Ok(conjuncts)
     }
 }
 
 /// The parameters take the values of the arguments.
-fn passed(at: At, target: &Target, arguments: Vec<Expr>) -> impl Iterator<Item = Assignment> {
-    target.parameters.iter().zip(arguments).map(move |(name, value)| assignment(at, name, value))
+fn passed(position: Position, target: &Target, arguments: Vec<Expr>) -> impl Iterator<Item = Assignment> {
+    target.parameters.iter().zip(arguments).map(move |(name, value)| assignment(position, name, value))
 }
 
 /// The called procedure's own variables take their first values, and control goes to its first label.
-fn begun(at: At, target: &Target) -> impl Iterator<Item = Conjunct> {
+fn begun(position: Position, target: &Target) -> impl Iterator<Item = Conjunct> {
     let assign = move |variable: &Variable| Conjunct::Assign {
-        at,
-        macro_at: None,
-        assignments: vec![assignment(at, &variable.name, initial(variable))],
+        position,
+        macro_position: None,
+        assignments: vec![assignment(position, &variable.name, initial(variable))],
     };
     target.locals.iter().map(assign).chain([goto(&target.entry)])
 }
 
 /// A statement that stays in its step.
 fn plain(statement: Statement) -> Result<Conjunct, Diagnostic> {
-    let Statement { at, macro_at, kind } = statement;
+    let Statement { position, macro_position, kind } = statement;
     let block = |statements: Vec<Statement>| statements.into_iter().map(plain).collect::<Result<Vec<_>, _>>();
     Ok(match kind {
-        Kind::Assign(assignments) => Conjunct::Assign { at, macro_at, assignments },
+        Kind::Assign(assignments) => Conjunct::Assign { position, macro_position, assignments },
         Kind::If { test, then, otherwise } => Conjunct::If { test, then: block(then)?, otherwise: block(otherwise)? },
         Kind::Either(clauses) => Conjunct::Either(clauses.into_iter().map(block).collect::<Result<_, _>>()?),
         Kind::With { variable, binding, value, body } => {
@@ -432,16 +445,16 @@ fn plain(statement: Statement) -> Result<Conjunct, Diagnostic> {
         }
         Kind::When(expr) => Conjunct::When(expr),
         Kind::Print(expr) => Conjunct::Print(expr),
-        Kind::Assert(expr) => Conjunct::Assert { at, macro_at, expr },
+        Kind::Assert(expr) => Conjunct::Assert { position, macro_position, expr },
         Kind::Skip => Conjunct::Skip,
-        Kind::While { .. } => return Err(error(at, "a `while` must be labelled")),
+        Kind::While { .. } => return Err(error(position, "a `while` must be labelled")),
         Kind::LabelIf { .. }
         | Kind::LabelEither(_)
         | Kind::Call { .. }
         | Kind::Return { .. }
         | Kind::CallReturn { .. }
         | Kind::CallGoto { .. }
-        | Kind::Goto { .. } => return Err(error(at, "the statement after this one must be labelled")),
+        | Kind::Goto { .. } => return Err(error(position, "the statement after this one must be labelled")),
     })
 }
 
@@ -466,11 +479,15 @@ fn at_label(label: &str) -> Conjunct {
 
 fn goto(label: &str) -> Conjunct {
     let label = Expr::single(label, TokenKind::String);
-    Conjunct::Assign { at: At::default(), macro_at: None, assignments: vec![assignment(At::default(), "pc", label)] }
+    Conjunct::Assign {
+        position: Position::default(),
+        macro_position: None,
+        assignments: vec![assignment(Position::default(), "pc", label)],
+    }
 }
 
-fn assignment(at: At, variable: &str, value: Expr) -> Assignment {
-    Assignment { at, variable: variable.to_owned(), subscript: Expr::default(), value }
+fn assignment(position: Position, variable: &str, value: Expr) -> Assignment {
+    Assignment { position, variable: variable.to_owned(), subscript: Expr::default(), value }
 }
 
 /// Tokens one after the other without space.

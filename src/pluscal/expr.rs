@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::ast::At;
 use super::origin::Origin;
+use super::position::Position;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub(super) struct Token {
     pub column: usize,
     pub kind: TokenKind,
     /// Its place in the module.
-    pub at: At,
+    pub position: Position,
 }
 
 impl Token {
     /// A token that does not come from the module.
     pub(super) fn new(text: impl Into<String>, column: usize, kind: TokenKind) -> Self {
-        Self { text: text.into(), column, kind, at: At::default() }
+        Self { text: text.into(), column, kind, position: Position::default() }
     }
 
     /// How many columns it takes, quotes included.
@@ -87,7 +87,7 @@ pub(super) enum Around {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("lines aligned with what follows a replaced name would move to the left")]
 pub(super) struct MovedLeft {
-    pub at: At,
+    pub position: Position,
 }
 
 /// An expression, or any other run of tokens.
@@ -186,7 +186,7 @@ impl Expr {
             let Some(anchor) = self.anchors[line] else { continue };
             let token = &self.lines[anchor.line][anchor.token];
             if token.column < anchor.column {
-                return Err(MovedLeft { at: token.at });
+                return Err(MovedLeft { position: token.position });
             }
             let (column, by) = (token.column, token.column - anchor.column);
             self.anchors[line] = Some(Anchor { column, ..anchor });
@@ -229,8 +229,8 @@ impl Expr {
             for token in line {
                 let column = token.column.max(end);
                 end = column + token.width();
-                if token.at != At::default() {
-                    origins.push(Origin { column: left + column, width: token.width(), at: token.at });
+                if token.position != Position::default() {
+                    origins.push(Origin { column: left + column, width: token.width(), position: token.position });
                 }
             }
             all.push(origins);
@@ -386,15 +386,15 @@ impl<'a> Rewriting<'a> {
                     self.lines[here].push(token);
                     continue;
                 }
-                let (at, end) = (token.at, token.end());
+                let (position, end) = (token.position, token.end());
                 let Some(expr) = by.get(&token.text) else { continue };
                 if let [only] = expr.lines.as_slice()
                     && let [only] = only.as_slice()
                 {
                     token.text.clone_from(&only.text);
                     token.kind = only.kind;
-                    if only.at != At::default() {
-                        token.at = only.at;
+                    if only.position != Position::default() {
+                        token.position = only.position;
                     }
                     self.lines[here].push(token);
                 } else {
@@ -403,7 +403,7 @@ impl<'a> Rewriting<'a> {
                 let now = self.lines.last().and_then(|line| line.last()).map_or(0, Token::end);
                 let by = distance(end, now);
                 if by < 0 && self.holds[number].is_some_and(|last| last > index) {
-                    return Err(MovedLeft { at });
+                    return Err(MovedLeft { position });
                 }
                 offset += by;
             }
@@ -434,8 +434,12 @@ impl<'a> Rewriting<'a> {
                 self.anchors.push(anchor);
             }
             let into = self.lines.last_mut().expect("the line of the token is there");
-            let here = |at: At| if at == At::default() { token.at } else { at };
-            into.extend(line.into_iter().map(|it| Token { column: it.column + shift, at: here(it.at), ..it }));
+            let here = |position: Position| if position == Position::default() { token.position } else { position };
+            into.extend(line.into_iter().map(|it| Token {
+                column: it.column + shift,
+                position: here(it.position),
+                ..it
+            }));
         }
         if parentheses {
             let into = self.lines.last_mut().expect("the line of the token is there");

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::tla::Diagnostic;
 
-use super::ast::{Algorithm, At, Binding, Body, Procedure, Process, Variable};
+use super::ast::{Algorithm, Binding, Body, Procedure, Process, Variable};
 use super::changed::{Changed, Variables};
 use super::explode::{Action, Control, Exploded, initial};
 use super::expr::{Expr, Token, TokenKind};
@@ -12,6 +12,7 @@ use super::layout::{Layout, needs_parentheses, spaces, width};
 use super::names::{Names, error, moved};
 use super::options::{Compat, Options};
 use super::origin::Line;
+use super::position::Position;
 
 /// The lines between the markers.
 pub(super) fn generate(
@@ -35,7 +36,7 @@ pub(super) fn generate(
     for comment in &names.renamings {
         generator.layout.line(comment);
     }
-    let first = exploded.bodies.iter().flatten().next().map_or(At::default(), |action| action.at);
+    let first = exploded.bodies.iter().flatten().next().map_or(Position::default(), |action| action.position);
     generator.declarations(first)?;
     generator.process_set();
     generator.init(&exploded.bodies)?;
@@ -44,9 +45,9 @@ pub(super) fn generate(
     generator.spec();
     generator.termination();
     if algorithm.has_default_value
-        && let Some(at) = names.declares("defaultInitValue")
+        && let Some(position) = names.declares("defaultInitValue")
     {
-        return Err(error(at, "`defaultInitValue` is the value of variables without one and cannot be declared"));
+        return Err(error(position, "`defaultInitValue` is the value of variables without one and cannot be declared"));
     }
     Ok(generator.layout.into_lines())
 }
@@ -114,7 +115,7 @@ impl Generator<'_> {
 
     /// `VARIABLES`, the `define` statement between the global and the local ones, and `vars`. `first` is where the
     /// algorithm's first step stands.
-    fn declarations(&mut self, first: At) -> Result<(), Diagnostic> {
+    fn declarations(&mut self, first: Position) -> Result<(), Diagnostic> {
         let algorithm = self.algorithm;
         let mut global: Vec<&str> = algorithm.variables.iter().map(|variable| variable.name.as_str()).collect();
         if !self.control.omit_pc {
@@ -280,7 +281,7 @@ impl Generator<'_> {
     /// `/\ x = value`.
     fn begins(&mut self, variable: &Variable, lead: &str) {
         self.layout.write(&format!("{lead}/\\ "));
-        self.layout.write_from(&variable.name, variable.at);
+        self.layout.write_from(&variable.name, variable.position);
         self.layout.write(relation(variable.binding));
         let value = initial(variable);
         let parentheses = needs_parentheses(&value.to_lines());

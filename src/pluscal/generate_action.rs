@@ -5,13 +5,14 @@ use std::collections::hash_map::Entry;
 
 use crate::tla::Diagnostic;
 
-use super::ast::{Assignment, At, Binding, Body};
+use super::ast::{Assignment, Binding, Body};
 use super::changed::Changed;
 use super::explode::{Action, Conjunct, Exploded};
 use super::expr::{Around, Expr, Token, TokenKind};
 use super::generate::{Generator, Subscript};
 use super::layout::{needs_parentheses, spaces, width, wrapped};
 use super::names::{error, in_macro, moved};
+use super::position::Position;
 
 /// A variable with a name longer than this is left unchanged as `UNCHANGED v`, a shorter one as `v' = v`.
 const SHORT: usize = 5;
@@ -62,12 +63,16 @@ impl Generator<'_> {
     fn labelled(&mut self, actions: Vec<Action>, unlabelled: Option<&str>) -> Result<Vec<String>, Diagnostic> {
         let unlabelled = unlabelled.filter(|_| self.control.omit_pc);
         let mut labels = Vec::new();
-        for Action { label, at, conjuncts } in actions {
+        for Action { label, position, conjuncts } in actions {
             let start = self.layout.len();
-            self.action(unlabelled.unwrap_or(&label), at, &conjuncts).map_err(|problem| or_at(problem, at))?;
+            self.action(unlabelled.unwrap_or(&label), position, &conjuncts)
+                .map_err(|problem| with_position(problem, position))?;
             self.bytes += self.layout.lines_mut(start).iter().map(|line| line.text.len()).sum::<usize>();
             if self.bytes > MAX_BYTES {
-                return Err(error(at, format!("the translation takes more than {} MB up to here", MAX_BYTES >> 20)));
+                return Err(error(
+                    position,
+                    format!("the translation takes more than {} MB up to here", MAX_BYTES >> 20),
+                ));
             }
             labels.push(label);
         }
@@ -95,13 +100,13 @@ impl Generator<'_> {
         self.layout.blank();
     }
 
-    fn action(&mut self, name: &str, at: At, conjuncts: &[Conjunct]) -> Result<(), Diagnostic> {
+    fn action(&mut self, name: &str, position: Position, conjuncts: &[Conjunct]) -> Result<(), Diagnostic> {
         let head = format!("{name}{} == ", self.parameter());
         let indent = width(&head);
         let start = self.layout.len();
         let mut changed = Changed::none(&self.variables);
         let and = format!("{}{AND}", spaces(indent));
-        self.layout.write_from("", at);
+        self.layout.write_from("", position);
         self.block(conjuncts, &mut changed, &format!("{head}{AND}"), &and)?;
         let unchanged = changed.missing(&self.variables);
         match unchanged.as_slice() {
@@ -152,8 +157,10 @@ impl Generator<'_> {
 
     fn conjunct(&mut self, conjunct: &Conjunct, changed: &mut Changed, lead: &str) -> Result<(), Diagnostic> {
         match conjunct {
-            Conjunct::Assign { at, macro_at, assignments } => {
-                return self.assign(*at, assignments, changed, lead).map_err(|problem| in_macro(problem, *macro_at));
+            Conjunct::Assign { position, macro_position, assignments } => {
+                return self
+                    .assign(*position, assignments, changed, lead)
+                    .map_err(|problem| in_macro(problem, *macro_position));
             }
             Conjunct::If { test, then, otherwise } => return self.condition(test, then, otherwise, changed, lead),
             Conjunct::Either(clauses) => return self.either(clauses, changed, lead),
@@ -183,7 +190,9 @@ impl Generator<'_> {
                 self.layout.expression(&expr);
                 self.layout.write(")");
             }
-            Conjunct::Assert { at, macro_at, expr } => self.assertion(*at, *macro_at, expr, changed, lead)?,
+            Conjunct::Assert { position, macro_position, expr } => {
+                self.assertion(*position, *macro_position, expr, changed, lead)?
+            }
             Conjunct::Skip => self.layout.write(&format!("{lead}TRUE")),
         }
         self.layout.end_line();
@@ -192,8 +201,8 @@ impl Generator<'_> {
 
     fn assertion(
         &mut self,
-        at: At,
-        macro_at: Option<At>,
+        position: Position,
+        macro_position: Option<Position>,
         expr: &Expr,
         changed: &Changed,
         lead: &str,
@@ -202,9 +211,10 @@ impl Generator<'_> {
         let head = format!("{lead}Assert(");
         self.layout.write(&head);
         self.layout.expression(&expr);
-        let of = macro_at
-            .map_or_else(String::new, |at| format!(" of macro called at line {}, column {}", at.line, at.column));
-        let text = format!("\"Failure of assertion at line {}, column {}{of}.\")", at.line, at.column);
+        let of = macro_position.map_or_else(String::new, |position| {
+            format!(" of macro called at line {}, column {}", position.line, position.column)
+        });
+        let text = format!("\"Failure of assertion at line {}, column {}{of}.\")", position.line, position.column);
         let fits = self.layout.column() + ", ".len() + text.len() < self.options.line_width;
         self.layout.write(", ");
         if !fits {
@@ -284,7 +294,7 @@ impl Generator<'_> {
 
     fn assign(
         &mut self,
-        at: At,
+        position: Position,
         assignments: &[Assignment],
         changed: &mut Changed,
         lead: &str,
@@ -295,13 +305,13 @@ impl Generator<'_> {
         self.layout.write(lead);
         let groups: Vec<&[&Assignment]> = sorted.chunk_by(|a, b| a.variable == b.variable).collect();
         for (number, group) in groups.iter().enumerate() {
-            let Assignment { variable, at: here, .. } = group[0];
+            let Assignment { variable, position: here, .. } = group[0];
             if !self.variables.contains(variable) {
                 return Err(error(*here, format!("assignment to `{variable}`, which is not declared")));
             }
             let whole = group.iter().any(|assignment| assignment.subscript.is_empty());
             if !now.add(&self.variables, variable) || (group.len() > 1 && whole) {
-                return Err(error(at, format!("`{variable}` is assigned twice in one step")));
+                return Err(error(position, format!("`{variable}` is assigned twice in one step")));
             }
             if groups.len() > 1 {
                 if number > 0 {
@@ -330,18 +340,18 @@ impl Generator<'_> {
         let value = self.here(&assignment.value, changed)?;
         match self.subscript.clone() {
             Some(process) if self.is_by_process(name) || name == "pc" || name == "stack" => {
-                self.layout.write_from(name, assignment.at);
+                self.layout.write_from(name, assignment.position);
                 self.layout.write(&format!("' = [{name} EXCEPT !["));
                 self.layout.expression(&process.expr);
                 self.layout.write("]");
             }
             _ if !assignment.subscript.is_empty() => {
-                self.layout.write_from(name, assignment.at);
+                self.layout.write_from(name, assignment.position);
                 self.layout.write(&format!("' = [{name} EXCEPT !"));
             }
             _ => {
                 let parentheses = needs_parentheses(&value.to_lines());
-                self.layout.write_from(name, assignment.at);
+                self.layout.write_from(name, assignment.position);
                 self.layout.write(&format!("' = {}", if parentheses { "(" } else { "" }));
                 self.layout.expression(&value);
                 self.layout.write(if parentheses { ")" } else { "" });
@@ -360,7 +370,7 @@ impl Generator<'_> {
     /// `f' = [f EXCEPT ![i] = a, ![j] = b]`, an assignment a line.
     fn assign_several(&mut self, several: &[&Assignment], changed: &Changed) -> Result<(), Diagnostic> {
         let name = &several[0].variable;
-        self.layout.write_from(name, several[0].at);
+        self.layout.write_from(name, several[0].position);
         self.layout.write(&format!("' = [{name} EXCEPT "));
         let indent = spaces(self.layout.column());
         for (number, assignment) in several.iter().enumerate() {
@@ -422,8 +432,8 @@ impl Generator<'_> {
 }
 
 /// An error with a place: of what the translator made itself, that of the step.
-fn or_at(problem: Diagnostic, at: At) -> Diagnostic {
-    if problem.line > 0 { problem } else { Diagnostic { line: at.line, column: at.column, ..problem } }
+fn with_position(problem: Diagnostic, position: Position) -> Diagnostic {
+    if problem.line > 0 { problem } else { Diagnostic { line: position.line, column: position.column, ..problem } }
 }
 
 /// That a variable keeps its value.

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::ast::{At, Branch, Kind, Procedure, Statement, Step};
+use super::ast::{Branch, Kind, Procedure, Statement, Step};
 use super::draft::{Draft, DraftKind};
+use super::position::Position;
 use super::source::{Fault, Parsing, fault};
 
 /// What happens where labels are missing.
@@ -167,8 +168,8 @@ impl Labels {
             }
         };
         statement.label = Some(label);
-        let message = format!("a label is missing: {why}{}", macro_part(statement.macro_at));
-        self.missing.push(Fault { at: statement.at, message });
+        let message = format!("a label is missing: {why}{}", macro_part(statement.macro_position));
+        self.missing.push(Fault { position: statement.position, message });
     }
 
     /// Adds labels to a sequence. Gives whether what follows it needs one, and what is assigned to at its end.
@@ -188,12 +189,12 @@ impl Labels {
                 labelled = true;
                 assigned.clear();
                 if inside == Inside::With {
-                    return at(statement, "a label may not stand in a `with`");
+                    return fault_in(statement, "a label may not stand in a `with`");
                 }
             }
             if !why.is_empty() {
                 if inside == Inside::With {
-                    return at(statement, "nothing may follow a `call`, `return` or `goto` in a `with`");
+                    return fault_in(statement, "nothing may follow a `call`, `return` or `goto` in a `with`");
                 }
                 self.need(statement, why);
                 labelled = true;
@@ -223,7 +224,7 @@ impl Labels {
                 }
                 DraftKind::While { .. } => {
                     if inside == Inside::With {
-                        return at(statement, "a `while` may not stand in a `with`");
+                        return fault_in(statement, "a `while` may not stand in a `with`");
                     }
                     self.need(statement, "a `while` starts a step");
                     labelled = true;
@@ -254,7 +255,7 @@ impl Labels {
                     let new = Names { own: names.into_iter().collect(), procedures };
                     if let Some(what) = self.twice(&assigned, &new) {
                         if inside == Inside::With {
-                            return at(statement, &format!("{what}, inside a `with`"));
+                            return fault_in(statement, &format!("{what}, inside a `with`"));
                         }
                         self.need(statement, &what);
                         labelled = true;
@@ -303,14 +304,14 @@ impl Labels {
         let mut found = Vec::new();
         let mut statements = statements.into_iter().peekable();
         while let Some(mut first) = statements.next() {
-            let Some(label) = first.label.take() else { return at(&first, "a label is missing") };
-            let place = first.at;
+            let Some(label) = first.label.take() else { return fault_in(&first, "a label is missing") };
+            let place = first.position;
             let mut inside = vec![first];
             while let Some(next) = statements.next_if(|next| next.label.is_none()) {
                 inside.push(next);
             }
             let (statements, _) = self.sequence(inside)?;
-            found.push(Step { label, at: place, statements });
+            found.push(Step { label, position: place, statements });
         }
         Ok(found)
     }
@@ -332,7 +333,7 @@ impl Labels {
         let mut ends = Ends::Plain;
         for draft in drafts {
             if ends > Ends::Plain {
-                return at(&draft, "a label is missing: what is before it jumps or has a label inside");
+                return fault_in(&draft, "a label is missing: what is before it jumps or has a label inside");
             }
             let (statement, one) = self.statement(draft)?;
             ends = one;
@@ -344,8 +345,8 @@ impl Labels {
     fn statement(&self, draft: Draft) -> Parsing<(Statement, Ends)> {
         let outside = || {
             self.procedure.is_none().then(|| Fault {
-                at: draft.at,
-                message: format!("the `return` does not stand in a procedure{}", macro_part(draft.macro_at)),
+                position: draft.position,
+                message: format!("the `return` does not stand in a procedure{}", macro_part(draft.macro_position)),
             })
         };
         let (kind, ends) = match draft.kind {
@@ -382,7 +383,7 @@ impl Labels {
             DraftKind::With { variable, binding, value, body } => {
                 let (body, ends) = self.sequence(body)?;
                 if ends == Ends::Labelled {
-                    return fault(draft.at, "a label may not stand in a `with`");
+                    return fault(draft.position, "a label may not stand in a `with`");
                 }
                 (Kind::With { variable, binding, value, body }, ends)
             }
@@ -404,9 +405,9 @@ impl Labels {
                 (Kind::CallGoto { procedure, arguments, to }, Ends::Jumps)
             }
             DraftKind::Goto { to } => (Kind::Goto { to }, Ends::Jumps),
-            DraftKind::MacroCall { name, .. } => return fault(draft.at, format!("there is no macro `{name}`")),
+            DraftKind::MacroCall { name, .. } => return fault(draft.position, format!("there is no macro `{name}`")),
         };
-        Ok((Statement { at: draft.at, macro_at: draft.macro_at, kind }, ends))
+        Ok((Statement { position: draft.position, macro_position: draft.macro_position, kind }, ends))
     }
 }
 
@@ -421,10 +422,12 @@ enum Ends {
     Labelled,
 }
 
-fn at<T>(statement: &Draft, message: &str) -> Parsing<T> {
-    fault(statement.at, format!("{message}{}", macro_part(statement.macro_at)))
+fn fault_in<T>(statement: &Draft, message: &str) -> Parsing<T> {
+    fault(statement.position, format!("{message}{}", macro_part(statement.macro_position)))
 }
 
-fn macro_part(at: Option<At>) -> String {
-    at.map_or_else(String::new, |at| format!(" (in the macro called at line {}, column {})", at.line, at.column))
+fn macro_part(position: Option<Position>) -> String {
+    position.map_or_else(String::new, |position| {
+        format!(" (in the macro called at line {}, column {})", position.line, position.column)
+    })
 }

@@ -1,8 +1,8 @@
 //! The text of a translation while it is written: whole lines, and the line that is still open.
 
-use super::ast::At;
 use super::expr::Expr;
 use super::origin::{Line, Origin};
+use super::position::Position;
 
 /// Lines of text.
 #[derive(Debug, Default)]
@@ -18,9 +18,9 @@ impl Layout {
     }
 
     /// Writes a name on in the open line that stands at this place of the algorithm.
-    pub(super) fn write_from(&mut self, text: &str, at: At) {
-        if at != At::default() {
-            self.open.origins.push(Origin { column: self.column(), width: width(text), at });
+    pub(super) fn write_from(&mut self, text: &str, position: Position) {
+        if position != Position::default() {
+            self.open.origins.push(Origin { column: self.column(), width: width(text), position });
         }
         self.write(text);
     }
@@ -130,17 +130,17 @@ pub(super) fn needs_parentheses(lines: &[String]) -> bool {
     let mut depth = 0_usize;
     let mut in_string = false;
     for _ in lines {
-        let mut at = 0;
-        while at < chars.len() {
-            let (this, next) = (chars[at], chars.get(at + 1).copied().unwrap_or(' '));
-            let before = at.checked_sub(1).map(|before| chars[before]);
+        let mut index = 0;
+        while index < chars.len() {
+            let (this, next) = (chars[index], chars.get(index + 1).copied().unwrap_or(' '));
+            let before = index.checked_sub(1).map(|before| chars[before]);
             if in_string {
                 match this {
                     '"' => in_string = false,
-                    '\\' => at += 1,
+                    '\\' => index += 1,
                     _ => {}
                 }
-                at += 1;
+                index += 1;
                 continue;
             }
             let weak = match this {
@@ -164,18 +164,18 @@ pub(super) fn needs_parentheses(lines: &[String]) -> bool {
                 ')' | ']' | '}' => depth -= 1,
                 '<' if next == '<' => {
                     depth += 1;
-                    at += 1;
+                    index += 1;
                 }
                 '>' if next == '>' => {
                     if depth == 0 {
                         return true;
                     }
                     depth -= 1;
-                    at += 1;
+                    index += 1;
                 }
                 _ => {}
             }
-            at += 1;
+            index += 1;
         }
         if in_string {
             return true;

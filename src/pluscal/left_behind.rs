@@ -1,7 +1,8 @@
 //! The algorithm as it is after translation, which its checksum is taken of: the reference translates in place.
 
-use super::ast::{Algorithm, At, Body, Branch, Kind, Statement, Step};
+use super::ast::{Algorithm, Body, Branch, Kind, Statement, Step};
 use super::explode::{Broken, Conjunct, Control, Exploder, is_true};
+use super::position::Position;
 use crate::tla::Diagnostic;
 
 /// The algorithm as the reference leaves it behind: in the branches that end a step, jumps and calls are assignments,
@@ -87,7 +88,7 @@ impl Exploder {
 
 impl Conjunct {
     fn into_statement(self) -> Statement {
-        Statement { at: At::default(), macro_at: None, kind: self.into_kind() }
+        Statement { position: Position::default(), macro_position: None, kind: self.into_kind() }
     }
 
     fn into_kind(self) -> Kind {

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ast::{Assignment, At};
+use super::ast::Assignment;
 use super::draft::{Draft, DraftKind, check_depth};
 use super::expr::{Around, Expr, TokenKind};
+use super::position::Position;
 use super::source::{Fault, Parsing, fault};
 
 /// How many statements and tokens the calls of macros may become in all.
@@ -13,7 +14,7 @@ const MAX_SIZE: usize = 1_000_000;
 /// A macro. No call of another macro is left in its body.
 #[derive(Debug, Clone)]
 pub(super) struct Macro {
-    pub at: At,
+    pub position: Position,
     pub name: String,
     pub parameters: Vec<String>,
     pub body: Vec<Draft>,
@@ -31,7 +32,7 @@ pub(super) struct Macros {
 impl Macros {
     pub(super) fn add(&mut self, one: Macro) {
         let message = format!("the macro `{}` is defined twice", one.name);
-        let fault = Fault { at: one.at, message };
+        let fault = Fault { position: one.position, message };
         if self.by_name.insert(one.name.clone(), one).is_some() {
             self.twice.get_or_insert(fault);
         }
@@ -45,7 +46,7 @@ impl Macros {
 
 /// A call that is being expanded.
 struct Call<'a> {
-    at: At,
+    position: Position,
     by: HashMap<String, Expr>,
     /// Parameters that occur twice; using one is an error.
     twice: HashSet<String>,
@@ -65,8 +66,8 @@ impl Expansion {
         for mut statement in statements {
             match &mut statement.kind {
                 DraftKind::MacroCall { name, arguments } => {
-                    let call = call(statement.at, name, std::mem::take(arguments), macros)?;
-                    check_depth(depth + call.of.height, call.at)?;
+                    let call = call(statement.position, name, std::mem::take(arguments), macros)?;
+                    check_depth(depth + call.of.height, call.position)?;
                     let mut body = self.sequence(&call.of.body, &call)?;
                     // A macro without statements takes the label away with it.
                     if let Some(first) = body.first_mut() {
@@ -97,7 +98,10 @@ impl Expansion {
     fn count(&mut self, size: usize, call: &Call<'_>) -> Parsing<()> {
         self.size = self.size.saturating_add(size);
         if self.size > MAX_SIZE {
-            return fault(call.at, format!("the calls of macros become more than {MAX_SIZE} statements and symbols"));
+            return fault(
+                call.position,
+                format!("the calls of macros become more than {MAX_SIZE} statements and symbols"),
+            );
         }
         Ok(())
     }
@@ -149,7 +153,7 @@ impl Expansion {
                 statement.kind.clone()
             }
         };
-        Ok(Draft { at: statement.at, macro_at: Some(call.at), label: None, kind })
+        Ok(Draft { position: statement.position, macro_position: Some(call.position), label: None, kind })
     }
 
     fn exprs(&mut self, exprs: &[Expr], call: &Call<'_>) -> Parsing<Vec<Expr>> {
@@ -161,16 +165,16 @@ impl Expansion {
         self.count(expr.tokens().map(|token| size(&token.text)).sum(), call)?;
         if let Some(token) = expr.tokens().find(|token| call.twice.contains(&token.text)) {
             let message = format!("the macro `{}` has two parameters `{}`", call.of.name, token.text);
-            return fault(token.at, message);
+            return fault(token.position, message);
         }
         let mut expr = expr.normalized();
         match expr.substitute(&call.by, Around::Parentheses) {
             Ok(()) => Ok(expr),
             Err(moved) => fault(
-                moved.at,
+                moved.position,
                 format!(
                     "{moved}: give the macro's parameter a shorter name, or start a line after it ({})",
-                    called(call.at)
+                    called(call.position)
                 ),
             ),
         }
@@ -190,31 +194,31 @@ impl Expansion {
                 other => {
                     let found = other.map(|token| token.text).unwrap_or_default();
                     let message =
-                        format!("`{found}` is put in for the variable of an assignment ({})", called(call.at));
-                    return fault(one.at, message);
+                        format!("`{found}` is put in for the variable of an assignment ({})", called(call.position));
+                    return fault(one.position, message);
                 }
             }
             let mut rest = Expr::from_lines(tokens);
             if rest.append(subscript, 0).is_err() {
-                return fault(one.at, "the subscript of the assignment cannot be aligned");
+                return fault(one.position, "the subscript of the assignment cannot be aligned");
             }
             subscript = rest;
         }
-        Ok(Assignment { at: one.at, variable, subscript, value })
+        Ok(Assignment { position: one.position, variable, subscript, value })
     }
 }
 
-fn called(at: At) -> String {
-    format!("the macro is called at line {}, column {}", at.line, at.column)
+fn called(position: Position) -> String {
+    format!("the macro is called at line {}, column {}", position.line, position.column)
 }
 
-fn call<'a>(at: At, name: &str, arguments: Vec<Expr>, macros: &'a Macros) -> Parsing<Call<'a>> {
+fn call<'a>(position: Position, name: &str, arguments: Vec<Expr>, macros: &'a Macros) -> Parsing<Call<'a>> {
     let Some(of) = macros.by_name.get(name) else {
-        return fault(at, format!("there is no macro `{name}` above the call"));
+        return fault(position, format!("there is no macro `{name}` above the call"));
     };
     if of.parameters.len() != arguments.len() {
         let message = format!("the macro `{name}` takes {} arguments and not {}", of.parameters.len(), arguments.len());
-        return fault(at, message);
+        return fault(position, message);
     }
     let (mut by, mut twice) = (HashMap::new(), HashSet::new());
     for (parameter, argument) in of.parameters.iter().zip(arguments) {
@@ -224,5 +228,5 @@ fn call<'a>(at: At, name: &str, arguments: Vec<Expr>, macros: &'a Macros) -> Par
             by.insert(parameter.clone(), argument);
         }
     }
-    Ok(Call { at, by, twice, of })
+    Ok(Call { position, by, twice, of })
 }

@@ -24,6 +24,7 @@ mod parse_expression;
 mod parse_statement;
 #[cfg(test)]
 mod parse_tests;
+mod position;
 mod source;
 mod splice;
 mod symbols;

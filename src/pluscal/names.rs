@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::tla::{Diagnostic, Stage};
 
-use super::ast::{Algorithm, At, Body, Branch, Kind, Procedure, Process, Statement, Step, Variable};
+use super::ast::{Algorithm, Body, Branch, Kind, Procedure, Process, Statement, Step, Variable};
 use super::expr::{Around, Expr, MovedLeft, TokenKind};
+use super::position::Position;
 
 /// What a name stands for, in the order in which names keep their spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +78,7 @@ struct Symbol {
     context: String,
     /// `" of process P"`, for the comment on its renaming.
     of: String,
-    at: At,
+    position: Position,
     /// The name in the translation.
     used: String,
 }
@@ -109,21 +110,21 @@ impl Names {
     }
 
     /// Where `defaultInitValue` is declared, which the translation declares itself when a variable has no value.
-    pub(super) fn declares(&self, name: &str) -> Option<At> {
-        self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.at)
+    pub(super) fn declares(&self, name: &str) -> Option<Position> {
+        self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.position)
     }
 
     fn collect(&mut self, algorithm: &Algorithm, errors: &mut Vec<Diagnostic>) {
-        let none = At::default();
+        let none = Position::default();
         self.add(Sort::Global, "pc", Owner::Algorithm, none);
         if !algorithm.procedures.is_empty() {
             self.add(Sort::Global, "stack", Owner::Algorithm, none);
         }
         self.declare(Sort::Global, &algorithm.variables, Owner::Algorithm, errors);
         for procedure in &algorithm.procedures {
-            let Procedure { name, at, .. } = procedure;
+            let Procedure { name, position, .. } = procedure;
             let owner = Owner::Procedure(name);
-            self.unit(Sort::Procedure, name, *at, errors);
+            self.unit(Sort::Procedure, name, *position, errors);
             self.declare(Sort::ProcedureVariable, &procedure.variables, owner, errors);
             self.declare(Sort::Parameter, &procedure.parameters, owner, errors);
             self.steps(&procedure.body, owner, errors);
@@ -133,7 +134,7 @@ impl Names {
             Body::Processes(processes) => {
                 for process in processes {
                     let owner = Owner::Process(&process.name);
-                    self.unit(Sort::Process, &process.name, process.at, errors);
+                    self.unit(Sort::Process, &process.name, process.position, errors);
                     self.declare(Sort::ProcessVariable, &process.variables, owner, errors);
                     self.steps(&process.body, owner, errors);
                 }
@@ -142,7 +143,7 @@ impl Names {
     }
 
     /// Whether the name was free.
-    fn add(&mut self, sort: Sort, name: &str, owner: Owner<'_>, at: At) -> bool {
+    fn add(&mut self, sort: Sort, name: &str, owner: Owner<'_>, position: Position) -> bool {
         let context = owner.name();
         let taken = if sort.is_local() {
             self.find(Sort::Global, name, "").is_some() || self.first(name, context).is_some()
@@ -160,28 +161,28 @@ impl Names {
         let number = self.symbols.len();
         let (name, context) = (name.to_owned(), context.to_owned());
         self.places.entry(context.clone()).or_default().entry(name.clone()).or_default().push(number);
-        self.symbols.push(Symbol { sort, used: name.clone(), name, context, of, at });
+        self.symbols.push(Symbol { sort, used: name.clone(), name, context, of, position });
         true
     }
 
-    fn unit(&mut self, sort: Sort, name: &str, at: At, errors: &mut Vec<Diagnostic>) {
-        if !self.add(sort, name, Owner::Algorithm, at) {
-            errors.push(twice(sort, name, at));
+    fn unit(&mut self, sort: Sort, name: &str, position: Position, errors: &mut Vec<Diagnostic>) {
+        if !self.add(sort, name, Owner::Algorithm, position) {
+            errors.push(twice(sort, name, position));
         }
     }
 
     fn declare(&mut self, sort: Sort, variables: &[Variable], owner: Owner<'_>, errors: &mut Vec<Diagnostic>) {
         for variable in variables {
-            if !self.add(sort, &variable.name, owner, variable.at) {
-                errors.push(twice(sort, &variable.name, variable.at));
+            if !self.add(sort, &variable.name, owner, variable.position) {
+                errors.push(twice(sort, &variable.name, variable.position));
             }
         }
     }
 
     fn steps(&mut self, steps: &[Step], owner: Owner<'_>, errors: &mut Vec<Diagnostic>) {
         for step in steps {
-            if !self.add(Sort::Label, &step.label, owner, step.at) {
-                errors.push(twice(Sort::Label, &step.label, step.at));
+            if !self.add(Sort::Label, &step.label, owner, step.position) {
+                errors.push(twice(Sort::Label, &step.label, step.position));
             }
             self.statements(&step.statements, owner, errors);
         }
@@ -238,11 +239,11 @@ impl Names {
                     *users.entry(symbol.used.clone()).or_default() += 1;
                 }
                 if symbol.used != symbol.name {
-                    let Symbol { name, of, at, used, .. } = symbol;
+                    let Symbol { name, of, position, used, .. } = symbol;
                     let title = sort.title();
                     self.renamings.push(format!(
                         "\\* {title} {name}{of} at line {} col {} changed to {used}",
-                        at.line, at.column
+                        position.line, position.column
                     ));
                     if sort.is_variable() {
                         self.renamed.insert(symbol.context.clone());
@@ -389,8 +390,8 @@ impl Names {
             }
             Kind::Goto { to } => {
                 if to != "Done" && self.find(Sort::Label, to, context).is_none() {
-                    let problem = error(statement.at, format!("goto to the label `{to}`, which does not exist"));
-                    return Err(in_macro(problem, statement.macro_at));
+                    let problem = error(statement.position, format!("goto to the label `{to}`, which does not exist"));
+                    return Err(in_macro(problem, statement.macro_position));
                 }
                 self.used(Sort::Label, to, context);
             }
@@ -434,10 +435,10 @@ impl Sort {
     }
 }
 
-fn twice(sort: Sort, name: &str, at: At) -> Diagnostic {
+fn twice(sort: Sort, name: &str, position: Position) -> Diagnostic {
     let sort = sort.title().to_lowercase();
     error(
-        at,
+        position,
         match name {
             "pc" | "stack" => format!("{sort} `{name}`: this name is reserved, the translation declares it itself"),
             _ => format!("{sort} `{name}` is declared twice"),
@@ -446,18 +447,18 @@ fn twice(sort: Sort, name: &str, at: At) -> Diagnostic {
 }
 
 /// A located error of the translation.
-pub(super) fn error(at: At, message: impl Into<String>) -> Diagnostic {
-    Diagnostic { stage: Stage::Translate, line: at.line, column: at.column, message: message.into() }
+pub(super) fn error(position: Position, message: impl Into<String>) -> Diagnostic {
+    Diagnostic { stage: Stage::Translate, line: position.line, column: position.column, message: message.into() }
 }
 
 /// The error with the place of the call, where it lies in a macro.
-pub(super) fn in_macro(problem: Diagnostic, called: Option<At>) -> Diagnostic {
-    let Some(At { line, column }) = called else { return problem };
+pub(super) fn in_macro(problem: Diagnostic, called: Option<Position>) -> Diagnostic {
+    let Some(Position { line, column }) = called else { return problem };
     let message = format!("{} (the macro is called at line {line}, column {column})", problem.message);
     Diagnostic { message, ..problem }
 }
 
 /// The error for a layout that cannot be kept.
 pub(super) fn moved(moved: MovedLeft) -> Diagnostic {
-    error(moved.at, moved.to_string())
+    error(moved.position, moved.to_string())
 }

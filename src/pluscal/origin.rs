@@ -1,6 +1,6 @@
 //! Where the tokens of a translation come from: their places in the algorithm.
 
-use super::ast::At;
+use super::position::Position;
 
 /// A token of a translation and its place in the algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(super) struct Origin {
     /// The column in the line of the translation, from 0.
     pub column: usize,
     pub width: usize,
-    pub at: At,
+    pub position: Position,
 }
 
 /// A line of a translation.
@@ -50,15 +50,15 @@ impl Origins {
         let number = line.checked_sub(self.first)?;
         let here = self.lines.get(number)?.as_ref()?;
         let column = column.saturating_sub(1);
-        let place = |at: At, exact| AlgorithmPlace { line: at.line, column: at.column, exact };
+        let place = |position: Position, exact| AlgorithmPlace { line: position.line, column: position.column, exact };
         let covers = |origin: &&Origin| (origin.column..origin.column + origin.width).contains(&column);
         if let Some(token) = here.iter().find(covers) {
-            return Some(place(token.at, true));
+            return Some(place(token.position, true));
         }
         let before = here.iter().rev().find(|origin| origin.column < column);
         // What the translator writes before an expression belongs to the statement that the expression is of.
         let above = || self.lines[..number].iter().rev().map_while(Option::as_ref).find_map(|line| line.first());
         let nearest = before.or_else(|| here.first()).or_else(above);
-        nearest.map(|origin| place(origin.at, false))
+        nearest.map(|origin| place(origin.position, false))
     }
 }

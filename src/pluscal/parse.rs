@@ -3,13 +3,14 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use super::ast::{Algorithm, At, Binding, Body, Fairness, Procedure, Process, Variable};
+use super::ast::{Algorithm, Binding, Body, Fairness, Procedure, Process, Variable};
 use super::draft::{Draft, height};
 use super::expr::Expr;
 use super::labels::{Labelling, Labels};
 use super::macros::{Expansion, Macro, Macros};
 use super::module_options::{self, Settings};
 use super::options::{Fair, Options};
+use super::position::Position;
 use super::source::{Fault, Parsing, Place, Source, fault, lines};
 use super::token::{Lexeme, Lexer};
 use crate::tla::Diagnostic;
@@ -64,7 +65,7 @@ pub(super) struct Parser<'a> {
     /// Tokens that were looked at and not taken.
     pub ahead: VecDeque<Lexeme>,
     /// Where the token stands that was taken last.
-    pub last: At,
+    pub last: Position,
     pub syntax: Syntax,
     /// How deep the statement that is read is nested.
     pub depth: usize,
@@ -82,7 +83,7 @@ pub(super) struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(lexer: Lexer<'a>, settings: &Settings) -> Self {
         Self {
-            last: lexer.at(),
+            last: lexer.position(),
             lexer,
             ahead: VecDeque::new(),
             syntax: Syntax::P,
@@ -144,7 +145,10 @@ impl<'a> Parser<'a> {
         if fair {
             let found = self.take()?;
             if found.text != "algorithm" {
-                return fault(found.at, format!("expected `algorithm` after `--fair` but found `{}`", found.text));
+                return fault(
+                    found.position,
+                    format!("expected `algorithm` after `--fair` but found `{}`", found.text),
+                );
             }
         }
         let name = self.take()?.text;
@@ -284,7 +288,7 @@ impl<'a> Parser<'a> {
     fn a_macro(&mut self, known: &Macros, expansion: &mut Expansion) -> Parsing<Macro> {
         self.in_macro = true;
         self.expect("macro")?;
-        let at = self.last;
+        let position = self.last;
         let name = self.take()?.text;
         let parameters = self.parameters(|parser| Ok(parser.take()?.text))?;
         self.begin()?;
@@ -293,12 +297,12 @@ impl<'a> Parser<'a> {
         self.takes(";")?;
         let body = expansion.expand(body, known, 0)?;
         self.in_macro = false;
-        Ok(Macro { at, name, parameters, height: height(&body), body })
+        Ok(Macro { position, name, parameters, height: height(&body), body })
     }
 
     fn procedure(&mut self) -> Parsing<(Procedure, Vec<Draft>)> {
         self.expect("procedure")?;
-        let at = self.last;
+        let position = self.last;
         let name = self.take()?.text;
         self.procedure = Some(name.clone());
         self.noticed = Noticed::default();
@@ -316,7 +320,7 @@ impl<'a> Parser<'a> {
         let Noticed { minus, plus, calls, .. } = std::mem::take(&mut self.noticed);
         let procedure = Procedure {
             name,
-            at,
+            position,
             parameters,
             variables,
             body: Vec::new(),
@@ -329,7 +333,7 @@ impl<'a> Parser<'a> {
 
     fn process(&mut self, fairness: Fairness) -> Parsing<(Process, Vec<Draft>)> {
         self.expect("process")?;
-        let at = self.last;
+        let position = self.last;
         if self.syntax == Syntax::C {
             self.expect("(")?;
         }
@@ -345,7 +349,7 @@ impl<'a> Parser<'a> {
         let Noticed { minus, plus, calls, .. } = std::mem::take(&mut self.noticed);
         let process = Process {
             name,
-            at,
+            position,
             fairness,
             binding,
             id,
@@ -381,26 +385,26 @@ impl<'a> Parser<'a> {
     }
 
     fn variable(&mut self) -> Parsing<Variable> {
-        let Lexeme { text: name, at, .. } = self.take()?;
+        let Lexeme { text: name, position, .. } = self.take()?;
         if !self.sees(&["=", "\\in", "∈"])? {
             self.has_default_value = true;
-            return Ok(Variable { name, at, binding: Binding::Equals, value: None });
+            return Ok(Variable { name, position, binding: Binding::Equals, value: None });
         }
         let binding = self.binding()?;
         let value = Some(self.some_expression("the value of the variable")?);
-        Ok(Variable { name, at, binding, value })
+        Ok(Variable { name, position, binding, value })
     }
 
     /// A parameter or a variable of a procedure, which takes no `\in`.
     fn parameter(&mut self) -> Parsing<Variable> {
-        let Lexeme { text: name, at, .. } = self.take()?;
+        let Lexeme { text: name, position, .. } = self.take()?;
         let mut value = None;
         if self.takes("=")? {
             value = Some(self.some_expression("the value of the variable")?);
         } else {
             self.has_default_value = true;
         }
-        Ok(Variable { name, at, binding: Binding::Equals, value })
+        Ok(Variable { name, position, binding: Binding::Equals, value })
     }
 }
 

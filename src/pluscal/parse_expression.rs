@@ -61,7 +61,7 @@ impl Parser<'_> {
 
     /// Takes the next token.
     pub(super) fn take(&mut self) -> Parsing<Lexeme> {
-        self.last = self.peek(0)?.at;
+        self.last = self.peek(0)?.position;
         Ok(self.ahead.pop_front().expect("a token was just seen"))
     }
 
@@ -80,7 +80,7 @@ impl Parser<'_> {
         if found.text == text {
             Ok(())
         } else {
-            fault(found.at, format!("expected `{text}` but found `{}`", found.text))
+            fault(found.position, format!("expected `{text}` but found `{}`", found.text))
         }
     }
 
@@ -91,7 +91,7 @@ impl Parser<'_> {
             "end" | "begin" | "else" | "elsif" | "or" | "do" | "macro" | "procedure" | "process" | "fair"
             | "define" | "}" | "{" => Ok(()),
             "if" | "either" | "while" | "with" | "call" | "return" | "goto" | "print" | "assert" | "skip" => {
-                fault(next.at, format!("expected `;` before `{}`", next.text))
+                fault(next.position, format!("expected `;` before `{}`", next.text))
             }
             _ => self.expect(";"),
         }
@@ -119,7 +119,7 @@ impl Parser<'_> {
         match found.text.as_str() {
             "=" => Ok(Binding::Equals),
             "\\in" | "∈" => Ok(Binding::In),
-            other => fault(found.at, format!("expected `=` or `\\in` but found `{other}`")),
+            other => fault(found.position, format!("expected `=` or `\\in` but found `{other}`")),
         }
     }
 
@@ -129,9 +129,9 @@ impl Parser<'_> {
         let (mut depth, mut quantifier, mut before, mut line) = (0_usize, None, String::new(), None);
         loop {
             let next = self.peek(0)?;
-            let (text, at) = (next.text.as_str(), next.at);
+            let (text, position) = (next.text.as_str(), next.position);
             let Kind::Token(kind) = next.kind else {
-                return fault(at, format!("`{text}` may not stand in an expression"));
+                return fault(position, format!("`{text}` may not stand in an expression"));
             };
             if kind != TokenKind::String {
                 let field = kind == TokenKind::Ident && matches!(before.as_str(), "." | "[" | ",");
@@ -139,10 +139,13 @@ impl Parser<'_> {
                 if (ends_expression(text) && !field) || (outside && depth == 0) {
                     if depth > 0 {
                         let message = format!("`(`, `[`, `{{` or `<<` is not closed in the expression before `{text}`");
-                        return fault(at, message);
+                        return fault(position, message);
                     }
                     if let Some(symbol) = quantifier {
-                        return fault(at, format!("expected `:` after `{symbol}` in the expression before `{text}`"));
+                        return fault(
+                            position,
+                            format!("expected `:` after `{symbol}` in the expression before `{text}`"),
+                        );
                     }
                     return Ok(Expr::from_lines(lines));
                 }
@@ -152,7 +155,7 @@ impl Parser<'_> {
                     depth += 1;
                 } else if symbols::closes(text) {
                     let Some(less) = depth.checked_sub(1) else {
-                        return fault(at, format!("`{text}` closes nothing that was opened in the expression"));
+                        return fault(position, format!("`{text}` closes nothing that was opened in the expression"));
                     };
                     depth = less;
                 }
@@ -164,12 +167,12 @@ impl Parser<'_> {
                     _ => {}
                 }
             }
-            let Lexeme { text, at, .. } = self.take()?;
+            let Lexeme { text, position, .. } = self.take()?;
             before = if kind == TokenKind::String { String::new() } else { text.clone() };
-            let from = *line.get_or_insert(at.line);
-            lines.resize(at.line - from + 1, Vec::new());
+            let from = *line.get_or_insert(position.line);
+            lines.resize(position.line - from + 1, Vec::new());
             let last = lines.last_mut().expect("a line was just added");
-            last.push(Token { text, column: at.column - 1, kind, at });
+            last.push(Token { text, column: position.column - 1, kind, position });
         }
     }
 
@@ -178,7 +181,7 @@ impl Parser<'_> {
         let expr = self.expression()?;
         if expr.is_empty() {
             let next = self.peek(0)?;
-            return fault(next.at, format!("expected {whose} but found `{}`", next.text));
+            return fault(next.position, format!("expected {whose} but found `{}`", next.text));
         }
         Ok(expr)
     }

@@ -1,9 +1,10 @@
 //! The parser's part for statements.
 
-use super::ast::{Assignment, At};
+use super::ast::Assignment;
 use super::draft::{Draft, DraftKind, check_depth};
 use super::expr::Expr;
 use super::parse::{Parser, Syntax};
+use super::position::Position;
 use super::source::{Parsing, fault};
 
 /// What begins a statement that is not an assignment or the call of a macro; none of it is a label.
@@ -24,8 +25,8 @@ impl Parser<'_> {
             found.extend(self.statement_or_block()?);
         }
         if self.syntax == Syntax::C && found.is_empty() {
-            let at = self.peek(0)?.at;
-            return fault(at, "expected a statement but found `}`");
+            let position = self.peek(0)?.position;
+            return fault(position, "expected a statement but found `}`");
         }
         Ok(found)
     }
@@ -48,7 +49,7 @@ impl Parser<'_> {
         if let (Some(first), Some(label)) = (statements.first_mut(), label) {
             if first.label.is_some() {
                 return fault(
-                    first.at,
+                    first.position,
                     format!("the statement has a label of its own, and `{label}` before its block"),
                 );
             }
@@ -68,10 +69,10 @@ impl Parser<'_> {
         }
         let label = self.take()?;
         if self.in_macro {
-            return fault(label.at, "a label may not stand in a macro");
+            return fault(label.position, "a label may not stand in a macro");
         }
         if label.text == "Done" || label.text == "Error" {
-            return fault(label.at, format!("`{}` may not be used as a label", label.text));
+            return fault(label.position, format!("`{}` may not be used as a label", label.text));
         }
         self.expect(":")?;
         self.notice_label(&label.text)?;
@@ -80,49 +81,49 @@ impl Parser<'_> {
 
     fn statement(&mut self) -> Parsing<Draft> {
         let next = self.peek(0)?;
-        let (word, at) = (next.text.clone(), next.at);
+        let (word, position) = (next.text.clone(), next.position);
         self.depth += 1;
-        check_depth(self.depth, at)?;
+        check_depth(self.depth, position)?;
         let statement = match word.as_str() {
-            "if" => self.an_if(at),
-            "either" => self.either(at),
+            "if" => self.an_if(position),
+            "either" => self.either(position),
             "with" => self.with(),
-            "while" => self.a_while(at),
-            "when" | "await" => self.simple(at, "a condition", DraftKind::When),
-            "print" => self.simple(at, "an expression to print", DraftKind::Print),
-            "assert" => self.simple(at, "a condition", DraftKind::Assert),
+            "while" => self.a_while(position),
+            "when" | "await" => self.simple(position, "a condition", DraftKind::When),
+            "print" => self.simple(position, "an expression to print", DraftKind::Print),
+            "assert" => self.simple(position, "a condition", DraftKind::Assert),
             "skip" => {
                 self.take()?;
                 self.semicolon()?;
-                Ok(Draft::new(at, DraftKind::Skip))
+                Ok(Draft::new(position, DraftKind::Skip))
             }
-            "call" => self.call(at),
+            "call" => self.call(position),
             "return" => {
                 self.take()?;
                 self.semicolon()?;
                 let from = self.procedure.clone().unwrap_or_default();
-                Ok(Draft::new(at, DraftKind::Return { from }))
+                Ok(Draft::new(position, DraftKind::Return { from }))
             }
             "goto" => {
                 self.take()?;
                 let to = self.take()?.text;
                 self.notice_goto(&to);
                 self.semicolon()?;
-                Ok(Draft::new(at, DraftKind::Goto { to }))
+                Ok(Draft::new(position, DraftKind::Goto { to }))
             }
-            _ if self.peek(1).is_ok_and(|after| after.begins("(")) => self.macro_call(at),
-            _ => self.assign(at),
+            _ if self.peek(1).is_ok_and(|after| after.begins("(")) => self.macro_call(position),
+            _ => self.assign(position),
         }?;
         self.depth -= 1;
         Ok(statement)
     }
 
     /// A word, an expression and a semicolon.
-    fn simple(&mut self, at: At, whose: &str, kind: impl Fn(Expr) -> DraftKind) -> Parsing<Draft> {
+    fn simple(&mut self, position: Position, whose: &str, kind: impl Fn(Expr) -> DraftKind) -> Parsing<Draft> {
         self.take()?;
         let expr = self.some_expression(whose)?;
         self.semicolon()?;
-        Ok(Draft::new(at, kind(expr)))
+        Ok(Draft::new(position, kind(expr)))
     }
 
     /// A test, in c-syntax in parentheses.
@@ -136,7 +137,7 @@ impl Parser<'_> {
         Ok(test)
     }
 
-    fn a_while(&mut self, at: At) -> Parsing<Draft> {
+    fn a_while(&mut self, position: Position) -> Parsing<Draft> {
         self.expect("while")?;
         let test = self.test("the test of the `while`")?;
         let body = if self.syntax == Syntax::P {
@@ -149,28 +150,28 @@ impl Parser<'_> {
             self.statement_or_block()?
         };
         if body.is_empty() {
-            return fault(at, "the `while` has no body");
+            return fault(position, "the `while` has no body");
         }
-        Ok(Draft::new(at, DraftKind::While { test, body }))
+        Ok(Draft::new(position, DraftKind::While { test, body }))
     }
 
-    fn an_if(&mut self, at: At) -> Parsing<Draft> {
+    fn an_if(&mut self, position: Position) -> Parsing<Draft> {
         self.expect("if")?;
         if self.syntax == Syntax::C {
             let test = self.test("the test of the `if`")?;
             let then = self.statement_or_block()?;
             let otherwise = if self.takes("else")? { self.statement_or_block()? } else { Vec::new() };
-            return Ok(Draft::new(at, DraftKind::If { test, then, otherwise }));
+            return Ok(Draft::new(position, DraftKind::If { test, then, otherwise }));
         }
         let outer = self.depth;
         let mut arms = Vec::new();
-        let mut arm = at;
+        let mut arm = position;
         let mut otherwise = Vec::new();
         loop {
             let test = self.some_expression("the test of the `if`")?;
             self.expect("then")?;
             arms.push((arm, test, self.statements()?));
-            arm = self.peek(0)?.at;
+            arm = self.peek(0)?.position;
             if self.takes("elsif")? {
                 self.depth += 1;
                 check_depth(self.depth, arm)?;
@@ -181,30 +182,30 @@ impl Parser<'_> {
                 break;
             } else {
                 let found = self.peek(0)?;
-                return fault(found.at, format!("expected `else`, `elsif` or `end` but found `{}`", found.text));
+                return fault(found.position, format!("expected `else`, `elsif` or `end` but found `{}`", found.text));
             }
         }
         self.end("if")?;
         self.semicolon()?;
         self.depth = outer;
         let mut made = None;
-        for (at, test, then) in arms.into_iter().rev() {
+        for (position, test, then) in arms.into_iter().rev() {
             otherwise.extend(made.take());
             if then.is_empty() && otherwise.is_empty() {
-                return fault(at, "the `if` has neither a statement after `then` nor one after `else`");
+                return fault(position, "the `if` has neither a statement after `then` nor one after `else`");
             }
-            made = Some(Draft::new(at, DraftKind::If { test, then, otherwise: std::mem::take(&mut otherwise) }));
+            made = Some(Draft::new(position, DraftKind::If { test, then, otherwise: std::mem::take(&mut otherwise) }));
         }
         Ok(made.expect("an `if` has an arm"))
     }
 
-    fn either(&mut self, at: At) -> Parsing<Draft> {
+    fn either(&mut self, position: Position) -> Parsing<Draft> {
         self.expect("either")?;
         let mut clauses = Vec::new();
         loop {
             let clause = if self.syntax == Syntax::P { self.statements()? } else { self.statement_or_block()? };
             if clause.is_empty() {
-                return fault(at, "the `either` has an empty clause");
+                return fault(position, "the `either` has an empty clause");
             }
             clauses.push(clause);
             if !self.takes("or")? {
@@ -216,9 +217,9 @@ impl Parser<'_> {
             self.semicolon()?;
         }
         if clauses.len() < 2 {
-            return fault(at, "the `either` has no `or`");
+            return fault(position, "the `either` has no `or`");
         }
-        Ok(Draft::new(at, DraftKind::Either(clauses)))
+        Ok(Draft::new(position, DraftKind::Either(clauses)))
     }
 
     /// A `with`, which is a nest of them where it binds several names. Each counts as standing at the token before the
@@ -231,7 +232,7 @@ impl Parser<'_> {
         let outer = self.depth;
         let mut bindings = Vec::new();
         loop {
-            let at = self.last;
+            let position = self.last;
             let variable = self.take()?.text;
             let binding = self.binding()?;
             let value = self.expression()?;
@@ -240,14 +241,14 @@ impl Parser<'_> {
                 self.comma_or_semicolon()?;
             }
             if value.is_empty() {
-                return fault(at, format!("expected a value for `{variable}`"));
+                return fault(position, format!("expected a value for `{variable}`"));
             }
-            bindings.push((at, variable, binding, value));
+            bindings.push((position, variable, binding, value));
             if self.takes(done)? {
                 break;
             }
             self.depth += 1;
-            check_depth(self.depth, at)?;
+            check_depth(self.depth, position)?;
         }
         let mut body = if self.syntax == Syntax::P {
             let body = self.statements()?;
@@ -261,29 +262,29 @@ impl Parser<'_> {
         if body.is_empty() {
             return fault(bindings[0].0, "the `with` has no body");
         }
-        for (at, variable, binding, value) in bindings.into_iter().rev() {
-            body = vec![Draft::new(at, DraftKind::With { variable, binding, value, body })];
+        for (position, variable, binding, value) in bindings.into_iter().rev() {
+            body = vec![Draft::new(position, DraftKind::With { variable, binding, value, body })];
         }
         Ok(body.pop().expect("a `with` binds a name"))
     }
 
-    fn assign(&mut self, at: At) -> Parsing<Draft> {
+    fn assign(&mut self, position: Position) -> Parsing<Draft> {
         let mut all = Vec::new();
         loop {
             let variable = self.take()?;
             let subscript = self.expression()?;
             let sign = self.take()?;
             if sign.text != ":=" && sign.text != "≔" {
-                return fault(sign.at, format!("expected `:=` but found `{}`", sign.text));
+                return fault(sign.position, format!("expected `:=` but found `{}`", sign.text));
             }
             let value = self.some_expression("the right-hand side of the assignment")?;
-            all.push(Assignment { at: variable.at, variable: variable.text, subscript, value });
+            all.push(Assignment { position: variable.position, variable: variable.text, subscript, value });
             if !self.takes("||")? && !self.takes("‖")? {
                 break;
             }
         }
         self.semicolon()?;
-        Ok(Draft::new(at, DraftKind::Assign(all)))
+        Ok(Draft::new(position, DraftKind::Assign(all)))
     }
 
     /// What is handed to a procedure or a macro.
@@ -303,15 +304,15 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn macro_call(&mut self, at: At) -> Parsing<Draft> {
+    fn macro_call(&mut self, position: Position) -> Parsing<Draft> {
         let name = self.take()?.text;
         let arguments = self.arguments()?;
         self.semicolon()?;
-        Ok(Draft::new(at, DraftKind::MacroCall { name, arguments }))
+        Ok(Draft::new(position, DraftKind::MacroCall { name, arguments }))
     }
 
     /// A call, with the `return` or `goto` after it.
-    fn call(&mut self, at: At) -> Parsing<Draft> {
+    fn call(&mut self, position: Position) -> Parsing<Draft> {
         self.expect("call")?;
         let procedure = self.take()?.text;
         let arguments = self.arguments()?;
@@ -330,6 +331,6 @@ impl Parser<'_> {
         } else {
             DraftKind::Call { procedure, arguments }
         };
-        Ok(Draft::new(at, kind))
+        Ok(Draft::new(position, kind))
     }
 }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::ast::At;
+use super::position::Position;
 use crate::tla::{Diagnostic, Stage};
 
 /// What begins an algorithm.
@@ -19,7 +19,7 @@ const TAB: usize = 8;
 /// Something that is not PlusCal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
-    pub at: At,
+    pub position: Position,
     pub message: String,
 }
 
@@ -27,8 +27,8 @@ pub(super) struct Fault {
 pub(super) type Parsing<T> = Result<T, Fault>;
 
 /// A fault as a result.
-pub(super) fn fault<T>(at: At, message: impl Into<String>) -> Parsing<T> {
-    Err(Fault { at, message: message.into() })
+pub(super) fn fault<T>(position: Position, message: impl Into<String>) -> Parsing<T> {
+    Err(Fault { position, message: message.into() })
 }
 
 /// Where in the text of the module the translation goes, in bytes.
@@ -72,7 +72,7 @@ pub(super) struct Source {
     /// The line where the algorithm begins and all after it: tabulators and comments are blanks.
     pub code: Vec<Vec<char>>,
     /// Just after what begins the algorithm.
-    pub start: At,
+    pub start: Position,
     pub place: Place,
     /// The lines inside of the translation block, where that stands before the algorithm.
     block: Option<Block>,
@@ -98,8 +98,8 @@ impl Source {
         let block = begin.zip(end).map(|(begin, end)| Block { begin, end });
         let outside = |line: usize| !block.is_some_and(|block| block.has(line));
         let start = lines.iter().enumerate().filter(|(number, _)| outside(*number)).find_map(|(number, line)| {
-            let plain = line.text.find(ALGORITHM).map(|at| (number, at + ALGORITHM.len(), false));
-            plain.or_else(|| line.text.find(FAIR).map(|at| (number, at + FAIR.len(), true)))
+            let plain = line.text.find(ALGORITHM).map(|byte| (number, byte + ALGORITHM.len(), false));
+            plain.or_else(|| line.text.find(FAIR).map(|byte| (number, byte + FAIR.len(), true)))
         });
         let Some((number, byte, fair)) = start else { return Ok(None) };
         let hidden =
@@ -109,14 +109,14 @@ impl Source {
         let mut source = Self {
             fair,
             code: (number..lines.len()).filter(|line| outside(*line)).map(|line| untabbed(lines[line].text)).collect(),
-            start: At { line: first + 1, column: column + 1 },
+            start: Position { line: first + 1, column: column + 1 },
             place: Place::Insert(0),
             block,
         };
         source.place = match (begin, block) {
             (Some(begin), None) => {
                 let message = "no line with `END TRANSLATION` follows the one with `BEGIN TRANSLATION`";
-                return Err(diagnostic(At { line: begin + 1, column: 1 }, message.into()));
+                return Err(diagnostic(Position { line: begin + 1, column: 1 }, message.into()));
             }
             (_, Some(Block { begin, end })) => {
                 let (begin, end) = (lines[begin], lines[end]);
@@ -133,42 +133,42 @@ impl Source {
 
     /// A fault as a diagnostic, its line counted in the text as it is.
     pub(super) fn locate(&self, fault: &Fault) -> Diagnostic {
-        let mut at = fault.at;
+        let mut position = fault.position;
         if let Some(block) = self.block
-            && at.line > block.begin + 1
+            && position.line > block.begin + 1
         {
-            at.line += block.end - block.begin - 1;
+            position.line += block.end - block.begin - 1;
         }
-        diagnostic(at, fault.message.clone())
+        diagnostic(position, fault.message.clone())
     }
 
-    fn at(&self, line: usize, column: usize) -> At {
-        At { line: self.start.line + line, column: column + 1 }
+    fn position(&self, line: usize, column: usize) -> Position {
+        Position { line: self.start.line + line, column: column + 1 }
     }
 
     /// The line (counted from the algorithm's) where the comment ends that the algorithm stands in.
     fn end_of_comment(&self, column: usize) -> Parsing<usize> {
         let mut depth = 1_usize;
         for (number, line) in self.code.iter().enumerate() {
-            let mut at = if number == 0 { column } else { 0 };
-            while at + 1 < line.len() {
-                match (line[at], line[at + 1]) {
+            let mut index = if number == 0 { column } else { 0 };
+            while index + 1 < line.len() {
+                match (line[index], line[index + 1]) {
                     ('(', '*') => depth += 1,
                     ('*', ')') => depth -= 1,
                     _ => {
-                        at += 1;
+                        index += 1;
                         continue;
                     }
                 }
-                at += 2;
+                index += 2;
                 if depth == 0 {
-                    let rest: String = line[at..].iter().collect();
+                    let rest: String = line[index..].iter().collect();
                     let rest = rest.trim();
                     if rest.is_empty() || rest.starts_with("\\*") {
                         return Ok(number);
                     }
                     let message = "expected nothing but a comment after the `*)` that ends the algorithm's comment";
-                    return fault(self.at(number, at), message);
+                    return fault(self.position(number, index), message);
                 }
             }
         }
@@ -181,50 +181,50 @@ impl Source {
         for number in 0..self.code.len() {
             let line = &mut self.code[number];
             let mut string = None;
-            let mut at = if number == 0 { column } else { 0 };
-            while at < line.len() {
-                let next = line.get(at + 1).copied();
-                match (line[at], next) {
+            let mut index = if number == 0 { column } else { 0 };
+            while index < line.len() {
+                let next = line.get(index + 1).copied();
+                match (line[index], next) {
                     ('(', Some('*')) if string.is_none() => {
                         depth += 1;
-                        line[at..at + 2].fill(' ');
-                        at += 1;
+                        line[index..index + 2].fill(' ');
+                        index += 1;
                     }
                     ('*', Some(')')) if string.is_none() => {
                         if depth == 0 {
-                            line.truncate(at + 2);
+                            line.truncate(index + 2);
                             return Ok(());
                         }
                         depth -= 1;
-                        line[at..at + 2].fill(' ');
-                        at += 1;
+                        line[index..index + 2].fill(' ');
+                        index += 1;
                     }
-                    _ if depth > 0 => line[at] = ' ',
-                    ('"', _) => string = if string.is_some() { None } else { Some(at) },
-                    ('\\', Some(_)) if string.is_some() => at += 1,
-                    ('\\', Some('*')) => line.truncate(at),
+                    _ if depth > 0 => line[index] = ' ',
+                    ('"', _) => string = if string.is_some() { None } else { Some(index) },
+                    ('\\', Some(_)) if string.is_some() => index += 1,
+                    ('\\', Some('*')) => line.truncate(index),
                     _ => {}
                 }
-                at += 1;
+                index += 1;
             }
             if let Some(column) = string {
-                return fault(self.at(number, column), "the string is not ended on its line");
+                return fault(self.position(number, column), "the string is not ended on its line");
             }
         }
         Ok(())
     }
 }
 
-fn diagnostic(at: At, message: String) -> Diagnostic {
-    Diagnostic { stage: Stage::Translate, line: at.line, column: at.column, message }
+fn diagnostic(position: Position, message: String) -> Diagnostic {
+    Diagnostic { stage: Stage::Translate, line: position.line, column: position.column, message }
 }
 
 /// The first line from `from` on where this word and `TRANSLATION` stand with nothing but blanks between them.
 fn pair(lines: &[Line<'_>], from: usize, word: &str) -> Option<usize> {
     (from..lines.len()).find(|number| {
         let line = lines[*number].text;
-        line.find(word).is_some_and(|at| {
-            let after = at + word.len();
+        line.find(word).is_some_and(|byte| {
+            let after = byte + word.len();
             let blanks = line[after..].len() - line[after..].trim_start_matches([' ', '\t']).len();
             line.find("TRANSLATION") == Some(after + blanks)
         })
@@ -300,8 +300,8 @@ mod tests {
     fn lines_are_counted_without_the_translation_and_told_with_it() {
         let source =
             found("BEGIN TRANSLATION\nx --algorithm\ny\nEND TRANSLATION\n(* --algorithm A *)").unwrap().unwrap();
-        assert_eq!(source.start, At { line: 3, column: 15 });
-        let told = source.locate(&Fault { at: source.start, message: String::new() });
+        assert_eq!(source.start, Position { line: 3, column: 15 });
+        let told = source.locate(&Fault { position: source.start, message: String::new() });
         assert_eq!((told.line, told.column), (5, 15));
     }
 

@@ -60,10 +60,10 @@ fn translate_here(text: &str, options: &Options) -> Result<Option<Translated>, V
     match translation {
         Ok((translation, mut origins, sums)) => {
             for origin in origins.iter_mut().flatten().flatten() {
-                origin.at.line += hidden_before(text, &place, origin.at.line);
+                origin.position.line += hidden_before(text, &place, origin.position.line);
             }
             let before = match &place {
-                Place::Insert(at) => lines(&text[..*at]).len() + 1,
+                Place::Insert(offset) => lines(&text[..*offset]).len() + 1,
                 Place::Block { between, .. } => lines(&text[..between.start]).len(),
             };
             let origins = Origins { first: before + 1, lines: origins };
@@ -94,8 +94,8 @@ fn splice(text: &str, place: &Place, translation: &[String], sums: &Sums, compat
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let body: String = translation.iter().flat_map(|line| [line.as_str(), end]).collect();
     match place {
-        Place::Insert(at) => {
-            let (before, after) = text.split_at(*at);
+        Place::Insert(offset) => {
+            let (before, after) = text.split_at(*offset);
             let open = if before.is_empty() || before.ends_with(['\n', '\r']) { "" } else { end };
             let sums = match compat {
                 Compat::Today => format!(" (chksum(pcal) = \"{}\" /\\ chksum(tla) = \"{}\")", sums.pcal, sums.tla),
@@ -116,8 +116,10 @@ fn splice(text: &str, place: &Place, translation: &[String], sums: &Sums, compat
 /// The line that begins a translation, with the checksums that it has made right. Those that it leaves open, by which
 /// an author says that the module may be changed, stay open.
 fn marked(line: &str, sums: &Sums) -> String {
-    let Some(at) = line.find("TRANSLATION").map(|at| at + "TRANSLATION".len()) else { return line.to_owned() };
-    let (marker, rest) = line.split_at(at);
+    let Some(offset) = line.find("TRANSLATION").map(|offset| offset + "TRANSLATION".len()) else {
+        return line.to_owned();
+    };
+    let (marker, rest) = line.split_at(offset);
     let inside = rest.trim_start().strip_prefix('(');
     let parts = inside.and_then(|inside| {
         let close = closing(inside)?;
@@ -136,10 +138,10 @@ fn marked(line: &str, sums: &Sums) -> String {
 /// Where the parenthesis closes that is open at the start.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    for (at, character) in text.char_indices() {
+    for (offset, character) in text.char_indices() {
         match character {
             '(' => depth += 1,
-            ')' if depth == 0 => return Some(at),
+            ')' if depth == 0 => return Some(offset),
             ')' => depth -= 1,
             _ => {}
         }
@@ -149,13 +151,13 @@ fn closing(text: &str) -> Option<usize> {
 
 /// A marker line without the hash that the translators of 2020 put there, which would be wrong now.
 fn unhashed(line: &str, keyword: &str) -> String {
-    let Some(at) = line.find(keyword) else { return line.to_owned() };
-    let hash = line[at + keyword.len()..].chars().take_while(char::is_ascii_hexdigit).count();
+    let Some(offset) = line.find(keyword) else { return line.to_owned() };
+    let hash = line[offset + keyword.len()..].chars().take_while(char::is_ascii_hexdigit).count();
     if hash == 0 {
         return line.to_owned();
     }
-    let after = &line[at + keyword.len() + hash..];
-    let before = line[..at].find(" - the hash of").map_or(&line[..at], |prose| &line[..prose]);
+    let after = &line[offset + keyword.len() + hash..];
+    let before = line[..offset].find(" - the hash of").map_or(&line[..offset], |prose| &line[..prose]);
     format!("{before}{after}")
 }
 

@@ -1,8 +1,8 @@
 //! From the algorithm's text to tokens.
 
-use super::ast::At;
 use super::expr::TokenKind;
 use super::options::Compat;
+use super::position::Position;
 use super::source::{Parsing, fault};
 use super::symbols;
 
@@ -21,7 +21,7 @@ pub(super) struct Lexeme {
     /// Without the quotes where it is a string.
     pub text: String,
     pub kind: Kind,
-    pub at: At,
+    pub position: Position,
 }
 
 impl Lexeme {
@@ -52,13 +52,13 @@ fn in_word(character: char) -> bool {
 
 impl<'a> Lexer<'a> {
     /// Reads from `start` on, which is in the first line.
-    pub(super) fn new(code: &'a [Vec<char>], start: At, compat: Compat) -> Self {
+    pub(super) fn new(code: &'a [Vec<char>], start: Position, compat: Compat) -> Self {
         Self { code, first: start.line, line: 0, column: start.column - 1, compat }
     }
 
     /// Where reading stands.
-    pub(super) fn at(&self) -> At {
-        At { line: self.first + self.line, column: self.column + 1 }
+    pub(super) fn position(&self) -> Position {
+        Position { line: self.first + self.line, column: self.column + 1 }
     }
 
     /// The next lexeme; `None` at the end of the text.
@@ -66,7 +66,7 @@ impl<'a> Lexer<'a> {
         if !self.skip()? {
             return Ok(None);
         }
-        let at = self.at();
+        let position = self.position();
         let rest = self.rest();
         let first = rest[0];
         let run = |length: usize| rest[..length].iter().collect::<String>();
@@ -96,19 +96,19 @@ impl<'a> Lexer<'a> {
         } else {
             let dashes = count(|character| character == '-').max(count(|character| character == '='));
             match dashes {
-                3 => return fault(at, format!("`{}` is no symbol", run(3))),
+                3 => return fault(position, format!("`{}` is no symbol", run(3))),
                 4.. => (dashes, run(dashes), Kind::Rule),
                 _ => match symbols::longest(rest) {
                     Some(text) => (text.chars().count(), text, Kind::Token(TokenKind::Builtin)),
-                    None => return fault(at, format!("`{first}` is no symbol")),
+                    None => return fault(position, format!("`{first}` is no symbol")),
                 },
             }
         };
         if self.compat == Compat::Y2020 && !text.is_ascii() {
-            return fault(at, format!("`{text}` is no symbol for the translator of 2020"));
+            return fault(position, format!("`{text}` is no symbol for the translator of 2020"));
         }
         self.column += length;
-        Ok(Some(Lexeme { text, kind, at }))
+        Ok(Some(Lexeme { text, kind, position }))
     }
 
     fn rest(&self) -> &'a [char] {
@@ -117,7 +117,7 @@ impl<'a> Lexer<'a> {
 
     /// Moves to the next lexeme; false at the end of the text. Comments are met only after the algorithm's end.
     fn skip(&mut self) -> Parsing<bool> {
-        let start = self.at();
+        let start = self.position();
         let mut depth = 0_usize;
         loop {
             match self.rest() {
@@ -138,16 +138,18 @@ impl<'a> Lexer<'a> {
     /// The length of the string that begins here, quotes included.
     fn string(&self) -> Parsing<usize> {
         let rest = self.rest();
-        let wrong = |at: usize, message: &str| fault(At { column: self.at().column + at, ..self.at() }, message);
-        let mut at = 1;
+        let wrong = |index: usize, message: &str| {
+            fault(Position { column: self.position().column + index, ..self.position() }, message)
+        };
+        let mut index = 1;
         loop {
-            match rest.get(at..).unwrap_or_default() {
-                ['"', ..] => return Ok(at + 1),
-                ['\\', '"' | '\\' | 't' | 'n' | 'f' | 'r', ..] => at += 2,
-                ['\\', ..] => return wrong(at, "expected `\"`, `\\`, `t`, `n`, `f` or `r` after `\\` in a string"),
-                [' '..='~', ..] => at += 1,
+            match rest.get(index..).unwrap_or_default() {
+                ['"', ..] => return Ok(index + 1),
+                ['\\', '"' | '\\' | 't' | 'n' | 'f' | 'r', ..] => index += 2,
+                ['\\', ..] => return wrong(index, "expected `\"`, `\\`, `t`, `n`, `f` or `r` after `\\` in a string"),
+                [' '..='~', ..] => index += 1,
                 [] => return wrong(0, "the string is not ended on its line"),
-                [other, ..] => return wrong(at, &format!("`{other}` may not stand in a string")),
+                [other, ..] => return wrong(index, &format!("`{other}` may not stand in a string")),
             }
         }
     }
@@ -161,7 +163,9 @@ impl<'a> Lexer<'a> {
             if digits > 0 {
                 let length = 2 + digits;
                 return match rest.get(length) {
-                    Some(next) if is_letter(*next) => fault(self.at(), format!("`{}` is no number", text(length + 1))),
+                    Some(next) if is_letter(*next) => {
+                        fault(self.position(), format!("`{}` is no number", text(length + 1)))
+                    }
                     _ => Ok((length, TokenKind::Number)),
                 };
             }
@@ -171,7 +175,7 @@ impl<'a> Lexer<'a> {
         if letters == 0 || symbols::is_named(&word[1..]) {
             return Ok((1 + letters, TokenKind::Builtin));
         }
-        fault(self.at(), format!("`{word}` is no operator"))
+        fault(self.position(), format!("`{word}` is no operator"))
     }
 }
 
@@ -181,13 +185,13 @@ mod tests {
 
     fn lexed(text: &str) -> Result<Vec<(String, Kind)>, (usize, usize, String)> {
         let code: Vec<Vec<char>> = text.lines().map(|line| line.chars().collect()).collect();
-        let mut lexer = Lexer::new(&code, At { line: 1, column: 1 }, Compat::Today);
+        let mut lexer = Lexer::new(&code, Position { line: 1, column: 1 }, Compat::Today);
         let mut found = Vec::new();
         loop {
             match lexer.next() {
                 Ok(Some(lexeme)) => found.push((lexeme.text, lexeme.kind)),
                 Ok(None) => return Ok(found),
-                Err(fault) => return Err((fault.at.line, fault.at.column, fault.message)),
+                Err(fault) => return Err((fault.position.line, fault.position.column, fault.message)),
             }
         }
     }

@@ -62,7 +62,7 @@ pub fn mutation_text(
             }
         );
     }
-    let (all, own) = (waited.as_secs_f64(), baseline.statistics.shown_seconds());
+    let (all, own) = (waited.as_secs_f64(), baseline.statistics.reported_seconds());
     let _ = writeln!(out, "Time: {all:.1} s, of which {own:.1} s for the specification itself");
     let _ = writeln!(out, "Bounds: {}", bounds_sentence(&baseline.bounds));
     let _ = writeln!(out, "Judged by: {}", judges(baseline, judgements));

@@ -9,7 +9,7 @@ use super::strengthen::{strengthened_line, strengthened_text};
 use crate::pipeline::{Feedback, Outcome, Position, Revision, RunView, Spent};
 use crate::prompt::Skipped;
 use crate::tla::{
-    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken, probe_lines, statistics_sentence, step_lines,
+    Checker, Verdict, WITHOUT_JAVA, bounds_sentence, never_taken_actions, probe_lines, statistics_sentence, step_lines,
     trace_table, verdict_sentence, witness_lines,
 };
 
@@ -188,7 +188,7 @@ fn check(text: &mut String, revision: &Revision) {
             for line in witness_lines(outcome) {
                 let _ = writeln!(text, "  witness {line}");
             }
-            let never = never_taken(outcome);
+            let never = never_taken_actions(outcome);
             if !never.is_empty() {
                 let _ = writeln!(text, "  never taken: {}", never.join(", "));
             }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::cfg_keyword::{KEYWORDS, keyword_hint};
-use super::covers::covered_by_comment;
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, lex};
+use super::requirement_comment::add_covered_by_builtin;
 
 /// A parsed configuration. The text stays the source of truth: this is a reading of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,10 +59,10 @@ impl Cfg {
         let mut cfg = Self::default();
         for comment in all.iter().filter(|token| token.kind == Kind::LineComment) {
             cfg.witnesses.extend(witnesses(comment.text(text)));
-            covered_by_comment(comment.text(text), &mut cfg.covers);
+            add_covered_by_builtin(comment.text(text), &mut cfg.covers);
         }
         let tokens = all.into_iter().filter(|token| !token.is_comment()).collect();
-        let mut parser = Parser { text, lines: Lines::of(text), tokens, at: 0 };
+        let mut parser = Parser { text, lines: Lines::new(text), tokens, at: 0 };
         while let Some(token) = parser.next() {
             parser.section(token, &mut cfg)?;
         }
@@ -70,7 +70,7 @@ impl Cfg {
     }
 
     /// Every name that the module has to define, with the keyword that lists it.
-    pub fn listed(&self) -> Vec<(&'static str, &str)> {
+    pub fn listed_names(&self) -> Vec<(&'static str, &str)> {
         let lists: [(&str, Vec<&String>); 12] = [
             ("SPECIFICATION", self.specification.iter().collect()),
             ("INIT", self.init.iter().collect()),

@@ -1,7 +1,7 @@
 //! The keywords of a configuration, and what is taken for one by its looks. To TLC a misspelt keyword behind a list is
 //! one more name of that list.
 
-use super::work;
+use super::step_counter;
 
 /// All that TLC knows, sorted.
 pub(super) const KEYWORDS: &[&str] = &[
@@ -52,7 +52,7 @@ fn slips(a: &str, b: &str) -> usize {
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {
         for j in 0..=b.len() {
-            work::step();
+            step_counter::count_step();
             rows[i][j] = if i == 0 || j == 0 {
                 i + j
             } else {
@@ -89,7 +89,7 @@ mod tests {
             assert!(hint.is_none() || ["Text", "Types"].contains(&word), "{word}: {hint:?}");
         }
         assert!(keyword_hint("INVARIANT\u{e9}").is_some(), "a letter has up to four bytes");
-        assert_eq!(work::steps_of(|| assert_eq!(keyword_hint(&"x".repeat(10_000)), None)), 0);
+        assert_eq!(step_counter::steps_of(|| assert_eq!(keyword_hint(&"x".repeat(10_000)), None)), 0);
         assert!(keyword_hint("WITNESS").is_some_and(|hint| hint.contains("\\* WITNESS")));
     }
 }

@@ -8,7 +8,7 @@ use super::definition::DefinitionKind;
 use super::diagnostic::{Diagnostic, Stage};
 use super::merge::TRANSLATED;
 use super::module::Module;
-use super::work;
+use super::step_counter;
 
 /// Whether the configuration fits the module: every name it lists is defined (with no arguments where TLC wants none),
 /// every constant is assigned, every assigned constant declared. With an algorithm, what its translation makes counts
@@ -18,7 +18,7 @@ pub fn check_cfg_names(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
 }
 
 /// The same for a check, which may be of assumptions alone: then the configuration gives no behaviour.
-pub(crate) fn check_cfg_names_of_check(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
+pub(crate) fn check_cfg_names_for_check(module: &Module, cfg: &Cfg) -> Vec<Diagnostic> {
     check_names(module, cfg, !(cfg.gives_no_behaviour() && module.variable_names().is_empty()))
 }
 
@@ -30,7 +30,7 @@ fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool) -> Vec<Diagnos
     let elsewhere = !module.is_self_contained();
     let defined =
         |name: &str| elsewhere || module.definition(name).is_some() || (algorithm && TRANSLATED.contains(&name));
-    for (role, name) in cfg.listed() {
+    for (role, name) in cfg.listed_names() {
         if !defined(name) {
             let hint = keyword_hint(name).map_or_else(String::new, |hint| format!("; {hint}"));
             say(format!("{role} {name}: the module does not define {name}{hint}"));
@@ -49,7 +49,7 @@ fn check_names(module: &Module, cfg: &Cfg, needs_behaviour: bool) -> Vec<Diagnos
         say("neither SPECIFICATION nor both of INIT and NEXT are given".to_owned());
     }
     let assigned = |key: &str| {
-        work::step();
+        step_counter::count_step();
         key.split('(').next().unwrap_or(key).to_owned()
     };
     let all_assigned: BTreeSet<String> = cfg.constants.keys().map(|key| assigned(key)).collect();
@@ -102,12 +102,12 @@ mod tests {
 
     #[test]
     fn the_work_grows_with_the_number_of_constants() {
-        work::assert_linear(200, |size| {
+        step_counter::assert_linear(200, |size| {
             let names: Vec<String> = (0..size).map(|at| format!("C{at}")).collect();
             let text = format!("---- MODULE M ----\nCONSTANTS {}\n====\n", names.join(", "));
             let values: Vec<String> = names.iter().map(|name| format!("{name} = 1\n")).collect();
             let cfg = Cfg::parse(&format!("CONSTANTS\n{}", values.concat())).unwrap();
-            assert_eq!(check_cfg_names_of_check(&Module::parse(&text).unwrap(), &cfg), []);
+            assert_eq!(check_cfg_names_for_check(&Module::parse(&text).unwrap(), &cfg), []);
         });
     }
 }

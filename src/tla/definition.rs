@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::lexer::{Kind, Lines, Token, normalise};
 use super::references::{References, canonical, references};
-use super::syntax::{Reader, Tree};
+use super::syntax::{Id, Reader, Tree};
 use super::units::Unit;
 
 /// What kind of definition.
@@ -52,9 +52,9 @@ pub struct Definition {
     /// The comments directly above, with their markers.
     pub comment: String,
     /// Its body has syntax errors: what is said about it may be incomplete.
-    pub damaged: bool,
+    pub has_syntax_errors: bool,
     pub(crate) tree: Tree,
-    pub(crate) refers: References,
+    pub(crate) references: References,
 }
 
 pub(crate) struct Context<'a> {
@@ -88,9 +88,9 @@ impl Definition {
         };
         let params = parameters(source, head, tokens[name_at], kind);
         let tree = reader.read(source, own, false);
-        let damaged = tree.is_empty() || !tree.errors.is_empty();
+        let has_syntax_errors = tree.is_empty() || !tree.errors.is_empty();
         errors.extend(tree.errors.iter().cloned());
-        let refers = if damaged {
+        let references = if has_syntax_errors {
             flat_references(source, &tokens[equals + 1..unit.tokens.end])
         } else {
             references(&tree, source, 0, &[])
@@ -107,9 +107,9 @@ impl Definition {
             comment: source[start..code.start].trim().to_owned(),
             range: start..end,
             code,
-            damaged,
+            has_syntax_errors,
             tree,
-            refers,
+            references,
         })
     }
 
@@ -119,8 +119,14 @@ impl Definition {
     }
 
     /// Names this definition refers to directly, bound names excepted.
-    pub fn refers_to(&self) -> &BTreeSet<String> {
-        &self.refers.names
+    pub fn referenced_names(&self) -> &BTreeSet<String> {
+        &self.references.names
+    }
+
+    /// The right-hand side of an operator definition.
+    pub(crate) fn body(&self) -> Option<Id> {
+        let unit = self.tree.ids().find(|id| self.tree.node(*id).kind == "operator_definition")?;
+        self.tree.field(unit, "definition")
     }
 
     /// Comments and layout dropped; equal for definitions that differ in nothing else.

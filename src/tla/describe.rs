@@ -6,8 +6,8 @@ use super::diagnostic::{Diagnostic, Stage};
 use super::outcome::{
     Bounds, CheckOutcome, Checker, Reached, Statistics, TERMINATING, Verdict, Violation, ViolationKind,
 };
-use super::probe::probe_lines;
-use super::show::trace_table;
+use super::probe::FairnessProbe;
+use super::trace_text::trace_table;
 
 impl Verdict {
     /// `holds`, `violated`, `invalid` or `inconclusive`.
@@ -21,19 +21,19 @@ impl Verdict {
     }
 
     /// No verdict, for a reason other than time.
-    pub fn undecided(reason: impl Into<String>) -> Self {
-        Verdict::Inconclusive { reason: reason.into(), out_of_time: false }
+    pub fn inconclusive(reason: impl Into<String>) -> Self {
+        Verdict::Inconclusive { reason: reason.into(), timed_out: false }
     }
 
     /// Whether there is no verdict because the time was up.
-    pub fn is_out_of_time(&self) -> bool {
-        matches!(self, Verdict::Inconclusive { out_of_time: true, .. })
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self, Verdict::Inconclusive { timed_out: true, .. })
     }
 }
 
 impl Violation {
     /// `invariant Safe`, `deadlock`, …
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         let kind = match self.kind {
             ViolationKind::Invariant => "invariant",
             ViolationKind::Property => "temporal property",
@@ -94,7 +94,7 @@ fn sentence(outcome: &CheckOutcome) -> String {
                 })
                 .collect();
             let nothing = "no invariant and no property was checked, only the absence of errors";
-            match (unreached(outcome), names.is_empty()) {
+            match (describe_unreached(outcome), names.is_empty()) {
                 (None, true) if outcome.bounds.assumptions_only => {
                     "holds: only assumptions were checked, because the configuration names neither SPECIFICATION nor INIT and NEXT".to_owned()
                 }
@@ -111,7 +111,7 @@ fn sentence(outcome: &CheckOutcome) -> String {
             "violated: no behaviour (no behaviour satisfies what the specification assumes, so every property holds of it)"
                 .to_owned()
         }
-        Verdict::Violated { violated } => format!("violated: {}", violated.words()),
+        Verdict::Violated { violated } => format!("violated: {}", violated.description()),
         Verdict::Invalid { violated, reason, diagnostics } => {
             let first = diagnostics.first();
             let what = match first.map(|d| d.stage) {
@@ -134,7 +134,7 @@ pub fn has_no_behaviour(outcome: &CheckOutcome) -> bool {
 
 /// What makes a verdict that holds worth little: no behaviour at all, and the witnesses that none was shown to reach;
 /// `None` where there is nothing such.
-pub fn unreached(outcome: &CheckOutcome) -> Option<String> {
+pub fn describe_unreached(outcome: &CheckOutcome) -> Option<String> {
     let which = |wanted: fn(&Reached) -> bool, what: &str| {
         let these = outcome.witnesses.iter().filter(|w| wanted(&w.reached)).map(|w| w.name.as_str());
         let names: Vec<&str> = these.collect();
@@ -147,7 +147,18 @@ pub fn unreached(outcome: &CheckOutcome) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Each witness and what became of it.
+/// The results of further runs on the violation of an outcome, one line each; empty if nothing is violated.
+pub fn probe_lines(outcome: &CheckOutcome) -> Vec<String> {
+    let (Verdict::Violated { .. }, Some(probes)) = (&outcome.verdict, &outcome.probes) else { return Vec::new() };
+    let states = outcome.trace.as_ref().map_or(0, |trace| trace.steps.len());
+    let fair = probes.weak_fairness.iter().map(FairnessProbe::sentence);
+    let larger = probes.larger_constants.iter().map(|probe| probe.sentence(states));
+    let unprobed = (!probes.unprobed_bounds.is_empty())
+        .then(|| format!("not checked with more: {}", probes.unprobed_bounds.join("; ")));
+    fair.chain(larger).chain(unprobed).collect()
+}
+
+/// Each witness and its result, one line each.
 pub fn witness_lines(outcome: &CheckOutcome) -> Vec<String> {
     let said = |reached: &Reached| match reached {
         Reached::Yes { depth: 1 } => "reached after 1 state".to_owned(),
@@ -159,7 +170,7 @@ pub fn witness_lines(outcome: &CheckOutcome) -> Vec<String> {
 }
 
 /// Actions that were never taken, where the checker came to its end.
-pub fn never_taken(outcome: &CheckOutcome) -> Vec<&str> {
+pub fn never_taken_actions(outcome: &CheckOutcome) -> Vec<&str> {
     let all = outcome.coverage.as_ref().filter(|_| !stopped_early(outcome)).into_iter().flatten();
     all.filter(|a| a.taken == 0 && a.action != TERMINATING).map(|a| a.action.as_str()).collect()
 }
@@ -177,7 +188,7 @@ fn place(diagnostic: &Diagnostic) -> String {
 /// What the checker counted, as one sentence.
 pub fn statistics_sentence(statistics: &Statistics) -> String {
     if statistics.generated.is_none() && statistics.distinct.is_none() {
-        return format!("no counts of states were given, {:.1} s", statistics.shown_seconds());
+        return format!("no counts of states were given, {:.1} s", statistics.reported_seconds());
     }
     let count = |n: Option<u64>| n.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string());
     let mut text = format!("{} states generated, {} distinct", count(statistics.generated), count(statistics.distinct));
@@ -191,7 +202,7 @@ pub fn statistics_sentence(statistics: &Statistics) -> String {
         }
         None => {}
     }
-    let _ = write!(text, ", {:.1} s", statistics.shown_seconds());
+    let _ = write!(text, ", {:.1} s", statistics.reported_seconds());
     text
 }
 
@@ -218,10 +229,10 @@ pub fn bounds_sentence(bounds: &Bounds) -> String {
         parts.push(format!("view {view}"));
     }
     parts.push(if bounds.symmetry.is_empty() { "no symmetry".into() } else { list("symmetry", &bounds.symmetry) });
-    if !bounds.initial_only.is_empty() {
-        parts.push(list("checked in the initial states only:", &bounds.initial_only));
+    if !bounds.initial_state_properties.is_empty() {
+        parts.push(list("checked in the initial states only:", &bounds.initial_state_properties));
     }
-    parts.extend(bounds.initial_parts.iter().chain(&bounds.assumptions).cloned());
+    parts.extend(bounds.initial_state_parts.iter().chain(&bounds.assumptions).cloned());
     parts.push(match bounds.deadlock_checked {
         true if bounds.always_enabled.is_empty() => "deadlock checked".into(),
         true => list("deadlock checked, but not shown that one can occur:", &bounds.always_enabled),
@@ -281,7 +292,7 @@ pub fn outcome_text(outcome: &CheckOutcome, width: usize) -> String {
                 0 if !stopped => "  NEVER TAKEN",
                 _ => "",
             };
-            let least = if action.at_least { "at least " } else { "" };
+            let least = if action.is_lower_bound { "at least " } else { "" };
             let _ = writeln!(text, "- {}: {least}{}{never}", action.action, action.taken);
         }
     }
@@ -329,6 +340,6 @@ fn stopped_early(outcome: &CheckOutcome) -> bool {
             ViolationKind::Property | ViolationKind::ActionProperty | ViolationKind::NoBehaviour
         ),
         Verdict::Invalid { .. } => true,
-        Verdict::Inconclusive { .. } => !outcome.complete(),
+        Verdict::Inconclusive { .. } => !outcome.is_complete(),
     }
 }

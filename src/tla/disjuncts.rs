@@ -1,18 +1,18 @@
-//! The actions that a next-state relation is made of, each as a formula that can stand in a module extending the
-//! specification's: for checkers that do not name the actions of a step themselves. They are told apart, and named, as
-//! TLC does it: disjunctions always; `\E p \in S : A(p)` where `S` is constant; a definition where its arguments are.
+//! Splits a next-state relation into its actions, each as a formula for a module that extends the specification's: for
+//! checkers that do not name the action of a step themselves. It splits and names them as TLC does: disjunctions
+//! always, `\E p \in S : A(p)` if `S` is constant, a definition if its arguments are constant.
 
 use std::fmt::Write as _;
 
 use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
-use super::fairness::{bare, body, callee, is_constant, next_state};
 use super::module::Module;
-use super::outcome::{Place, part_of};
+use super::next_relation::NextRelation;
+use super::outcome::{Place, action_part_label};
 use super::syntax::{Id, MAX_DEPTH, Tree};
 
-/// More actions than that are no specification that a person wrote.
-const MOST: usize = 500;
+/// Limit on the number of actions; no hand-written specification has more.
+const MAX_ACTIONS: usize = 500;
 
 /// The actions of a next-state relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,51 +23,50 @@ pub struct Disjuncts {
     pub actions: Vec<Disjunct>,
 }
 
-/// One action.
+/// One action of a next-state relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disjunct {
-    /// The definition that it is, or is a part of.
+    /// The definition that the action is, or is a part of.
     pub name: String,
-    /// What it is called in a report: the name, and the place of a part.
+    /// Its label in reports: the name, with the position if it is only a part of the definition.
     pub label: String,
-    /// Where such a part begins.
+    /// Where the part begins; `None` if the action is the whole definition.
     pub place: Option<Place>,
-    /// The action as a formula.
     pub formula: String,
 }
 
 impl Disjuncts {
-    /// Takes the next-state relation apart. Names of definitions begin with `prefix`. An error says why there is no
-    /// next-state relation to take apart.
-    pub fn of(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
-        Self::apart(module, cfg, prefix, Definitions::Entered)
+    /// Splits the next-state relation. The names of helper definitions begin with `prefix`. An error says why there is
+    /// no next-state relation to split.
+    pub fn split(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
+        Self::split_to(module, cfg, prefix, CalledDefinitions::Split)
     }
 
-    /// As [`Disjuncts::of`], but a definition that the next-state relation uses is one action: of an algorithm these are
-    /// its processes.
-    pub(super) fn outermost(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
-        Self::apart(module, cfg, prefix, Definitions::Whole)
+    /// Like [`Disjuncts::split`], but each definition that the next-state relation calls is one action: for an algorithm
+    /// these are its processes.
+    pub(super) fn split_outermost(module: &Module, cfg: &Cfg, prefix: &str) -> Result<Self, String> {
+        Self::split_to(module, cfg, prefix, CalledDefinitions::Keep)
     }
 
-    fn apart(module: &Module, cfg: &Cfg, prefix: &str, used: Definitions) -> Result<Self, String> {
-        let (next, ..) = next_state(module, cfg)?;
+    fn split_to(module: &Module, cfg: &Cfg, prefix: &str, called: CalledDefinitions) -> Result<Self, String> {
+        let NextRelation { next, .. } = NextRelation::find(module, cfg)?;
         let mut walk =
-            Walk { module, cfg, prefix, used, definitions: String::new(), helpers: 0, parts: 0, open: Vec::new() };
-        let definition = module.definition(&next).filter(|d| walk.can_be_entered(d) && d.params.is_empty());
+            Walk { module, cfg, prefix, called, definitions: String::new(), helpers: 0, parts: 0, open: Vec::new() };
+        let definition = module.definition(&next).filter(|d| walk.can_be_split(d) && d.params.is_empty());
         let definition =
             definition.ok_or_else(|| format!("the next-state relation `{next}` is no plain definition"))?;
         let parts = walk.definition(definition);
-        if walk.parts > MOST {
-            return Err(format!("the next-state relation holds more than {MOST} actions"));
+        if walk.parts > MAX_ACTIONS {
+            return Err(format!("the next-state relation holds more than {MAX_ACTIONS} actions"));
         }
         let definitions = walk.definitions;
-        let in_line = |at: &Place, other: &Part| other.place.is_some_and(|place| place.line == at.line);
+        let is_on_line = |line: usize, part: &Part| part.place.is_some_and(|place| place.line == line);
         let label = |part: &Part| {
             part.place.map_or_else(
                 || part.name.clone(),
                 |place| {
-                    let same = parts.iter().filter(|other| other.name == part.name && in_line(&place, other));
-                    part_of(&part.name, place, same.count() == 1)
+                    let same = parts.iter().filter(|other| other.name == part.name && is_on_line(place.line, other));
+                    action_part_label(&part.name, place, same.count() == 1)
                 },
             )
         };
@@ -82,11 +81,11 @@ impl Disjuncts {
     }
 }
 
-/// An action, seen from the definition that is being taken apart.
+/// An action of the definition that is being split.
 struct Part {
     name: String,
     place: Option<Place>,
-    /// In terms of that definition's parameters; `None` where the action is the whole of it.
+    /// In terms of the definition's parameters; `None` if the action is the whole definition.
     formula: Option<String>,
 }
 
@@ -94,18 +93,20 @@ struct Walk<'a> {
     module: &'a Module,
     cfg: &'a Cfg,
     prefix: &'a str,
-    used: Definitions,
+    called: CalledDefinitions,
     definitions: String,
+    /// Number of helper definitions written so far.
     helpers: usize,
+    /// Number of actions found so far.
     parts: usize,
-    /// Definitions in work: a recursive one is not entered again.
+    /// Definitions being split, so that a recursive one is not entered twice.
     open: Vec<&'a str>,
 }
 
 impl<'a> Walk<'a> {
-    fn can_be_entered(&self, definition: &Definition) -> bool {
+    fn can_be_split(&self, definition: &Definition) -> bool {
         definition.kind == DefinitionKind::Operator
-            && !definition.damaged
+            && !definition.has_syntax_errors
             && definition.params.iter().all(|param| param.arity == 0)
             && definition.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
             && !self.cfg.constants.get(&definition.name).is_some_and(|by| by.starts_with("<-"))
@@ -113,59 +114,63 @@ impl<'a> Walk<'a> {
 
     fn definition(&mut self, definition: &'a Definition) -> Vec<Part> {
         let whole = Part { name: definition.name.clone(), place: None, formula: None };
-        let Some(body) = body(definition) else { return vec![whole] };
+        let Some(body) = definition.body() else { return vec![whole] };
         self.open.push(&definition.name);
-        let parts = self.visit(&definition.tree, body, definition, Whole::Yes, 0);
+        let parts = self.visit(&definition.tree, body, definition, Extent::Whole, 0);
         self.open.pop();
         parts
     }
 
-    fn visit(&mut self, tree: &'a Tree, id: Id, of: &'a Definition, whole: Whole, depth: usize) -> Vec<Part> {
-        let id = bare(tree, id);
+    fn visit(&mut self, tree: &'a Tree, id: Id, owner: &'a Definition, extent: Extent, depth: usize) -> Vec<Part> {
+        let id = tree.strip_parentheses(id);
         let is = |field: &str, kind: &str| tree.field(id, field).is_some_and(|child| tree.node(child).kind == kind);
-        if depth > MAX_DEPTH || self.parts > MOST {
-            return self.leaf(tree, id, of, whole);
+        if depth > MAX_DEPTH || self.parts > MAX_ACTIONS {
+            return self.leaf(tree, id, owner, extent);
         }
         match tree.node(id).kind {
             "disj_list" => {
                 let items: Vec<Id> = tree.children(id).collect();
-                items.into_iter().flat_map(|item| self.visit(tree, item, of, Whole::No, depth + 1)).collect()
+                items.into_iter().flat_map(|item| self.visit(tree, item, owner, Extent::Part, depth + 1)).collect()
             }
             "bound_infix_op" if is("symbol", "lor") => {
                 let sides = ["lhs", "rhs"].into_iter().filter_map(|side| tree.field(id, side));
-                sides.flat_map(|side| self.visit(tree, side, of, Whole::No, depth + 1)).collect()
+                sides.flat_map(|side| self.visit(tree, side, owner, Extent::Part, depth + 1)).collect()
             }
             "bounded_quantification" if is("quantifier", "exists") => {
                 let (Some(bounds), Some(inner)) = (self.constant_bounds(tree, id), tree.field(id, "expression")) else {
-                    return self.leaf(tree, id, of, whole);
+                    return self.leaf(tree, id, owner, extent);
                 };
-                let parts = self.visit(tree, inner, of, Whole::No, depth + 1);
-                let bound = |part: Part| Part {
+                let parts = self.visit(tree, inner, owner, Extent::Part, depth + 1);
+                let quantify = |part: Part| Part {
                     formula: part.formula.map(|formula| format!("(\\E {bounds} : ({formula}))")),
                     ..part
                 };
-                parts.into_iter().map(bound).collect()
+                parts.into_iter().map(quantify).collect()
             }
-            "identifier_ref" | "bound_op" => self.call(tree, id).unwrap_or_else(|| self.leaf(tree, id, of, whole)),
-            _ => self.leaf(tree, id, of, whole),
+            "identifier_ref" | "bound_op" => self.call(tree, id).unwrap_or_else(|| self.leaf(tree, id, owner, extent)),
+            _ => self.leaf(tree, id, owner, extent),
         }
     }
 
-    /// A definition that is used: what it is made of, where its arguments are constant.
+    /// The actions of a called definition, if the arguments are constant; otherwise the call is one action.
     fn call(&mut self, tree: &'a Tree, id: Id) -> Option<Vec<Part>> {
         let source = &self.module.source;
-        let name_at = callee(tree, id)?;
+        let name_at = tree.called_name(id)?;
         let name = tree.text(name_at, source);
         let definition = self.module.definition(name)?;
         let arguments: Vec<Id> = tree.children(id).filter(|child| *child != name_at).collect();
         let text = self.formula(tree, id);
-        let constant = arguments.iter().all(|argument| is_constant(self.module, tree, *argument));
-        if !constant {
+        let has_constant_arguments = arguments.iter().all(|argument| self.module.is_constant(tree, *argument));
+        if !has_constant_arguments {
             self.parts += 1;
-            return Some(vec![Part { name: name.to_owned(), place: Some(self.place(tree, id)), formula: Some(text) }]);
+            return Some(vec![Part {
+                name: name.to_owned(),
+                place: Some(self.module.place(tree.node(id).start)),
+                formula: Some(text),
+            }]);
         }
-        if self.used == Definitions::Whole
-            || !self.can_be_entered(definition)
+        if self.called == CalledDefinitions::Keep
+            || !self.can_be_split(definition)
             || definition.params.len() != arguments.len()
             || self.open.contains(&definition.name.as_str())
         {
@@ -174,9 +179,9 @@ impl<'a> Walk<'a> {
         }
         let parts = self.definition(definition);
         let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
-        let called = tree.node(name_at).end..tree.node(id).end;
-        let arguments = source.get(called).unwrap_or("").trim();
-        let here = |part: Part| {
+        let range = tree.node(name_at).end..tree.node(id).end;
+        let arguments = source.get(range).unwrap_or("").trim();
+        let instantiate = |part: Part| {
             let formula = match part.formula {
                 None => text.clone(),
                 Some(formula) if params.is_empty() => formula,
@@ -190,91 +195,78 @@ impl<'a> Walk<'a> {
             };
             Part { formula: Some(formula), ..part }
         };
-        Some(parts.into_iter().map(here).collect())
+        Some(parts.into_iter().map(instantiate).collect())
     }
 
-    fn leaf(&mut self, tree: &Tree, id: Id, of: &Definition, whole: Whole) -> Vec<Part> {
+    fn leaf(&mut self, tree: &Tree, id: Id, owner: &Definition, extent: Extent) -> Vec<Part> {
         self.parts += 1;
-        let (place, formula) = match whole {
-            Whole::Yes => (None, None),
-            Whole::No => (Some(self.place(tree, id)), Some(self.formula(tree, id))),
+        let (place, formula) = match extent {
+            Extent::Whole => (None, None),
+            Extent::Part => (Some(self.module.place(tree.node(id).start)), Some(self.formula(tree, id))),
         };
-        vec![Part { name: of.name.clone(), place, formula }]
+        vec![Part { name: owner.name.clone(), place, formula }]
     }
 
-    /// The text of a formula. Bulleted lists live by their columns.
+    /// The text of a formula, in parentheses if it has several lines.
     fn formula(&self, tree: &Tree, id: Id) -> String {
-        let source = &self.module.source;
-        let text = tree.text(id, source);
-        if !text.contains('\n') {
-            return text.to_owned();
-        }
-        let start = tree.node(id).start;
-        let line = source[..start].rfind('\n').map_or(0, |at| at + 1);
-        let column = source[line..start].chars().count();
-        format!("(\n{}{text}\n)", " ".repeat(column))
+        let text = tree.text(id, &self.module.source);
+        if text.contains('\n') { format!("(\n{}\n)", self.module.text_in_column(tree, id)) } else { text.to_owned() }
     }
 
-    /// The bounds of a quantifier, where TLC can list the elements of each of its sets.
+    /// The bounds of a quantifier, if TLC can list the elements of each of its sets.
     fn constant_bounds(&self, tree: &Tree, id: Id) -> Option<String> {
         let source = &self.module.source;
         let bounds: Vec<Id> = tree.children(id).filter(|child| tree.node(*child).kind == "quantifier_bound").collect();
-        let listable = |bound: &Id| {
+        let is_enumerable = |bound: &Id| {
             let Some(set) = tree.field(*bound, "set") else { return false };
-            let replaced = |name: &str| self.cfg.constants.contains_key(name);
-            let endless = |name: &str| matches!(name, "Nat" | "Int" | "Real" | "STRING") && !replaced(name);
-            is_constant(self.module, tree, set) && !endless(tree.text(set, source).trim())
+            let is_replaced = |name: &str| self.cfg.constants.contains_key(name);
+            let is_infinite = |name: &str| matches!(name, "Nat" | "Int" | "Real" | "STRING") && !is_replaced(name);
+            self.module.is_constant(tree, set) && !is_infinite(tree.text(set, source).trim())
         };
         let range = tree.node(*bounds.first()?).start..tree.node(*bounds.last()?).end;
         let text = source.get(range)?;
-        (!text.contains('\n') && bounds.iter().all(listable)).then(|| text.to_owned())
-    }
-
-    fn place(&self, tree: &Tree, id: Id) -> Place {
-        let before = &self.module.source[..tree.node(id).start];
-        let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
-        Place { line: before.matches('\n').count() + 1, column: line.chars().count() + 1 }
+        (!text.contains('\n') && bounds.iter().all(is_enumerable)).then(|| text.to_owned())
     }
 }
 
-/// What becomes of the definitions that the next-state relation uses.
+/// What happens to the definitions that the next-state relation calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Definitions {
-    Entered,
-    Whole,
+enum CalledDefinitions {
+    Split,
+    Keep,
 }
 
-/// Whether a formula is the whole of a definition.
+/// Whether a formula is a whole definition or a part of it.
 #[derive(Clone, Copy)]
-enum Whole {
-    Yes,
-    No,
+enum Extent {
+    Whole,
+    Part,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn apart(next: &str) -> Disjuncts {
+    fn split(next: &str) -> Disjuncts {
         let text = format!(
             "---- MODULE M ----\nVARIABLE x\nCONSTANTS P, Q\nSend(p) == x' = p\n\
              Both(p) == \\/ x' = p\n           \\/ /\\ x = 1\n              /\\ x' = x\n\
              Loop(p) == Loop(p)\nInit == x = 0\nNext == {next}\nSpec == Init /\\ [][Next]_x\n====\n"
         );
         let cfg = Cfg::parse("SPECIFICATION Spec\n").expect("a configuration");
-        Disjuncts::of(&Module::parse(&text).expect("a module"), &cfg, "T_").expect("a relation")
+        Disjuncts::split(&Module::parse(&text).expect("a module"), &cfg, "T_").expect("a relation")
     }
 
     fn labels(next: &str) -> Vec<String> {
-        apart(next).actions.into_iter().map(|action| action.label).collect()
+        split(next).actions.into_iter().map(|action| action.label).collect()
     }
 
     fn formulas(next: &str) -> Vec<String> {
-        apart(next).actions.into_iter().map(|action| action.formula).collect()
+        split(next).actions.into_iter().map(|action| action.formula).collect()
     }
 
     #[test]
-    fn definitions_are_actions_under_their_names() {
+    fn an_action_has_the_name_of_its_definition() {
         assert_eq!(formulas("Send(1) \\/ Send(2)"), ["Send(1)", "Send(2)"]);
         assert_eq!(labels("x' = 1"), ["Next"]);
         assert_eq!(formulas("x' = 1"), ["Next"]);
@@ -283,9 +275,9 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_definition_keep_their_place_and_their_columns() {
+    fn parts_of_a_definition_keep_their_position_and_columns() {
         assert_eq!(labels("\\E p \\in P : Both(p)"), ["Both (line 5)", "Both (line 6)"]);
-        let both = apart("\\E q \\in P : Both(q)");
+        let both = split("\\E q \\in P : Both(q)");
         assert_eq!(
             both.definitions,
             "T_1(p) ==\n  x' = p\nT_2(p) ==\n  (\n              /\\ x = 1\n              /\\ x' = x\n)\n"
@@ -295,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tlc_cannot_list_stays_whole() {
+    fn sets_that_tlc_cannot_enumerate_are_not_split() {
         assert_eq!(labels("\\E p \\in {x} : Send(p)"), ["Next"]);
         assert_eq!(labels("\\E p \\in Nat : Send(p)"), ["Next"]);
         assert_eq!(labels("Both(x) \\/ x' = 3"), ["Both (line 10)", "Next (line 10)"]);

@@ -1,13 +1,15 @@
-//! Weak fairness of every action of a next-state relation, derived from its text: what "ordinary fairness" is where a
-//! specification has none of its own. Lamport, "Specifying Systems", section 8.4.
+//! Weak fairness of every action of a next-state relation, derived from its text. A probe assumes it to find out if a
+//! violation disappears under ordinary fairness. Lamport, "Specifying Systems", section 8.4.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
 use super::lexer::normalise;
 use super::module::Module;
+use super::next_relation::NextRelation;
 use super::outcome::TERMINATING;
 use super::references::references;
 use super::syntax::{Id, Tree};
@@ -17,21 +19,21 @@ use super::syntax::{Id, Tree};
 pub struct WeakFairness {
     /// Definitions for a module that extends the specification's.
     pub definitions: String,
-    /// The one of them that is the specification with its fairness.
+    /// The name of the one that is the specification with its fairness.
     pub specification: String,
-    /// The actions taken to be weakly fair, as they are called: `Next`, `worker(self)`.
+    /// The actions that are assumed to be weakly fair, as they are called: `Next`, `worker(self)`.
     pub actions: Vec<String>,
-    /// Those of them that hold, or may hold, several actions which were not told apart: fairness of the whole is weaker
-    /// than fairness of each.
-    pub whole: Vec<String>,
+    /// Those of `actions` that contain, or may contain, several actions which could not be separated. Fairness of their
+    /// disjunction is weaker than fairness of each.
+    pub unsplit_actions: Vec<String>,
 }
 
 impl WeakFairness {
-    /// Weak fairness of the next-state relation, of each of its disjuncts and of theirs; `\E p \in S : A(p)` over a
-    /// constant `S` is taken apart into `\A p \in S : WF(A(p))`. A disjunct that cannot be taken apart is one action.
-    /// An error says why there is no such specification.
-    pub fn of(module: &Module, cfg: &Cfg) -> Result<Self, String> {
-        let (next, subscript, whole) = next_state(module, cfg)?;
+    /// Derives weak fairness of the next-state relation, of each of its disjuncts, of their disjuncts, and so on.
+    /// `\E p \in S : A(p)` over a constant `S` becomes `\A p \in S : WF(A(p))`. A disjunct that cannot be split is one
+    /// action. An error says why there is no such specification.
+    pub fn derive(module: &Module, cfg: &Cfg) -> Result<Self, String> {
+        let NextRelation { next, subscript, specification: original } = NextRelation::find(module, cfg)?;
         let mut prefix = "TlaforgeFair".to_owned();
         while module.source.contains(&prefix) {
             prefix.push('_');
@@ -42,8 +44,8 @@ impl WeakFairness {
             prefix,
             lines: String::new(),
             actions: Vec::new(),
-            whole: Vec::new(),
-            known: BTreeSet::new(),
+            unsplit_actions: Vec::new(),
+            defined: BTreeSet::new(),
             open: Vec::new(),
         };
         derivation.lines = format!("{} == {subscript}\n", derivation.variables);
@@ -51,50 +53,20 @@ impl WeakFairness {
         let definition =
             definition.ok_or_else(|| format!("the next-state relation `{next}` is no plain definition"))?;
         derivation.define(definition);
-        if let Some(local) = derivation.known.iter().find(|name| module.definition(name).is_some_and(|d| d.local)) {
+        if let Some(local) = derivation.defined.iter().find(|name| module.definition(name).is_some_and(|d| d.local)) {
             return Err(format!("`{local}` is LOCAL to the module"));
         }
         let specification = format!("{}Spec", derivation.prefix);
-        let fair = derivation.name(&next);
-        let definitions = format!("{}{specification} == ({whole}) /\\ {fair}\n", derivation.lines);
-        let Derivation { actions, whole, .. } = derivation;
-        Ok(Self { definitions, specification, actions, whole })
-    }
-}
-
-/// The name of the next-state relation, the state function under its brackets, and the specification's formula.
-pub(super) fn next_state(module: &Module, cfg: &Cfg) -> Result<(String, String, String), String> {
-    let Some(specification) = &cfg.specification else {
-        let (Some(init), Some(next)) = (&cfg.init, &cfg.next) else {
-            return Err("the configuration names no specification".to_owned());
-        };
-        let variables: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
-        let variables = format!("<<{}>>", variables.join(", "));
-        return Ok((next.clone(), variables.clone(), format!("{init} /\\ [][{next}]_{variables}")));
-    };
-    let by_name = module.definitions_by_name();
-    let mut names = module.closure(specification);
-    names.insert(specification.clone());
-    let mut found = Vec::new();
-    for definition in names.iter().filter_map(|name| by_name.get(name.as_str())) {
-        let tree = &definition.tree;
-        for id in tree.ids().filter(|id| tree.node(*id).kind == "step_expr_or_stutter") {
-            let children: Vec<Id> = tree.children(id).collect();
-            if let [step, .., subscript] = children[..] {
-                let text = |id: Id| tree.text(id, &module.source).trim().to_owned();
-                found.push((text(step), text(subscript)));
-            }
-        }
-    }
-    match found.as_slice() {
-        [(next, subscript)] => Ok((next.clone(), subscript.clone(), specification.clone())),
-        _ => Err(format!("`{specification}` does not show one next-state relation")),
+        let fairness = derivation.fairness_name(&next);
+        let definitions = format!("{}{specification} == ({original}) /\\ {fairness}\n", derivation.lines);
+        let Derivation { actions, unsplit_actions, .. } = derivation;
+        Ok(Self { definitions, specification, actions, unsplit_actions })
     }
 }
 
 fn can_be_named(definition: &Definition) -> bool {
     definition.kind == DefinitionKind::Operator
-        && !definition.damaged
+        && !definition.has_syntax_errors
         && definition.params.iter().all(|param| param.arity == 0)
         && definition.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
@@ -102,55 +74,55 @@ fn can_be_named(definition: &Definition) -> bool {
 struct Derivation<'a> {
     module: &'a Module,
     prefix: String,
+    /// The name of the state function below each `WF`.
     variables: String,
     lines: String,
     actions: Vec<String>,
-    whole: Vec<String>,
-    /// Definitions whose fairness stands in `lines`.
-    known: BTreeSet<String>,
-    /// Those in work: a recursive one is not taken apart again.
+    unsplit_actions: Vec<String>,
+    /// Definitions whose fairness is already in `lines`.
+    defined: BTreeSet<String>,
+    /// Definitions being processed, so that a recursive one is not entered twice.
     open: Vec<String>,
 }
 
 impl<'a> Derivation<'a> {
-    fn name(&self, of: &str) -> String {
-        format!("{}_{of}", self.prefix)
+    /// The name of the definition that states the fairness of an action.
+    fn fairness_name(&self, action: &str) -> String {
+        format!("{}_{action}", self.prefix)
     }
 
-    /// Writes the fairness of a definition down, after that of what it is made of.
+    /// Writes the fairness of a definition, after the fairness of the actions it consists of.
     fn define(&mut self, definition: &'a Definition) {
         self.open.push(definition.name.clone());
-        let body = body(definition);
-        let parts = body.and_then(|id| self.parts(&definition.tree, id));
-        let labels = body.is_some_and(|id| self.is_sequence(&definition.tree, id));
+        let body = definition.body();
+        let parts = body.and_then(|id| self.fairness_of_parts(&definition.tree, id));
+        let is_process = body.is_some_and(|id| self.is_choice_of_labels(&definition.tree, id));
         self.open.pop();
         let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
         let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
         let call = format!("{}{params}", definition.name);
-        if parts.is_none() && !labels && !self.is_label(&definition.name) && self.is_several_in(definition) {
-            self.whole.push(call.clone());
+        if parts.is_none() && !is_process && !self.is_label(&definition.name) && self.may_combine_actions(definition) {
+            self.unsplit_actions.push(call.clone());
         }
-        let whole = format!("WF_{}({call})", self.variables);
-        let formula = parts.map_or_else(|| whole.clone(), |parts| format!("{whole} /\\ {parts}"));
-        let head = format!("{}{params}", self.name(&definition.name));
+        let fairness = format!("WF_{}({call})", self.variables);
+        let formula = parts.map_or_else(|| fairness.clone(), |parts| format!("{fairness} /\\ {parts}"));
+        let head = format!("{}{params}", self.fairness_name(&definition.name));
         let _ = writeln!(self.lines, "{head} == {formula}");
-        self.known.insert(definition.name.clone());
+        self.defined.insert(definition.name.clone());
         self.actions.push(call);
     }
 
-    /// The fairness of what an action is made of; `None` where it is one action.
-    fn parts(&mut self, tree: &'a Tree, id: Id) -> Option<String> {
-        let id = bare(tree, id);
-        let node = tree.node(id);
-        let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
-        match node.kind {
+    /// The fairness of the parts of an action; `None` if it is one action.
+    fn fairness_of_parts(&mut self, tree: &'a Tree, id: Id) -> Option<String> {
+        let id = tree.strip_parentheses(id);
+        match tree.node(id).kind {
             "disj_list" => {
                 let items: Vec<Id> = tree.children(id).collect();
-                self.all(tree, &items)
+                self.fairness_of_all(tree, &items)
             }
-            "bound_infix_op" if symbol == Some("lor") => {
+            "bound_infix_op" if tree.is_infix(id, "lor") => {
                 let sides = [tree.field(id, "lhs")?, tree.field(id, "rhs")?];
-                self.all(tree, &sides)
+                self.fairness_of_all(tree, &sides)
             }
             "bounded_quantification" => {
                 let exists = tree.field(id, "quantifier").is_some_and(|q| tree.node(q).kind == "exists");
@@ -158,37 +130,40 @@ impl<'a> Derivation<'a> {
                     tree.children(id).filter(|child| tree.node(*child).kind == "quantifier_bound").collect();
                 let range = tree.node(*bounds.first()?).start..tree.node(*bounds.last()?).end;
                 let text = &self.module.source[range];
-                let constant =
-                    |bound: &Id| tree.field(*bound, "set").is_some_and(|set| is_constant(self.module, tree, set));
-                let apart = exists && !text.contains('\n') && bounds.iter().all(constant);
-                if !apart {
+                let is_constant =
+                    |bound: &Id| tree.field(*bound, "set").is_some_and(|set| self.module.is_constant(tree, set));
+                // The bounds are copied into one line, where a bulleted list in them would lose its columns.
+                let can_split = exists && !text.contains('\n') && bounds.iter().all(is_constant);
+                if !can_split {
                     return None;
                 }
-                let of_each = self.action(tree, tree.field(id, "expression")?);
-                Some(format!("(\\A {text} : ({of_each}))"))
+                let fairness_of_each = self.fairness_of_action(tree, tree.field(id, "expression")?);
+                Some(format!("(\\A {text} : ({fairness_of_each}))"))
             }
             _ => None,
         }
     }
 
-    /// A label of the algorithm: one action, whatever choice it holds.
+    /// Whether the name is a label of the algorithm. A label is one action, whatever choices it contains.
     fn is_label(&self, name: &str) -> bool {
         self.module.algorithm.iter().flat_map(|a| &a.labels).any(|label| label.name == name)
     }
 
-    /// The labels of a process are one after the other: fairness of the process is that of each.
-    fn is_sequence(&self, tree: &Tree, id: Id) -> bool {
+    /// Whether a definition below the next-state relation is a disjunction of labels, which is how the translator
+    /// writes a process. A process executes its labels one after the other, so fairness of the process is fairness of
+    /// each label.
+    fn is_choice_of_labels(&self, tree: &Tree, id: Id) -> bool {
         let mut open = vec![id];
         let mut any = false;
         while let Some(id) = open.pop() {
-            let id = bare(tree, id);
+            let id = tree.strip_parentheses(id);
             match tree.node(id).kind {
                 "disj_list" => open.extend(tree.children(id)),
-                "bound_infix_op" if is_lor(tree, id) => {
+                "bound_infix_op" if tree.is_infix(id, "lor") => {
                     open.extend(tree.field(id, "lhs").into_iter().chain(tree.field(id, "rhs")));
                 }
                 "bullet_disj" => {}
-                _ if callee(tree, id).is_some_and(|name| self.is_label(tree.text(name, &self.module.source))) => {
+                _ if tree.called_name(id).is_some_and(|name| self.is_label(tree.text(name, &self.module.source))) => {
                     any = true;
                 }
                 _ => return false,
@@ -197,31 +172,31 @@ impl<'a> Derivation<'a> {
         any && self.open.len() > 1
     }
 
-    /// Whether a definition holds, or may hold, more than one action.
-    fn is_several_in(&self, definition: &Definition) -> bool {
-        let Some(body) = body(definition).filter(|_| can_be_named(definition)) else { return true };
-        self.is_several(&definition.tree, body, &mut BTreeSet::from([definition.name.clone()]))
+    /// Whether a definition contains, or may contain, more than one action.
+    fn may_combine_actions(&self, definition: &Definition) -> bool {
+        let Some(body) = definition.body().filter(|_| can_be_named(definition)) else { return true };
+        self.may_choose_action(&definition.tree, body, &mut BTreeSet::from([definition.name.clone()]))
     }
 
-    /// Whether a formula holds, or may hold, a choice between actions: a disjunction, or a value chosen from a set, with
-    /// the next state in it. What cannot be seen into may.
-    fn is_several(&self, tree: &Tree, root: Id, seen: &mut BTreeSet<String>) -> bool {
+    /// Whether a formula contains, or may contain, a choice between actions: a disjunction or an existential quantifier
+    /// that mentions the next state. A formula that cannot be inspected counts as one.
+    fn may_choose_action(&self, tree: &Tree, root: Id, seen: &mut BTreeSet<String>) -> bool {
         let source = &self.module.source;
         let mut open = vec![root];
         while let Some(id) = open.pop() {
             let kind = tree.node(id).kind;
             let exists = tree.field(id, "quantifier").is_some_and(|q| tree.node(q).kind == "exists");
-            let choice = kind == "disj_list" || is_lor(tree, id) || exists;
-            if (choice && self.is_action(tree, id)) || matches!(kind, "prefixed_op" | "subexpression") {
+            let is_choice = kind == "disj_list" || tree.is_infix(id, "lor") || exists;
+            if (is_choice && self.is_action(tree, id)) || matches!(kind, "prefixed_op" | "subexpression") {
                 return true;
             }
-            if let Some(name) = callee(tree, id).map(|name| tree.text(name, source))
+            if let Some(name) = tree.called_name(id).map(|name| tree.text(name, source))
                 && let Some(definition) = self.module.definition(name)
                 && seen.insert(definition.name.clone())
                 && self.is_action_name(name)
             {
-                let Some(body) = body(definition).filter(|_| can_be_named(definition)) else { return true };
-                if self.is_several(&definition.tree, body, seen) {
+                let Some(body) = definition.body().filter(|_| can_be_named(definition)) else { return true };
+                if self.may_choose_action(&definition.tree, body, seen) {
                     return true;
                 }
             }
@@ -230,109 +205,72 @@ impl<'a> Derivation<'a> {
         !self.module.is_self_contained()
     }
 
-    /// Whether a formula speaks of the next state.
+    /// Whether a formula, or a definition it depends on, mentions the next state.
     fn is_action(&self, tree: &Tree, id: Id) -> bool {
-        let refers = references(tree, &self.module.source, id, &[]);
+        let referenced = references(tree, &self.module.source, id, &[]);
         let range = tree.node(id).start..tree.node(id).end;
-        speaks_of_next(tree, range)
-            || refers.foreign
-            || self.module.closure_of([&refers]).iter().any(|n| self.speaks(n))
+        mentions_next_state(tree, range)
+            || referenced.foreign
+            || self.module.closure_of([&referenced]).iter().any(|name| self.may_mention_next_state(name))
     }
 
     fn is_action_name(&self, name: &str) -> bool {
-        self.speaks(name) || self.module.closure(name).iter().any(|name| self.speaks(name))
+        self.may_mention_next_state(name)
+            || self.module.closure(name).iter().any(|name| self.may_mention_next_state(name))
     }
 
-    fn speaks(&self, name: &str) -> bool {
+    fn may_mention_next_state(&self, name: &str) -> bool {
         self.module
             .definition(name)
-            .is_none_or(|d| d.damaged || d.refers.foreign || speaks_of_next(&d.tree, 0..usize::MAX))
+            .is_none_or(|d| d.has_syntax_errors || d.references.foreign || mentions_next_state(&d.tree, 0..usize::MAX))
     }
 
-    fn all(&mut self, tree: &'a Tree, items: &[Id]) -> Option<String> {
-        let called = |item: &Id| callee(tree, bare(tree, *item)).map(|name| tree.text(name, &self.module.source));
+    /// The conjunction of the fairness of several actions; `None` for the labels of a process (see
+    /// [`Self::is_choice_of_labels`]) and if nothing but the translator's `Terminating` remains.
+    fn fairness_of_all(&mut self, tree: &'a Tree, items: &[Id]) -> Option<String> {
+        let called = |item: &Id| {
+            tree.called_name(tree.strip_parentheses(*item)).map(|name| tree.text(name, &self.module.source))
+        };
         if self.open.len() > 1 && items.iter().all(|item| called(item).is_some_and(|name| self.is_label(name))) {
             return None;
         }
         let items: Vec<Id> = items.iter().copied().filter(|item| called(item) != Some(TERMINATING)).collect();
-        let parts: Vec<String> = items.into_iter().map(|item| self.action(tree, item)).collect();
+        let parts: Vec<String> = items.into_iter().map(|item| self.fairness_of_action(tree, item)).collect();
         (!parts.is_empty()).then(|| parts.join(" /\\ "))
     }
 
-    /// The fairness of an action, as a formula that can stand in a conjunction.
-    fn action(&mut self, tree: &'a Tree, id: Id) -> String {
-        let id = bare(tree, id);
+    /// The fairness of an action, as a formula that can be a conjunct.
+    fn fairness_of_action(&mut self, tree: &'a Tree, id: Id) -> String {
+        let id = tree.strip_parentheses(id);
         let source = &self.module.source;
         let module = self.module;
-        if let Some(name) = callee(tree, id) {
+        if let Some(name) = tree.called_name(id) {
             let called = tree.text(name, source);
             let definition = module.definition(called).filter(|d| can_be_named(d));
             if let Some(definition) = definition.filter(|d| !self.open.contains(&d.name)) {
-                if !self.known.contains(&definition.name) {
+                if !self.defined.contains(&definition.name) {
                     self.define(definition);
                 }
                 let arguments = source[tree.node(name).end..tree.node(id).end].trim();
-                return format!("{}{arguments}", self.name(&definition.name));
+                return format!("{}{arguments}", self.fairness_name(&definition.name));
             }
         }
-        if let Some(parts) = self.parts(tree, id) {
+        if let Some(parts) = self.fairness_of_parts(tree, id) {
             return parts;
         }
         let node = tree.node(id);
         let text = normalise(source, node.start..node.end, &[]);
-        if self.is_several(tree, id, &mut self.open.iter().cloned().collect()) {
-            self.whole.push(text.clone());
+        if self.may_choose_action(tree, id, &mut self.open.iter().cloned().collect()) {
+            self.unsplit_actions.push(text.clone());
         }
         self.actions.push(text);
-        // Bulleted lists live by their columns.
-        let line = source[..node.start].rfind('\n').map_or(0, |at| at + 1);
-        let column = source[line..node.start].chars().count();
-        format!("WF_{}(\n{}{}\n)", self.variables, " ".repeat(column), &source[node.start..node.end])
+        format!("WF_{}(\n{}\n)", self.variables, module.text_in_column(tree, id))
     }
 }
 
-/// Whether an expression is the same in every state.
-pub(super) fn is_constant(module: &Module, tree: &Tree, id: Id) -> bool {
-    let refers = references(tree, &module.source, id, &[]);
-    let is_state = |name: &String| module.variable_names().contains(name.as_str());
-    let below = module.closure_of([&refers]);
-    !refers.foreign && !refers.names.iter().any(is_state) && !below.iter().any(|name| module.mentions_variable(name))
-}
-
-pub(super) fn body(definition: &Definition) -> Option<Id> {
-    let tree = &definition.tree;
-    let unit = tree.ids().find(|id| tree.node(*id).kind == "operator_definition")?;
-    tree.field(unit, "definition")
-}
-
-fn is_lor(tree: &Tree, id: Id) -> bool {
-    let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
-    tree.node(id).kind == "bound_infix_op" && symbol == Some("lor")
-}
-
-/// Whether a prime or UNCHANGED stands in that range.
-fn speaks_of_next(tree: &Tree, range: std::ops::Range<usize>) -> bool {
+/// Whether there is a prime or UNCHANGED in that range of the text.
+fn mentions_next_state(tree: &Tree, range: Range<usize>) -> bool {
     tree.ids()
         .map(|id| tree.node(id))
         .any(|node| range.contains(&node.start) && matches!(node.kind, "prime" | "unchanged"))
-}
-
-/// Without parentheses and bullets around it.
-pub(super) fn bare(tree: &Tree, mut id: Id) -> Id {
-    while matches!(tree.node(id).kind, "parentheses" | "conj_item" | "disj_item") {
-        match tree.children(id).last() {
-            Some(inner) => id = inner,
-            None => break,
-        }
-    }
-    id
-}
-
-/// The name in `A` or `A(x)`.
-pub(super) fn callee(tree: &Tree, id: Id) -> Option<Id> {
-    match tree.node(id).kind {
-        "identifier_ref" => Some(id),
-        "bound_op" => tree.children(id).next(),
-        _ => None,
-    }
 }

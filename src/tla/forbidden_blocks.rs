@@ -24,7 +24,7 @@ static BEGIN: LazyLock<Regex> = LazyLock::new(|| Regex::new("--algorithm|--fair"
 /// Marks of a translation, and algorithms beyond the one that a translator reads. `text` is a module before its
 /// translation.
 pub fn forbidden_blocks(text: &str) -> Vec<Diagnostic> {
-    let lines = Lines::of(text);
+    let lines = Lines::new(text);
     let refused = |offset: usize, message: String| {
         let (line, column) = lines.position(text, offset);
         Diagnostic { stage: Stage::Lint, line, column, message }

@@ -183,7 +183,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn of(source: &str) -> Self {
+    pub(crate) fn new(source: &str) -> Self {
         let newlines = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         Self { starts: std::iter::once(0).chain(newlines).collect() }
     }

@@ -44,7 +44,7 @@ struct Given {
     name: String,
     /// RECURSIVE declaration, comment and definition.
     text: String,
-    refers: BTreeSet<String>,
+    references: BTreeSet<String>,
 }
 
 /// Names that the translation of an algorithm makes.
@@ -78,7 +78,7 @@ pub fn merge(text: &str, sections: &Sections<'_>) -> Result<Merged, Vec<Diagnost
         return Err(problems);
     }
     let names: BTreeSet<&str> = given.iter().map(|given| given.name.as_str()).collect();
-    let plan = Plan::of(&module, &given, &names);
+    let plan = Plan::new(&module, &given, &names);
     let replaced: Vec<String> =
         given.iter().filter(|given| module.definition(&given.name).is_some()).map(|g| g.name.clone()).collect();
     let added = given.iter().map(|given| given.name.clone()).filter(|name| !replaced.contains(name)).collect();
@@ -94,7 +94,7 @@ fn plain(message: String) -> Diagnostic {
 fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mut Vec<Diagnostic>) {
     const HEADER: &str = "---- MODULE Scratch ----\n";
     let at = |offset: usize, message: String| {
-        let (line, column) = Lines::of(text).position(text, offset.saturating_sub(HEADER.len()).min(text.len()));
+        let (line, column) = Lines::new(text).position(text, offset.saturating_sub(HEADER.len()).min(text.len()));
         Diagnostic { stage: Stage::Merge, line, column, message: format!("section {section}: {message}") }
     };
     if let Some(found) = find_modules(text).first() {
@@ -124,7 +124,7 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
     for range in wrong {
         problems.push(at(range.start, format!("not a definition: {}", quote(&scratch[range.clone()]))));
     }
-    for definition in module.definitions.iter().filter(|definition| definition.damaged) {
+    for definition in module.definitions.iter().filter(|definition| definition.has_syntax_errors) {
         let (place, wording) = definition
             .tree
             .errors
@@ -149,7 +149,7 @@ fn read_section(section: &str, text: &str, given: &mut Vec<Given>, problems: &mu
         let line = scratch[..definition.range.start].rfind('\n').map_or(0, |at| at + 1);
         whole.extend(scratch[line..definition.range.start].chars().map(|c| if c.is_whitespace() { c } else { ' ' }));
         whole.push_str(&definition.text);
-        given.push(Given { name: definition.name, text: whole, refers: definition.refers.names });
+        given.push(Given { name: definition.name, text: whole, references: definition.references.names });
     }
 }
 
@@ -186,7 +186,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(module: &Module, given: &[Given], names: &BTreeSet<&str>) -> Self {
+    fn new(module: &Module, given: &[Given], names: &BTreeSet<&str>) -> Self {
         let mut plan = Self::default();
         let mut where_to: Vec<Option<usize>> = vec![None; given.len()];
         // In the order of the text, so that what two of them need stands before the first.
@@ -263,11 +263,12 @@ fn needs(module: &Module, mentions: &BTreeSet<String>, name: &str) -> bool {
 
 /// Whether a definition, assumption or theorem that stays (or the algorithm) refers to the name.
 fn stays_referred(module: &Module, names: &BTreeSet<&str>, name: &str) -> bool {
-    let refers =
-        |definition: &Definition| !names.contains(definition.name.as_str()) && definition.refers.names.contains(name);
+    let refers = |definition: &Definition| {
+        !names.contains(definition.name.as_str()) && definition.references.names.contains(name)
+    };
     let statements = module.assumptions.iter().chain(&module.theorems);
     module.definitions.iter().any(refers)
-        || statements.into_iter().any(|statement| statement.refers.names.contains(name))
+        || statements.into_iter().any(|statement| statement.references.names.contains(name))
         || module
             .algorithm
             .as_ref()
@@ -278,11 +279,11 @@ fn stays_referred(module: &Module, names: &BTreeSet<&str>, name: &str) -> bool {
 fn stays_referred_inside(module: &Module, names: &BTreeSet<&str>, old: &Definition) -> bool {
     let Some(algorithm) = &module.algorithm else { return false };
     let stays = |definition: &&Definition| !names.contains(definition.name.as_str());
-    let refers = |definition: &Definition| definition.refers.names.contains(&old.name);
+    let refers = |definition: &Definition| definition.references.names.contains(&old.name);
     let own = algorithm.definitions.iter().filter(stays).any(refers);
     let translated = |definition: &&Definition| module.in_translation(definition.code.start);
     let outside = module.definitions.iter().filter(stays).filter(|d| !translated(d)).any(refers);
-    own || outside || module.assumptions.iter().chain(&module.theorems).any(|s| s.refers.names.contains(&old.name))
+    own || outside || module.assumptions.iter().chain(&module.theorems).any(|s| s.references.names.contains(&old.name))
 }
 
 /// The definition and what of the answer it needs, needed ones first.
@@ -291,16 +292,16 @@ fn with_needs(given: &[Given], index: usize) -> Vec<usize> {
     let mut open = vec![index];
     while let Some(at) = open.pop() {
         if found.insert(at) {
-            open.extend((0..given.len()).filter(|other| given[at].refers.contains(&given[*other].name)));
+            open.extend((0..given.len()).filter(|other| given[at].references.contains(&given[*other].name)));
         }
     }
     let mut order: Vec<usize> = Vec::new();
     let mut left: Vec<usize> = found.into_iter().collect();
     // The answer's own order, except where one needs a later one (definitions come before uses in TLA+).
     while !left.is_empty() {
-        let ready = left
-            .iter()
-            .position(|at| left.iter().all(|other| other == at || !given[*at].refers.contains(&given[*other].name)));
+        let ready = left.iter().position(|at| {
+            left.iter().all(|other| other == at || !given[*at].references.contains(&given[*other].name))
+        });
         order.push(left.remove(ready.unwrap_or(0)));
     }
     order

@@ -1,10 +1,8 @@
-//! TLA+ text as data: modules and definitions, configurations, values, states, traces, diagnostics, and the outcome
-//! of a check. Pure: no IO, no tool, no model.
+//! TLA+ text as data: modules and definitions, configurations, states, traces, diagnostics, and the outcome of a check.
+//! Pure: it does no IO and knows no tool and no model.
 
-mod actions;
 mod algorithm;
-mod audit;
-mod behaviour;
+mod baseline;
 mod cfg;
 mod cfg_keyword;
 mod cfg_names;
@@ -18,32 +16,35 @@ mod forbidden_blocks;
 mod lexer;
 mod merge;
 mod module;
+mod next_relation;
 mod outcome;
 mod probe;
 mod references;
 mod rename;
+mod requirement_comment;
 pub mod semantic;
-mod show;
+mod specification_formula;
+pub(crate) mod step_counter;
 mod syntax;
+mod trace_text;
 mod translation;
 mod trivial;
 mod units;
+mod unlisted_actions;
+mod unprobed_bounds;
 mod vacuity;
-pub(crate) mod work;
 
-pub use actions::unlisted_actions;
 pub use algorithm::{Algorithm, Label, Syntax};
-pub use audit::{Baseline, Change, ChangeKind, Checked, RESTRICTING, asserting, covers_key};
-pub use behaviour::{Behaviour, FairAction, Fairness};
+pub use baseline::{Baseline, Change, ChangeKind, asserting_definitions, checked_texts, covers_key};
 pub use cfg::Cfg;
 pub use cfg_keyword::keyword_hint;
 pub use cfg_names::check_cfg_names;
-pub(crate) use cfg_names::check_cfg_names_of_check;
-pub use covers::{coverage_of, requirement_id};
+pub(crate) use cfg_names::check_cfg_names_for_check;
+pub use covers::requirements_by_definition;
 pub use definition::{Declaration, Definition, DefinitionKind};
 pub use describe::{
-    WITHOUT_JAVA, bounds_sentence, has_no_behaviour, never_taken, outcome_text, parsed_by, statistics_sentence,
-    unreached, verdict_sentence, with_checker, witness_lines,
+    WITHOUT_JAVA, bounds_sentence, describe_unreached, has_no_behaviour, never_taken_actions, outcome_text, parsed_by,
+    probe_lines, statistics_sentence, verdict_sentence, with_checker, witness_lines,
 };
 pub use diagnostic::{Diagnostic, Stage};
 pub use disjuncts::{Disjunct, Disjuncts};
@@ -52,16 +53,20 @@ pub use forbidden_blocks::forbidden_blocks;
 pub(crate) use lexer::{Kind, Lines, Token, lex};
 pub use merge::{Merged, Sections, merge};
 pub use module::{Module, ModuleError, Statement};
-pub(crate) use outcome::part_of;
+pub(crate) use outcome::action_part_label;
 pub use outcome::{
-    ActionCoverage, Bounds, CheckOutcome, Checker, Lasso, Place, Reached, Statistics, Step, TERMINATING, Trace,
-    Verdict, Violation, ViolationKind, WitnessOutcome,
+    ASSERTION, ActionCoverage, Bounds, CheckOutcome, Checker, DEADLOCK, Lasso, Place, Reached, Statistics, Step,
+    TERMINATING, Trace, Verdict, Violation, ViolationKind, WitnessOutcome,
 };
-pub use probe::{ASSERTION, Again, DEADLOCK, Larger, Probes, UnderFairness, probe_lines, unprobed};
+pub use probe::{ConstantProbe, FairnessProbe, ProbeResult, Probes};
 pub(crate) use references::{References, references};
-pub use show::{DEFAULT_WIDTH, UNCUT, step_lines, trace_table};
+pub use requirement_comment::requirement_id;
+pub use specification_formula::{FairAction, Fairness, SpecificationFormula};
 pub(crate) use syntax::{Id, MAX_DEPTH, Tree};
+pub use trace_text::{DEFAULT_WIDTH, UNLIMITED_WIDTH, step_lines, trace_table};
 pub use translation::without_translation;
 pub use trivial::{constantly_true, constantly_true_under};
-pub use units::{Found, find_modules};
+pub use units::{FoundModule, find_modules};
+pub use unlisted_actions::unlisted_actions;
+pub use unprobed_bounds::unprobed_bounds;
 pub use vacuity::{Question, Subject, deadlock_questions, premise_questions};

@@ -10,10 +10,11 @@ use super::algorithm::{self, Algorithm};
 use super::definition::{Context, Declaration, Definition, declarations};
 use super::diagnostic::{Diagnostic, Stage};
 use super::lexer::{Kind, Lines, Token, normalise};
+use super::outcome::Place;
 use super::references::{References, references};
-use super::syntax::Reader;
+use super::step_counter;
+use super::syntax::{Id, Reader, Tree};
 use super::units::{Unit, UnitKind, next_module, split};
-use super::work;
 
 /// Modules of the distribution (and of the community) whose operators know no variable but their arguments.
 const STANDARD: &[&str] = &[
@@ -50,7 +51,7 @@ pub struct Statement {
     pub range: Range<usize>,
     /// Tokens with one blank between, comments dropped.
     pub normalised: String,
-    pub(crate) refers: References,
+    pub(crate) references: References,
 }
 
 /// A module.
@@ -102,7 +103,7 @@ impl Module {
     /// Reads the first module of a text. Prose before and after it does not matter.
     pub fn parse(text: &str) -> Result<Self, ModuleError> {
         let outline = next_module(text, 0).ok_or(ModuleError::NoModule)?;
-        let lines = Lines::of(text);
+        let lines = Lines::new(text);
         let mut reader = Reader::new();
         let end = outline.terminator.as_ref().map_or(text.len(), |terminator| terminator.end);
         let inside = outline.header.end..outline.terminator.as_ref().map_or(text.len(), |t| t.start);
@@ -184,13 +185,14 @@ impl Module {
             UnitKind::Assume | UnitKind::Theorem => {
                 let own = if unit.kind == UnitKind::Theorem { without_proof(source, own) } else { own };
                 let tree = reader.read(source, own, false);
-                let refers = if tree.is_empty() { References::default() } else { references(&tree, source, 0, &[]) };
+                let references =
+                    if tree.is_empty() { References::default() } else { references(&tree, source, 0, &[]) };
                 errors.extend(tree.errors);
                 let statement = Statement {
                     name: unit.name.map(|at| tokens[at].text(source).to_owned()),
                     normalised: normalise(source, range.clone(), &[]),
                     range,
-                    refers,
+                    references,
                 };
                 if unit.kind == UnitKind::Assume {
                     self.assumptions.push(statement);
@@ -223,7 +225,7 @@ impl Module {
     pub fn definitions_by_name(&self) -> BTreeMap<&str, &Definition> {
         let mut by_name: BTreeMap<&str, &Definition> = BTreeMap::new();
         for definition in self.all_definitions() {
-            work::step();
+            step_counter::count_step();
             by_name.entry(&definition.name).or_insert(definition);
         }
         by_name
@@ -245,19 +247,19 @@ impl Module {
     /// The user's definitions that this one depends on, directly or not. It holds the name itself only where the
     /// definition is recursive.
     pub fn closure(&self, name: &str) -> BTreeSet<String> {
-        self.closure_of(self.definition(name).map(|definition| &definition.refers))
+        self.closure_of(self.definition(name).map(|definition| &definition.references))
     }
 
     pub(crate) fn closure_of<'a>(&self, from: impl IntoIterator<Item = &'a References>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut open: Vec<&Definition> = Vec::new();
-        for refers in from {
-            open.extend(refers.names.iter().filter_map(|name| self.definition(name)));
+        for references in from {
+            open.extend(references.names.iter().filter_map(|name| self.definition(name)));
         }
         while let Some(definition) = open.pop() {
-            work::step();
+            step_counter::count_step();
             if found.insert(definition.name.clone()) {
-                open.extend(definition.refers.names.iter().filter_map(|name| self.definition(name)));
+                open.extend(definition.references.names.iter().filter_map(|name| self.definition(name)));
             }
         }
         found
@@ -268,14 +270,14 @@ impl Module {
         let by_name = self.definitions_by_name();
         let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
         for (user, definition) in &by_name {
-            for name in &definition.refers.names {
+            for name in &definition.references.names {
                 users.entry(name).or_default().push(user);
             }
         }
         let mut found = BTreeSet::new();
         let mut open: Vec<&str> = names.into_iter().collect();
         while let Some(name) = open.pop() {
-            work::step();
+            step_counter::count_step();
             if found.insert(name) {
                 open.extend(users.get(name).into_iter().flatten());
             }
@@ -291,7 +293,7 @@ impl Module {
         all.insert(name.to_owned());
         all.iter()
             .filter_map(|name| by_name.get(name.as_str()))
-            .any(|definition| definition.refers.names.iter().any(|name| variables.contains(name.as_str())))
+            .any(|definition| definition.references.names.iter().any(|name| variables.contains(name.as_str())))
     }
 
     /// Where the list of its EXTENDS ends, if it has one.
@@ -329,13 +331,43 @@ impl Module {
         })
     }
 
+    /// The tuple of the declared variables: `<<x, y>>`.
+    pub(crate) fn variable_tuple(&self) -> String {
+        let variables: Vec<&str> = self.variables.iter().map(|variable| variable.name.as_str()).collect();
+        format!("<<{}>>", variables.join(", "))
+    }
+
+    /// Whether an expression has the same value in every state.
+    pub(crate) fn is_constant(&self, tree: &Tree, id: Id) -> bool {
+        let referenced = references(tree, &self.source, id, &[]);
+        let is_variable = |name: &String| self.variable_names().contains(name.as_str());
+        !referenced.foreign
+            && !referenced.names.iter().any(is_variable)
+            && !self.closure_of([&referenced]).iter().any(|name| self.mentions_variable(name))
+    }
+
+    /// Line and column of a byte offset; the column counts characters.
+    pub(crate) fn place(&self, offset: usize) -> Place {
+        let (line, column) = Lines::new(&self.source).position(&self.source, offset);
+        Place { line, column }
+    }
+
+    /// The text of a node, indented to the column where it begins: the columns of a bulleted list have meaning, so its
+    /// lines must keep their positions relative to each other when the text is copied.
+    pub(crate) fn text_in_column(&self, tree: &Tree, id: Id) -> String {
+        let start = tree.node(id).start;
+        let line = self.source[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let column = self.source[line..start].chars().count();
+        format!("{}{}", " ".repeat(column), tree.text(id, &self.source))
+    }
+
     /// Whether the byte offset is inside the translation.
     pub fn in_translation(&self, offset: usize) -> bool {
         self.translation.as_ref().is_some_and(|range| range.contains(&offset))
     }
 
     pub(crate) fn diagnostic(&self, stage: Stage, offset: usize, message: String) -> Diagnostic {
-        let (line, column) = Lines::of(&self.source).position(&self.source, offset);
+        let (line, column) = Lines::new(&self.source).position(&self.source, offset);
         Diagnostic { stage, line, column, message }
     }
 }

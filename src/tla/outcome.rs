@@ -1,7 +1,8 @@
-//! The outcome of a check as a plain value, so that pure code can hold a verdict without knowing any tool.
+//! The outcome of a check as plain data, so that the pipeline, reports and prompts can use a verdict without knowing
+//! any tool.
 //!
-//! A verdict is never made from an error: what a checker could not decide is [`Verdict::Inconclusive`],
-//! and what prevented it from running at all is an error of the toolchain, not a value here.
+//! An error never becomes a verdict: what a checker could not decide is [`Verdict::Inconclusive`], and whatever kept it
+//! from running at all is an error of the toolchain, not a value here.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::Diagnostic;
-use super::probe::{ASSERTION, DEADLOCK, Probes};
+use super::probe::Probes;
 
 /// What explored the states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +31,7 @@ impl Checker {
         }
     }
 
-    /// Its name in a table, and in JSON.
+    /// Its name in tables and JSON.
     pub fn id(self) -> &'static str {
         match self {
             Self::Tlc => "tlc",
@@ -38,7 +39,7 @@ impl Checker {
         }
     }
 
-    /// The parser that belongs to it.
+    /// The parser that runs before it.
     pub fn parser(self) -> &'static str {
         match self {
             Self::Tlc => "SANY",
@@ -46,7 +47,7 @@ impl Checker {
         }
     }
 
-    /// The translator that belongs to it.
+    /// The PlusCal translator that runs before it.
     pub fn translator(self) -> &'static str {
         match self {
             Self::Tlc => "the PlusCal translator",
@@ -62,37 +63,50 @@ pub enum Verdict {
     /// Every declared property holds within the bounds, and the exploration was complete.
     Holds,
     /// A property is violated; the trace of the outcome shows how.
-    Violated {
-        /// What is violated.
-        violated: Violation,
-    },
+    Violated { violated: Violation },
     /// The specification does not parse or cannot be evaluated.
     Invalid {
         /// Where it failed: `parse` or `evaluation`.
         violated: Violation,
         /// In the tool's words.
         reason: String,
-        /// Located findings, where the tool gave any.
+        /// Findings with their positions, if the tool gave any.
         diagnostics: Vec<Diagnostic>,
     },
     /// The checker did not come to a verdict.
     Inconclusive {
         /// Why: a deadline, a bound, memory, a refusal.
         reason: String,
-        /// Its time was up.
+        /// The check reached its time limit.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        out_of_time: bool,
+        timed_out: bool,
     },
 }
 
 /// What a violated or invalid verdict names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
-    /// Its kind.
     pub kind: ViolationKind,
-    /// The name of the property, or `None` where there is none (deadlock) or the tool does not tell.
+    /// The name of the property; `None` for a deadlock, or if the tool does not name it.
     pub name: Option<String>,
 }
+
+impl Violation {
+    /// The name by which reviews and comments (`\* Deadlock covers R4`) refer to what is violated: the property's, or
+    /// [`DEADLOCK`], or [`ASSERTION`].
+    pub fn property(&self) -> Option<&str> {
+        match self.kind {
+            ViolationKind::Deadlock => Some(DEADLOCK),
+            ViolationKind::Assertion => Some(ASSERTION),
+            _ => self.name.as_deref(),
+        }
+    }
+}
+
+/// The name of the absence of deadlock as a property.
+pub const DEADLOCK: &str = "Deadlock";
+/// The name of all assertions of a module together as one property.
+pub const ASSERTION: &str = "Assertion";
 
 /// Kinds of violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -106,7 +120,7 @@ pub enum ViolationKind {
     ActionProperty,
     /// A reachable state has no successor.
     Deadlock,
-    /// No behaviour satisfies what the specification assumes, so every property holds of it.
+    /// No behaviour satisfies the specification's assumptions, so every property holds of it.
     NoBehaviour,
     /// An ASSUME is false.
     Assumption,
@@ -118,7 +132,7 @@ pub enum ViolationKind {
     Parse,
 }
 
-/// What the checker counted. `None` where it did not say.
+/// What the checker counted; `None` for counts that it did not print.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     /// States generated.
@@ -133,16 +147,16 @@ pub struct Statistics {
     pub initial: Option<u64>,
     /// Wall time of the main run in seconds.
     pub seconds: f64,
-    /// Wall time in seconds that the user waited for the whole check: every start of a tool, translation and parsing,
-    /// witnesses, traces and probes. Absent if only the main run was timed.
+    /// Wall time of the whole check in seconds: every start of a tool, translation and parsing, witnesses, traces and
+    /// probes. Absent if only the main run was timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waited_seconds: Option<f64>,
+    pub total_seconds: Option<f64>,
 }
 
 impl Statistics {
-    /// The time to show, in seconds.
-    pub fn shown_seconds(&self) -> f64 {
-        self.waited_seconds.unwrap_or(self.seconds)
+    /// The time that reports show, in seconds: of the whole check if it was measured, otherwise of the main run.
+    pub fn reported_seconds(&self) -> f64 {
+        self.total_seconds.unwrap_or(self.seconds)
     }
 }
 
@@ -157,24 +171,24 @@ pub struct Bounds {
     pub view: Option<String>,
     /// The SYMMETRY sets, if any.
     pub symmetry: Vec<String>,
-    /// Properties that were checked in the initial states only: they have no temporal operator.
+    /// Properties that were checked in the initial states only, because they have no temporal operator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub initial_only: Vec<String>,
-    /// Parts of properties that were checked in the initial states only, as a review accepts them:
+    pub initial_state_properties: Vec<String>,
+    /// Parts of properties that were checked in the initial states only, in the form in which a review accepts them:
     /// `PROPERTY Live (initial states only: x = 0)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub initial_parts: Vec<String>,
-    /// What the specification assumes beside its actions and their fairness, as a review accepts it:
+    pub initial_state_parts: Vec<String>,
+    /// What the specification assumes besides its actions and their fairness, in the form in which a review accepts it:
     /// `Spec assumes []<>(x = 0)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
     /// Whether a state without successor counts as an error.
     pub deadlock_checked: bool,
-    /// Whether the configuration gives no behaviour, so that only assumptions are checked and no state is explored.
+    /// The configuration gives no behaviour, so only assumptions were checked and no state was explored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumptions_only: bool,
-    /// Steps that are, or may be, possible in every reachable state, so that no deadlock can occur. The checker is asked for
-    /// them only if the absence of deadlocks covers a requirement.
+    /// Steps that are, or may be, possible in every reachable state, so that no deadlock can occur. The toolchain asks
+    /// for them only if the absence of deadlocks covers a requirement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub always_enabled: Vec<String>,
     /// Premises of properties that cover a requirement, if no reachable state is known to satisfy them.
@@ -184,48 +198,52 @@ pub struct Bounds {
     pub collision_probability: Option<f64>,
 }
 
-/// The action that the PlusCal translator adds so that a terminated algorithm does not deadlock. That it is never taken
-/// says that the algorithm never ends, which is no defect.
+/// The action that the PlusCal translator adds so that a terminated algorithm does not deadlock. If it is never taken,
+/// the algorithm never ends, which is no defect.
 pub const TERMINATING: &str = "Terminating";
 
 /// How often an action was taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionCoverage {
-    /// The action's name; for PlusCal the label. A part of a definition that has no name of its own is named after the
-    /// definition and its place, `Next (line 12)`.
+    /// The action's name; for PlusCal the label. An unnamed part of a definition has the name of the definition and its
+    /// position: `Next (line 12)`.
     pub action: String,
     /// Number of times it was taken (TLC's second number: states generated by it).
     pub taken: u64,
-    /// Distinct states it found first (TLC's first number).
+    /// Number of distinct states that it found first (TLC's first number).
     pub distinct: u64,
-    /// Where such a part begins.
+    /// Where an unnamed part begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// The checker tells only that it was taken, not how often: `taken` is what is certain.
+    /// `taken` is a lower bound: the checker reports only that the action was taken, not how often.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub at_least: bool,
+    pub is_lower_bound: bool,
 }
 
 impl ActionCoverage {
-    /// The name of the definition alone.
+    /// The name of the definition, without the position of an unnamed part.
     pub fn name(&self) -> &str {
         self.action.split_once(" (").map_or(&self.action, |(name, _)| name)
     }
 }
 
-/// A place in the module that was checked; both count from 1.
+/// A position in the module that was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
-    /// The line.
+    /// From 1.
     pub line: usize,
-    /// The column.
+    /// From 1.
     pub column: usize,
 }
 
-/// What a part of a definition is called; with its column where it is not alone in its line.
-pub(crate) fn part_of(name: &str, place: Place, alone: bool) -> String {
+/// The label of an unnamed part of a definition. It contains the column only if another part begins on the same line.
+pub(crate) fn action_part_label(definition: &str, place: Place, is_alone_on_line: bool) -> String {
     let Place { line, column } = place;
-    if alone { format!("{name} (line {line})") } else { format!("{name} (line {line}, column {column})") }
+    if is_alone_on_line {
+        format!("{definition} (line {line})")
+    } else {
+        format!("{definition} (line {line}, column {column})")
+    }
 }
 
 /// A counterexample.
@@ -233,12 +251,12 @@ pub(crate) fn part_of(name: &str, place: Place, alone: bool) -> String {
 pub struct Trace {
     /// The states in order; the first is initial.
     pub steps: Vec<Step>,
-    /// How a behaviour goes on for ever, where the violated property is temporal.
+    /// How the behaviour continues for ever, if the violated property is temporal.
     pub lasso: Option<Lasso>,
 }
 
 impl Trace {
-    /// Adds a state; what changed is told by the one before it.
+    /// Adds a state and computes which variables changed since the one before.
     pub(crate) fn push(&mut self, step: usize, action: Option<String>, state: BTreeMap<String, String>) {
         let before = self.steps.last().map(|s| &s.state);
         let changed = state
@@ -255,11 +273,11 @@ impl Trace {
 pub struct Step {
     /// Its number, from 1.
     pub step: usize,
-    /// The action that led here: the PlusCal label or the TLA+ definition; `None` for the initial state or unknown.
+    /// The action that led here: the PlusCal label or the TLA+ definition; `None` for the initial state or if unknown.
     pub action: Option<String>,
     /// Values by variable, as TLA+ text.
     pub state: BTreeMap<String, String>,
-    /// The variables whose value differs from the previous state (all of them in the first).
+    /// The variables whose value differs from the previous state (in the first state, all of them).
     pub changed: Vec<String>,
 }
 
@@ -267,28 +285,26 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasso {
-    /// After the last state the behaviour goes on with this step.
+    /// After the last state the behaviour continues with this step.
     BackTo(usize),
     /// After the last state nothing ever happens.
     Stuttering(bool),
 }
 
-/// A witness: a state that must be reachable.
+/// The result for a witness, a state predicate that the specification must be able to reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WitnessOutcome {
-    /// The operator's name.
     pub name: String,
-    /// Whether it was reached, or why this is not known.
     pub reached: Reached,
-    /// Its run did not end in time.
+    /// The run for this witness reached its time limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub out_of_time: bool,
+    pub timed_out: bool,
 }
 
 impl WitnessOutcome {
     /// Not decided, for a reason other than time.
     pub fn undecided(name: &str, why: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), reached: Reached::Unknown(why.into()), out_of_time: false }
+        Self { name: name.to_owned(), reached: Reached::Unknown(why.into()), timed_out: false }
     }
 }
 
@@ -296,9 +312,9 @@ impl WitnessOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reached {
-    /// A run that checked its negation failed on it, after this many steps.
+    /// A run that checked the witness's negation as an invariant found a violation.
     Yes {
-        /// Length of the path.
+        /// Number of states of the path to it.
         depth: usize,
     },
     /// A complete run never reached it.
@@ -307,39 +323,37 @@ pub enum Reached {
     Unknown(String),
 }
 
-/// All that one check showed.
+/// Everything that one check showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckOutcome {
-    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// Counts of the main run.
     pub statistics: Statistics,
-    /// Bounds that the verdict holds within.
+    /// Bounds within which the verdict holds.
     pub bounds: Bounds,
-    /// Coverage by action; `None` where the checker gave none.
+    /// Coverage by action; `None` if the checker gave none.
     pub coverage: Option<Vec<ActionCoverage>>,
     /// The counterexample of a violated verdict.
     pub trace: Option<Trace>,
-    /// Invariants that were really checked, in the order of the configuration.
+    /// Invariants that were actually checked, in the order of the configuration.
     pub invariants: Vec<String>,
-    /// Temporal properties that were really checked.
+    /// Temporal properties that were actually checked.
     pub properties: Vec<String>,
-    /// What further runs say of the violation; `None` where none was made.
+    /// Results of further runs on the violation; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<Probes>,
     /// One entry for each `\* WITNESS` line of the configuration.
     pub witnesses: Vec<WitnessOutcome>,
-    /// The tool's warnings, and ours.
+    /// Warnings of the tool and of tlaforge.
     pub warnings: Vec<String>,
-    /// What explored the states.
     pub checker: Checker,
-    /// The checker's name and version, in its own words.
+    /// The checker's name and version, as it prints them.
     pub version: String,
 }
 
 impl CheckOutcome {
-    /// The outcome of what never reached the checker.
+    /// The outcome for a specification that was rejected before the checker ran.
     pub fn rejected(checker: Checker, bounds: Bounds, diagnostics: Vec<Diagnostic>) -> Self {
         let reason = diagnostics.first().map_or_else(|| "it was rejected".to_owned(), |d| d.message.clone());
         Self {
@@ -362,13 +376,13 @@ impl CheckOutcome {
         }
     }
 
-    /// Whether the main exploration ran to its end: nothing left on the queue.
-    pub fn complete(&self) -> bool {
+    /// Whether the main exploration was complete, with nothing left on the queue.
+    pub fn is_complete(&self) -> bool {
         self.statistics.left_on_queue == Some(0)
     }
 
-    /// Whether this check decided within its bounds if the property of that name holds; `Deadlock` is its absence,
-    /// `Assertion` all assertions together. A run that finds a violation ends there, and decides nothing else.
+    /// Whether this check decided, within its bounds, if the named property holds; [`DEADLOCK`] is the absence of
+    /// deadlock, [`ASSERTION`] all assertions together. A run stops at the first violation and decides nothing else.
     pub fn decided(&self, name: &str) -> bool {
         let is_listed = |names: &[String]| names.iter().any(|n| n == name);
         let violated = match &self.verdict {
@@ -376,7 +390,8 @@ impl CheckOutcome {
             _ => None,
         };
         let is_violated = violated.is_some_and(|v| v.property() == Some(name));
-        // Temporal properties have a run of their own, made only where the one for invariants found no violation.
+        // Temporal properties have a run of their own, which starts only if the run for invariants found no violation:
+        // a violated temporal property implies that all invariants hold.
         let invariants_hold = match (&self.verdict, violated.map(|v| v.kind)) {
             (Verdict::Holds, _) | (_, Some(ViolationKind::Property | ViolationKind::ActionProperty)) => true,
             (_, Some(_)) => false,
@@ -390,9 +405,10 @@ impl CheckOutcome {
             || (violated.is_none() && is_listed(&self.properties) && !self.is_initial_only(name))
     }
 
-    /// Whether the property of that name was checked in the initial states only.
+    /// Whether the named property was checked in the initial states only.
     pub fn is_initial_only(&self, name: &str) -> bool {
-        self.bounds.initial_only.iter().any(|known| known == name) && !self.invariants.iter().any(|known| known == name)
+        self.bounds.initial_state_properties.iter().any(|known| known == name)
+            && !self.invariants.iter().any(|known| known == name)
     }
 
     /// Properties and invariants that were checked in more than the initial states.
@@ -400,13 +416,13 @@ impl CheckOutcome {
         self.invariants.iter().chain(&self.properties).filter(|name| !self.is_initial_only(name))
     }
 
-    /// Whether an action of this name was taken. Without coverage it is not known, and none was.
-    pub fn took(&self, action: &str) -> bool {
+    /// Whether an action of this name was taken. Without coverage data the answer is no.
+    pub fn was_taken(&self, action: &str) -> bool {
         self.coverage.iter().flatten().any(|a| a.action == action && a.taken > 0)
     }
 
-    /// Whether more than the initial states were explored.
-    pub fn moved(&self) -> bool {
+    /// Whether the check explored more than the initial states.
+    pub fn has_steps(&self) -> bool {
         match (self.statistics.distinct, self.statistics.initial) {
             (Some(distinct), Some(initial)) => distinct > initial,
             (Some(distinct), None) => distinct > 1 && self.statistics.depth.is_none_or(|d| d > 1),
@@ -442,9 +458,9 @@ mod tests {
     }
 
     #[test]
-    fn a_check_decides_what_it_came_to_and_nothing_else() {
+    fn a_check_decides_only_the_properties_that_it_checked_to_the_end() {
         use ViolationKind::{Assertion, Deadlock, Invariant, Property};
-        let inconclusive = || Verdict::undecided("a constraint");
+        let inconclusive = || Verdict::inconclusive("a constraint");
         let (i, p): (&[&str], &[&str]) = (&["A", "B"], &["P", "Q"]);
         for (verdict, invariants, properties, decided) in [
             (Verdict::Holds, i, p, "A B P Q Deadlock Assertion"),

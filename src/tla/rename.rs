@@ -16,7 +16,7 @@ impl Definition {
     /// Its code with names replaced. A name inside one definition has one meaning, for TLA+ lets nothing be bound that
     /// is defined already. `None` where the definition could not be read.
     pub fn renamed(&self, source: &str, names: &BTreeMap<String, String>) -> Option<String> {
-        if self.damaged {
+        if self.has_syntax_errors {
             return None;
         }
         let mut places: Vec<(usize, usize, &str)> = Vec::new();

@@ -75,8 +75,33 @@ impl Tree {
     }
 
     pub(crate) fn text<'a>(&self, id: Id, source: &'a str) -> &'a str {
-        let node = &self.nodes[id];
-        source.get(node.start..node.end).unwrap_or("")
+        self.nodes[id].text_in(source)
+    }
+
+    /// The node inside any parentheses and list bullets around it.
+    pub(crate) fn strip_parentheses(&self, mut id: Id) -> Id {
+        while matches!(self.nodes[id].kind, "parentheses" | "conj_item" | "disj_item") {
+            match self.children(id).last() {
+                Some(inner) => id = inner,
+                None => break,
+            }
+        }
+        id
+    }
+
+    /// The node of the name `A` in `A` or `A(x)`.
+    pub(crate) fn called_name(&self, id: Id) -> Option<Id> {
+        match self.nodes[id].kind {
+            "identifier_ref" => Some(id),
+            "bound_op" => self.children(id).next(),
+            _ => None,
+        }
+    }
+
+    /// Whether the node applies the infix operator of this kind (`lor`, `land`, `eq`, …).
+    pub(crate) fn is_infix(&self, id: Id, operator: &str) -> bool {
+        self.nodes[id].kind == "bound_infix_op"
+            && self.field(id, "symbol").is_some_and(|symbol| self.nodes[symbol].kind == operator)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Properties that are TRUE whatever the module does. Sound, not complete: `Some` only when certain.
+//! Finds properties that are TRUE whatever the module does. Sound but not complete: it answers only when certain.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,20 +11,20 @@ use super::references::{canonical, references};
 use super::semantic::{is_impure_name, true_by_definition};
 use super::syntax::{Id, MAX_DEPTH, Tree};
 
-/// Why the property holds of every module, or `None` where that is not certain.
+/// Why the property holds whatever the module does; `None` if that is not certain.
 pub fn constantly_true(module: &Module, property: &str) -> Option<String> {
     constantly_true_under(module, &Cfg::default(), property)
 }
 
-/// As [`constantly_true`], where the configuration may replace definitions (`C <- D`): a property that depends on a
-/// replaced name is never said to be trivial.
+/// The same as [`constantly_true`] under a configuration that may replace definitions (`C <- D`). A property that depends
+/// on a replaced name is never reported as trivial.
 pub fn constantly_true_under(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
-    by_its_text(module, cfg, property).or_else(|| true_by_definition(&module.source, cfg, property))
+    reason_in_text(module, cfg, property).or_else(|| true_by_definition(&module.source, cfg, property))
 }
 
-fn by_its_text(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
+fn reason_in_text(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
     let definition = module.definition(property)?;
-    if definition.damaged || definition.kind != DefinitionKind::Operator || definition.arity() > 0 {
+    if definition.has_syntax_errors || definition.kind != DefinitionKind::Operator || definition.arity() > 0 {
         return None;
     }
     let closure = module.closure(property);
@@ -32,38 +32,38 @@ fn by_its_text(module: &Module, cfg: &Cfg, property: &str) -> Option<String> {
         return None;
     }
     let all = || closure.iter().map(String::as_str).chain([property]);
-    let replaced = |name: &str| cfg.constants.contains_key(name);
-    let unsafe_definition = all().any(|name| {
-        replaced(name)
+    let is_replaced = |name: &str| cfg.constants.contains_key(name);
+    let is_uncertain = all().any(|name| {
+        is_replaced(name)
             || module.definition(name).is_none_or(|definition| {
-                definition.damaged
-                    || definition.refers.names.iter().any(|name| is_unstable(name) || replaced_away(cfg, name))
+                definition.has_syntax_errors
+                    || definition.references.names.iter().any(|name| is_unstable(name) || is_substituted(cfg, name))
             })
     });
-    if unsafe_definition {
+    if is_uncertain {
         return None;
     }
-    let evaluation = Evaluation::of(module);
+    let evaluation = Evaluation::new(module);
     if evaluation.definition(definition, &mut vec![property]) == Some(true) {
         return Some("reduces to TRUE whatever the state is".to_owned());
     }
-    // Where something could not be read, a variable may have been missed.
-    let standard = module.is_self_contained() && module.syntax_errors.is_empty();
-    let foreign = all().any(|name| module.definition(name).is_none_or(|definition| definition.refers.foreign));
-    let asks_behaviour = all().any(|name| {
+    // If a part of the module could not be parsed, it may declare a variable.
+    let is_known = module.is_self_contained() && module.syntax_errors.is_empty();
+    let foreign = all().any(|name| module.definition(name).is_none_or(|definition| definition.references.foreign));
+    let depends_on_behaviour = all().any(|name| {
         module.definition(name).is_some_and(|definition| {
-            definition.refers.names.contains("ENABLED")
+            definition.references.names.contains("ENABLED")
                 || definition.tree.ids().any(|id| definition.tree.node(id).kind == "fairness")
         })
     });
-    if standard && !foreign && !asks_behaviour && !module.mentions_variable(property) {
+    if is_known && !foreign && !depends_on_behaviour && !module.mentions_variable(property) {
         return Some("mentions no variable: it says nothing about any state".to_owned());
     }
     None
 }
 
-/// Whether one of the assertions in a definition is not certain to be TRUE. Where the text cannot be read, none is known
-/// that could fail.
+/// Whether a definition contains an assertion that is not certain to be TRUE. False for a definition with syntax errors,
+/// because none of its assertions is known.
 pub(super) fn can_fail(module: &Module, cfg: &Cfg, definition: &Definition) -> bool {
     let (tree, source) = (&definition.tree, &module.source);
     let asserted = tree.ids().filter_map(|id| {
@@ -71,22 +71,22 @@ pub(super) fn can_fail(module: &Module, cfg: &Cfg, definition: &Definition) -> b
         let called = children.next().is_some_and(|name| tree.text(name, source) == "Assert");
         children.next().filter(|_| called)
     });
-    !definition.damaged && asserted.into_iter().any(|id| !is_certain(module, cfg, definition, id))
+    !definition.has_syntax_errors && asserted.into_iter().any(|id| !is_certain(module, cfg, definition, id))
 }
 
-/// Whether an expression inside a definition is certain to be TRUE, or to say nothing about any state.
+/// Whether an expression inside a definition is certainly TRUE, or certainly independent of the state.
 fn is_certain(module: &Module, cfg: &Cfg, definition: &Definition, expression: Id) -> bool {
-    // Parameters and names bound around it are left among the names: what they stand for is not known.
+    // Parameters and names bound around the expression stay among its references, because their values are unknown.
     let refers = references(&definition.tree, &module.source, expression, &[]);
     let below = module.closure_of([&refers]);
     let all = || refers.names.iter().chain(&below);
-    let unstable =
+    let is_uncertain =
         |name: &String| is_unstable(name) || (module.definition(name).is_some() && cfg.constants.contains_key(name));
-    if refers.foreign || all().any(|name| unstable(name) || replaced_away(cfg, name)) {
+    if refers.foreign || all().any(|name| is_uncertain(name) || is_substituted(cfg, name)) {
         return false;
     }
     let bound: Vec<String> = definition.params.iter().map(|param| param.name.clone()).collect();
-    let evaluation = Evaluation::of(module);
+    let evaluation = Evaluation::new(module);
     let mut open = vec![definition.name.as_str()];
     let mut reading = Reading { evaluation: &evaluation, tree: &definition.tree, open: &mut open };
     if reading.value(expression, &bound, 0) == Some(true) {
@@ -94,45 +94,45 @@ fn is_certain(module: &Module, cfg: &Cfg, definition: &Definition, expression: I
     }
     let is_constant = |name: &String| module.constants.iter().any(|c| c.name == *name);
     let is_word = |name: &String| name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let sound = |name: &String| module.definition(name).is_some_and(|d| !d.damaged && !d.refers.foreign);
+    let is_readable =
+        |name: &String| module.definition(name).is_some_and(|d| !d.has_syntax_errors && !d.references.foreign);
     module.is_self_contained()
         && module.syntax_errors.is_empty()
         && all().all(|name| {
-            is_constant(name) || (sound(name) && !module.mentions_variable(name)) || (!is_word(name) && !sound(name))
+            is_constant(name)
+                || (is_readable(name) && !module.mentions_variable(name))
+                || (!is_word(name) && !is_readable(name))
         })
 }
 
-/// `Any` may be anything.
+/// Whether the operator may have different values at different evaluations. `Any` of TLC is any value.
 fn is_unstable(name: &str) -> bool {
     name == "Any" || is_impure_name(name)
 }
 
-/// `C <- D` puts another definition in the name's place.
-fn replaced_away(cfg: &Cfg, name: &str) -> bool {
+/// Whether the configuration replaces the name by another definition (`C <- D`).
+fn is_substituted(cfg: &Cfg, name: &str) -> bool {
     cfg.constants.get(name).is_some_and(|value| value.starts_with("<- "))
 }
 
 struct Evaluation<'a> {
     module: &'a Module,
-    /// The truth values of definitions, by name: one that others name many times is evaluated once.
+    /// The truth values of definitions by name, so that a definition with many callers is evaluated once.
     known: RefCell<HashMap<&'a str, Option<bool>>>,
 }
 
 impl<'a> Evaluation<'a> {
-    fn of(module: &'a Module) -> Self {
+    fn new(module: &'a Module) -> Self {
         Self { module, known: RefCell::default() }
     }
-}
 
-impl<'a> Evaluation<'a> {
     fn definition(&self, definition: &'a Definition, open: &mut Vec<&'a str>) -> Option<bool> {
-        super::work::step();
-        if definition.damaged || definition.kind != DefinitionKind::Operator || open.len() > 64 {
+        super::step_counter::count_step();
+        if definition.has_syntax_errors || definition.kind != DefinitionKind::Operator || open.len() > 64 {
             return None;
         }
         let tree = &definition.tree;
-        let unit = tree.ids().find(|id| tree.node(*id).kind == "operator_definition")?;
-        let body = tree.field(unit, "definition")?;
+        let body = definition.body()?;
         let bound: Vec<String> = definition.params.iter().map(|param| param.name.clone()).collect();
         Reading { evaluation: self, tree, open }.value(body, &bound, 0)
     }
@@ -142,8 +142,8 @@ const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
 
-/// A formula as the cases in which it holds, out of all cases of one question: whether something is so, or how two terms
-/// compare.
+/// A formula as a bit set of the cases in which it holds. The cases are those of one question: whether a formula is true
+/// (2 cases), or how two terms compare (3 cases).
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Literal {
     question: String,
@@ -152,23 +152,24 @@ struct Literal {
 }
 
 impl Literal {
-    fn either(question: String, so: bool) -> Self {
-        Self { question, cases: if so { 1 } else { 2 }, all: 3 }
+    fn boolean(question: String, holds: bool) -> Self {
+        Self { question, cases: if holds { 1 } else { 2 }, all: 3 }
     }
 
-    fn compared(lhs: String, rhs: String, cases: u8) -> Self {
+    fn comparison(lhs: String, rhs: String, cases: u8) -> Self {
         let (less, greater) = (cases & LESS != 0, cases & GREATER != 0);
         if lhs <= rhs {
             return Self { question: format!("{lhs} ? {rhs}"), cases, all: LESS | EQUAL | GREATER };
         }
-        let turned = cases & EQUAL | if less { GREATER } else { 0 } | if greater { LESS } else { 0 };
-        Self::compared(rhs, lhs, turned)
+        let mirrored = cases & EQUAL | if less { GREATER } else { 0 } | if greater { LESS } else { 0 };
+        Self::comparison(rhs, lhs, mirrored)
     }
 
     fn negated(self) -> Self {
         Self { cases: self.all & !self.cases, ..self }
     }
 
+    /// Whether the literals about one question hold in all of its cases together.
     fn cover_all(literals: &[Self]) -> bool {
         literals.iter().any(|one| {
             let same = literals.iter().filter(|other| other.question == one.question && other.all == one.all);
@@ -186,12 +187,13 @@ struct Reading<'e, 'a, 'o> {
 impl Reading<'_, '_, '_> {
     fn text(&self, id: Id) -> String {
         let node = self.tree.node(id);
-        let inside = |of: Id| (node.start..node.end).contains(&self.tree.node(of).start);
         let items: Vec<_> = self
             .tree
             .ids()
-            .filter(|of| inside(*of) && matches!(self.tree.node(*of).kind, "conj_item" | "disj_item"))
-            .map(|of| self.tree.node(of).start..self.tree.node(of).end)
+            .map(|inner| self.tree.node(inner))
+            .filter(|inner| (node.start..node.end).contains(&inner.start))
+            .filter(|inner| matches!(inner.kind, "conj_item" | "disj_item"))
+            .map(|inner| inner.start..inner.end)
             .collect();
         normalise(&self.evaluation.module.source, node.start..node.end, &items)
     }
@@ -200,7 +202,7 @@ impl Reading<'_, '_, '_> {
         self.tree.children(id).collect()
     }
 
-    /// The truth value, where it is the same in every state and under every assignment of the bound names.
+    /// The truth value, if it is the same in every state and for all values of the bound names.
     fn value(&mut self, id: Id, bound: &[String], depth: usize) -> Option<bool> {
         if depth > MAX_DEPTH / 2 {
             return None;
@@ -215,7 +217,7 @@ impl Reading<'_, '_, '_> {
             "conj_list" | "disj_list" => self.list(&children, kind == "disj_list", bound, depth),
             "bound_prefix_op" => self.prefix(id, bound, depth),
             "bound_infix_op" => self.infix(id, bound, depth),
-            // The grammar reads `~(x = 1)` as an operator used like a function.
+            // The grammar parses `~(x = 1)` as a call of the operator `~`.
             "bound_nonfix_op" if children.len() == 2 => self.prefix(id, bound, depth),
             "bounded_quantification" | "unbounded_quantification" => self.quantified(id, bound, depth),
             "if_then_else" => {
@@ -231,7 +233,7 @@ impl Reading<'_, '_, '_> {
                 }
             }
             "let_in" => {
-                // Names of the LET hide those of the module; what they stand for is not looked up.
+                // Names of the LET hide those of the module; their definitions are not evaluated.
                 let mut inner = bound.to_vec();
                 for child in &children {
                     inner.extend(self.tree.field(*child, "name").map(|name| self.text(name)));
@@ -278,7 +280,7 @@ impl Reading<'_, '_, '_> {
         None
     }
 
-    /// Whether one of the formulas holds whatever their terms are: `x \in S` or `x \notin S`, `x < y` or `x >= y`.
+    /// Whether at least one of the formulas holds whatever their terms are: `x \in S` or `x \notin S`, `x < y` or `x >= y`.
     fn excluded_middle(&self, items: &[Id]) -> bool {
         let literals: Vec<Literal> = items.iter().map(|item| self.literal(*item)).collect();
         Literal::cover_all(&literals)
@@ -291,7 +293,7 @@ impl Reading<'_, '_, '_> {
     }
 
     fn literal(&self, id: Id) -> Literal {
-        let id = self.bare(id);
+        let id = self.tree.strip_parentheses(id);
         if let Some(inner) = self.negated(id) {
             return self.literal(inner).negated();
         }
@@ -300,38 +302,27 @@ impl Reading<'_, '_, '_> {
             && let (Some(lhs), Some(rhs), Some(symbol)) = (field("lhs"), field("rhs"), field("symbol"))
         {
             let symbol = canonical(self.tree.text(symbol, &self.evaluation.module.source));
-            let (lhs, rhs) = (self.text(self.bare(lhs)), self.text(self.bare(rhs)));
+            let (lhs, rhs) = (self.text(self.tree.strip_parentheses(lhs)), self.text(self.tree.strip_parentheses(rhs)));
             let module = self.evaluation.module;
-            // `<` may be anybody's where the module extends others than the standard ones.
-            let standard = module.definition(symbol).is_none() && module.is_self_contained();
+            // A module that this one extends may define `<` itself.
+            let is_standard = module.definition(symbol).is_none() && module.is_self_contained();
             match symbol {
                 "\\in" | "\\notin" => {
-                    return Literal::either(format!("{lhs} \\in {rhs}"), symbol == "\\in");
+                    return Literal::boolean(format!("{lhs} \\in {rhs}"), symbol == "\\in");
                 }
-                "=" => return Literal::compared(lhs, rhs, EQUAL),
-                "/=" => return Literal::compared(lhs, rhs, LESS | GREATER),
-                "<" if standard => return Literal::compared(lhs, rhs, LESS),
-                ">" if standard => return Literal::compared(lhs, rhs, GREATER),
-                "<=" if standard => return Literal::compared(lhs, rhs, LESS | EQUAL),
-                ">=" if standard => return Literal::compared(lhs, rhs, GREATER | EQUAL),
+                "=" => return Literal::comparison(lhs, rhs, EQUAL),
+                "/=" => return Literal::comparison(lhs, rhs, LESS | GREATER),
+                "<" if is_standard => return Literal::comparison(lhs, rhs, LESS),
+                ">" if is_standard => return Literal::comparison(lhs, rhs, GREATER),
+                "<=" if is_standard => return Literal::comparison(lhs, rhs, LESS | EQUAL),
+                ">=" if is_standard => return Literal::comparison(lhs, rhs, GREATER | EQUAL),
                 _ => {}
             }
         }
-        Literal::either(self.text(id), true)
+        Literal::boolean(self.text(id), true)
     }
 
-    /// Without parentheses and bullets around it.
-    fn bare(&self, mut id: Id) -> Id {
-        while matches!(self.tree.node(id).kind, "parentheses" | "conj_item" | "disj_item") {
-            match self.tree.children(id).last() {
-                Some(inner) => id = inner,
-                None => break,
-            }
-        }
-        id
-    }
-
-    /// The operator's kind and operand, where the formula applies a prefix operator.
+    /// The kind of the operator and its operand, if the formula applies a prefix operator.
     fn prefixed(&self, id: Id) -> Option<(&'static str, Id)> {
         let symbol = self.tree.field(id, "symbol")?;
         let operand = match self.tree.node(id).kind {
@@ -345,16 +336,17 @@ impl Reading<'_, '_, '_> {
     }
 
     fn negated(&self, id: Id) -> Option<Id> {
-        self.prefixed(id).filter(|(symbol, _)| *symbol == "lnot").map(|(_, operand)| self.bare(operand))
+        self.prefixed(id)
+            .filter(|(symbol, _)| *symbol == "lnot")
+            .map(|(_, operand)| self.tree.strip_parentheses(operand))
     }
 
     /// The disjuncts of a chain of infix `\/`.
     fn disjuncts(&self, id: Id, into: &mut Vec<Id>) {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
-            let id = self.bare(id);
-            let symbol = self.tree.field(id, "symbol").map(|symbol| self.tree.node(symbol).kind);
-            if self.tree.node(id).kind == "bound_infix_op" && symbol == Some("lor") && into.len() < 64 {
+            let id = self.tree.strip_parentheses(id);
+            if self.tree.is_infix(id, "lor") && into.len() < 64 {
                 open.extend(self.tree.field(id, "lhs"));
                 open.extend(self.tree.field(id, "rhs"));
             } else {
@@ -380,7 +372,8 @@ impl Reading<'_, '_, '_> {
         if self.evaluation.module.definition(&text).is_some() {
             return None;
         }
-        let same = |this: &Self| this.text(this.bare(lhs)) == this.text(this.bare(rhs));
+        let same =
+            |this: &Self| this.text(this.tree.strip_parentheses(lhs)) == this.text(this.tree.strip_parentheses(rhs));
         match self.tree.node(symbol).kind {
             "land" => self.list(&[lhs, rhs], false, bound, depth),
             "lor" => {
@@ -410,23 +403,23 @@ impl Reading<'_, '_, '_> {
 
     fn quantified(&mut self, id: Id, bound: &[String], depth: usize) -> Option<bool> {
         let mut inner = bound.to_vec();
-        let mut of: Vec<Id> = self.children(id);
-        while let Some(child) = of.pop() {
+        let mut open: Vec<Id> = self.children(id);
+        while let Some(child) = open.pop() {
             match self.tree.node(child).kind {
                 "identifier" => inner.push(self.text(child)),
-                "quantifier_bound" | "tuple_of_identifiers" => of.extend(self.children(child)),
+                "quantifier_bound" | "tuple_of_identifiers" => open.extend(self.children(child)),
                 _ => {}
             }
         }
         let all = self.tree.field(id, "quantifier").is_some_and(|q| self.tree.node(q).kind == "forall");
         let exists = self.tree.field(id, "quantifier").is_some_and(|q| self.tree.node(q).kind == "exists");
-        let over_nothing = self.children(id).into_iter().any(|child| {
-            let set = self.tree.field(child, "set").map(|set| self.bare(set));
+        let is_over_empty_set = self.children(id).into_iter().any(|child| {
+            let set = self.tree.field(child, "set").map(|set| self.tree.strip_parentheses(set));
             set.is_some_and(|set| self.tree.node(set).kind == "finite_set_literal" && self.children(set).is_empty())
         });
         match self.value(self.tree.field(id, "expression")?, &inner, depth + 1) {
-            _ if all && over_nothing => Some(true),
-            _ if exists && over_nothing => Some(false),
+            _ if all && is_over_empty_set => Some(true),
+            _ if exists && is_over_empty_set => Some(false),
             Some(true) if all => Some(true),
             Some(false) if exists => Some(false),
             _ => None,
@@ -439,8 +432,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_definition_that_is_named_twice_is_evaluated_once() {
-        crate::tla::work::assert_linear(12, |size| {
+    fn a_definition_with_two_callers_is_evaluated_once() {
+        crate::tla::step_counter::assert_linear(12, |size| {
             let define = |at: usize| format!("D{at} == D{} \\/ D{}\n", at - 1, at - 1);
             let chain: String = (1..=size).map(define).collect();
             let text = format!("---- MODULE M ----\nEXTENDS Naturals\nVARIABLE x\nD0 == x < 9\n{chain}====\n");

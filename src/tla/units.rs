@@ -10,7 +10,7 @@ use super::lexer::{Kind, Lexer, Token};
 
 /// A top-level module inside a larger text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundModule {
     /// From the first dash of the header to the end of the terminator, or to the end of the text.
     pub range: Range<usize>,
     /// Its name.
@@ -30,13 +30,13 @@ pub(crate) struct Outline {
 }
 
 /// All top-level modules of a text, in order. What stands between them is prose and is not lexed.
-pub fn find_modules(text: &str) -> Vec<Found> {
+pub fn find_modules(text: &str) -> Vec<FoundModule> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(outline) = next_module(text, at) {
         let end = outline.terminator.as_ref().map_or(text.len(), |terminator| terminator.end);
         at = end;
-        found.push(Found {
+        found.push(FoundModule {
             range: outline.header.start..end,
             name: outline.name,
             truncated: outline.terminator.is_none(),

@@ -1,5 +1,6 @@
-//! Questions about what a check that holds is worth: whether a deadlock could occur at all, and whether the premises of
-//! what it checked are ever satisfied. Each asks whether some reachable state satisfies a predicate. Pure.
+//! Questions that show if a check that holds is vacuous: could a deadlock occur at all, and are the premises of the
+//! checked properties ever satisfied? Each question asks whether a reachable state satisfies a predicate; the toolchain
+//! asks the checker. Pure.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,64 +8,63 @@ use std::fmt::Write as _;
 use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
 use super::disjuncts::Disjuncts;
-use super::fairness::{bare, body, callee, is_constant, next_state};
 use super::module::Module;
-use super::outcome::TERMINATING;
-use super::probe::DEADLOCK;
+use super::next_relation::NextRelation;
+use super::outcome::{DEADLOCK, TERMINATING};
 use super::syntax::{Id, MAX_DEPTH, Tree};
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// A step that a reachable state should not allow.
+    /// A step that should be disabled in some reachable state.
     Step,
-    /// A premise that a reachable state should satisfy.
+    /// A premise that some reachable state should satisfy.
     Premise,
 }
 
-/// Predicates of one state: for one of the alternatives, each of its predicates should be satisfied by a reachable state.
+/// Asks whether, for one of the alternatives, each of its state predicates is satisfied by a reachable state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// What it is about.
     pub subject: Subject,
-    /// The step, or the property with its premise, in words.
+    /// The step, or the property with its premise, for reports.
     pub label: String,
     /// The predicates, for a module that extends the specification's.
     pub alternatives: Vec<Vec<String>>,
-    /// Definitions that they need.
+    /// Definitions that the predicates need.
     pub definitions: String,
 }
 
-/// More questions than that are not asked.
-const MOST: usize = 40;
-/// Instances of one step that are asked for one by one.
-const MOST_INSTANCES: usize = 12;
+/// Limit on the number of questions of one kind, because each is a run of the checker.
+const MAX_QUESTIONS: usize = 40;
+/// Limit on the instances of one step that get a predicate each.
+const MAX_INSTANCES: usize = 12;
 
-/// Whether each step that could prevent every deadlock is disabled in some reachable state. No questions unless `Deadlock`
-/// covers a requirement; an error says why the steps are not known.
+/// Asks, for each step that could prevent every deadlock, whether it is disabled in some reachable state. There are no
+/// questions unless `Deadlock` covers a requirement; an error says why the steps are not known.
 pub fn deadlock_questions(module: &Module, cfg: &Cfg) -> Result<Vec<Question>, String> {
     if !cfg.covers.contains_key(DEADLOCK) || cfg.check_deadlock == Some(false) {
         return Ok(Vec::new());
     }
     let prefix = free_prefix(module);
-    let (next, ..) = next_state(module, cfg)?;
+    let NextRelation { next, .. } = NextRelation::find(module, cfg)?;
     let steps = |parts: Disjuncts| -> Vec<(String, String)> {
         let parts = parts.actions.into_iter().filter(|action| action.name != TERMINATING);
         parts.map(|action| (action.label, action.formula)).collect()
     };
-    let parts = Disjuncts::of(module, cfg, &prefix)?;
+    let parts = Disjuncts::split(module, cfg, &prefix)?;
     let definitions = format!(
         "{}{prefix}Rest({prefix}Set) ==\n  IF {prefix}Set = {{}} THEN {{}} ELSE {prefix}Set \\ {{CHOOSE {prefix}X \\in {prefix}Set : TRUE}}\n",
         parts.definitions
     );
     let mut asked = steps(parts);
-    let units = steps(Disjuncts::outermost(module, cfg, &prefix)?);
-    // The labels of a process take turns, so a process that never waits is seen only as a whole.
+    let units = steps(Disjuncts::split_outermost(module, cfg, &prefix)?);
+    // Single labels of a process are disabled whenever another one is next, so only a question about the whole process
+    // shows that it never waits.
     if module.algorithm.is_some() && !units.is_empty() {
         let label = |formula: &str| formula.trim_matches(['(', ')']).to_owned();
         asked = units.iter().map(|(_, formula)| (label(formula), formula.clone())).collect();
     }
-    // Of a relation that is one step, the absence of a deadlock is all that its being enabled says.
+    // If the relation is a single step, asking whether it is disabled only repeats the check for deadlock.
     let is_only = asked.len() == 1;
     if !is_only {
         for component in components(module, &units) {
@@ -93,21 +93,22 @@ pub fn deadlock_questions(module: &Module, cfg: &Cfg) -> Result<Vec<Question>, S
     }
     let unchanged = format!("~ENABLED ({next} /\\ UNCHANGED <<{}>>)", variables.join(", "));
     ask("a step that changes nothing".to_owned(), vec![vec![unchanged]]);
-    if questions.len() > MOST {
-        return Err(format!("the next-state relation holds more than {MOST} steps"));
+    if questions.len() > MAX_QUESTIONS {
+        return Err(format!("the next-state relation holds more than {MAX_QUESTIONS} steps"));
     }
     Ok(questions)
 }
 
-/// For each element of the set of `\E p \in S : A(p)`, that its step is not possible. If this is the only step of the
-/// relation, a set with one element counts as such a state.
+/// For `\E p \in S : A(p)`, one predicate for each element of `S`: the step of this element is disabled. If this is the
+/// only step of the relation, a set with one element satisfies the predicate as well. TLA+ cannot index the elements of
+/// a set, so the nth predicate removes n - 1 elements by CHOOSE.
 fn disabled_instances(module: &Module, cfg: &Cfg, prefix: &str, formula: &str, is_only: bool) -> Option<Vec<String>> {
     let inner = formula.strip_prefix("(\\E ").and_then(|rest| rest.strip_suffix("))"));
     let (bounds, step) = inner?.split_once(" : (")?;
     let some_instance = || (!is_only).then(|| vec![format!("\\E {bounds} : ~ENABLED ({step})")]);
     let Some((name, set)) = bounds.split_once("\\in") else { return some_instance() };
     let is_plain = name.trim().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && !set.contains("\\in");
-    let Some(count) = most_elements(module, cfg, set, 0).filter(|count| is_plain && *count <= MOST_INSTANCES) else {
+    let Some(count) = most_elements(module, cfg, set, 0).filter(|count| is_plain && *count <= MAX_INSTANCES) else {
         return some_instance();
     };
     let mut rest = format!("({set})");
@@ -123,7 +124,7 @@ fn disabled_instances(module: &Module, cfg: &Cfg, prefix: &str, formula: &str, i
     Some(instances)
 }
 
-/// At most how many elements a constant set has, if its text shows it.
+/// An upper bound on the number of elements of a constant set, if its text shows one.
 fn most_elements(module: &Module, cfg: &Cfg, set: &str, depth: usize) -> Option<usize> {
     let set = set.trim();
     if depth > 8 {
@@ -151,18 +152,18 @@ fn most_elements(module: &Module, cfg: &Cfg, set: &str, depth: usize) -> Option<
         return most_elements(module, cfg, value.strip_prefix("<- ").unwrap_or(value), depth + 1);
     }
     let definition = plain(module, set)?;
-    most_elements(module, cfg, definition.tree.text(body(definition)?, &module.source), depth + 1)
+    most_elements(module, cfg, definition.tree.text(definition.body()?, &module.source), depth + 1)
 }
 
-/// The parts of a next-state relation that share no variable with its other parts, if there are several. One that always
-/// has a step hides each deadlock of the others.
+/// Groups the units of a next-state relation so that different groups share no variable. Empty if there is only one
+/// group. A group that always has a step hides every deadlock of the others.
 fn components(module: &Module, units: &[(String, String)]) -> Vec<(String, String)> {
     let mut own_control = false;
     if let Some(algorithm) = &module.algorithm {
         let below = algorithm.mentions.iter().filter_map(|name| plain(module, name));
         let mentions_control = |names: &BTreeSet<String>| names.contains("pc") || names.contains("stack");
         let shared =
-            mentions_control(&algorithm.mentions) || below.into_iter().any(|d| mentions_control(&d.refers.names));
+            mentions_control(&algorithm.mentions) || below.into_iter().any(|d| mentions_control(&d.references.names));
         if algorithm.has_procedures || shared {
             return Vec::new();
         }
@@ -182,7 +183,7 @@ fn components(module: &Module, units: &[(String, String)]) -> Vec<(String, Strin
         }
         let mut group = (vec![number], touched.variables);
         if own_control {
-            // Each process changes its own part of it.
+            // Each process changes its own entry of `pc`.
             group.1.remove("pc");
         }
         let (joined, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(|other| !other.1.is_disjoint(&group.1));
@@ -212,16 +213,17 @@ fn components(module: &Module, units: &[(String, String)]) -> Vec<(String, Strin
 /// The variables that an action reads or changes.
 struct Touched<'a> {
     module: &'a Module,
-    /// The names of the module's variables.
+    /// All variables of the module.
     names: BTreeSet<&'a str>,
     variables: BTreeSet<String>,
     seen: BTreeSet<&'a str>,
 }
 
 impl Touched<'_> {
-    /// Whether all of the definition could be read.
+    /// Adds the variables of a definition. Returns false if a part of it could not be read.
     fn definition(&mut self, definition: &Definition, source: &str) -> bool {
-        if definition.damaged || definition.refers.foreign || definition.kind != DefinitionKind::Operator {
+        if definition.has_syntax_errors || definition.references.foreign || definition.kind != DefinitionKind::Operator
+        {
             return false;
         }
         let tree = &definition.tree;
@@ -235,7 +237,7 @@ impl Touched<'_> {
         let unchanged: Vec<_> =
             tree.ids().filter(is_unchanged).map(|id| tree.node(id).start..tree.node(id).end).collect();
         for id in tree.ids().filter(|id| !unchanged.iter().any(|range| range.contains(&tree.node(*id).start))) {
-            let Some(name) = callee(tree, id).map(|name| tree.text(name, source)) else { continue };
+            let Some(name) = tree.called_name(id).map(|name| tree.text(name, source)) else { continue };
             if self.names.contains(name) {
                 self.variables.insert(name.to_owned());
             } else if let Some(below) = self.module.definition(name)
@@ -257,31 +259,32 @@ fn free_prefix(module: &Module) -> String {
     prefix
 }
 
-/// The premises of the properties that cover a requirement: of `A => B` and `A ~> B`, below conjunctions, `[]` and
-/// quantifiers over constant sets; and how many more there are beyond the limit.
+/// Asks about the premises of the properties that cover a requirement: `A` in `A => B` and `A ~> B`, also below
+/// conjunctions, `[]` and quantifiers over constant sets. Also returns how many premises, or properties, were left out
+/// because of a limit.
 pub fn premise_questions(module: &Module, cfg: &Cfg) -> (Vec<Question>, usize) {
     let mut found = Vec::new();
     let mut not_visited = 0;
-    for name in module.coverage_under(cfg).keys() {
+    for name in module.requirements_by_property(cfg).keys() {
         if let Some(definition) = plain(module, name) {
             let prefix = free_prefix(module);
             let mut walk =
-                Premises { module, property: name, prefix, open: Vec::new(), found: &mut found, visits: MOST_VISITS };
+                Premises { module, property: name, prefix, open: Vec::new(), found: &mut found, visits: MAX_VISITS };
             walk.definition(definition, &[]);
             not_visited += usize::from(walk.visits == 0);
         }
     }
-    let left_out = found.len().saturating_sub(MOST) + not_visited;
-    found.truncate(MOST);
+    let left_out = found.len().saturating_sub(MAX_QUESTIONS) + not_visited;
+    found.truncate(MAX_QUESTIONS);
     (found, left_out)
 }
 
-/// Formulas that are looked at for the premises of one property. Definitions that name each other twice would otherwise
-/// be walked through again at each name.
-const MOST_VISITS: usize = 5_000;
+/// Limit on the formulas visited for one property. If each definition of a chain calls the next one twice, the number of
+/// visits would otherwise double with every link.
+const MAX_VISITS: usize = 5_000;
 
 fn plain<'a>(module: &'a Module, name: &str) -> Option<&'a Definition> {
-    let is_plain = |d: &&Definition| d.kind == DefinitionKind::Operator && !d.damaged && d.params.is_empty();
+    let is_plain = |d: &&Definition| d.kind == DefinitionKind::Operator && !d.has_syntax_errors && d.params.is_empty();
     module.definition(name).filter(is_plain)
 }
 
@@ -291,34 +294,34 @@ struct Premises<'a, 'f> {
     prefix: String,
     open: Vec<&'a str>,
     found: &'f mut Vec<Question>,
-    /// How many more formulas may be looked at.
+    /// How many more formulas may be visited.
     visits: usize,
 }
 
-/// What is above a formula: a quantifier's bounds, the premise of an implication, or a definition's parameters with its
-/// arguments.
+/// One element of the context of a formula: a quantifier's bounds, the premise of an implication, or a call, which binds
+/// a definition's parameters to arguments.
 #[derive(Clone)]
-enum Above {
+enum Context {
     Bounds(String),
     Premise(String),
     Call { parameters: String, arguments: String },
 }
 
 impl<'a> Premises<'a, '_> {
-    fn definition(&mut self, definition: &'a Definition, above: &[Above]) {
+    fn definition(&mut self, definition: &'a Definition, context: &[Context]) {
         if self.open.contains(&definition.name.as_str()) {
             return;
         }
-        if let Some(body) = body(definition) {
+        if let Some(body) = definition.body() {
             self.open.push(&definition.name);
-            self.visit(&definition.tree, body, above, 0);
+            self.visit(&definition.tree, body, context, 0);
             self.open.pop();
         }
     }
 
-    fn visit(&mut self, tree: &'a Tree, id: Id, above: &[Above], depth: usize) {
-        let id = bare(tree, id);
-        crate::tla::work::step();
+    fn visit(&mut self, tree: &'a Tree, id: Id, context: &[Context], depth: usize) {
+        let id = tree.strip_parentheses(id);
+        super::step_counter::count_step();
         self.visits = self.visits.saturating_sub(1);
         if depth > MAX_DEPTH || self.visits == 0 {
             return;
@@ -328,48 +331,48 @@ impl<'a> Premises<'a, '_> {
         match (tree.node(id).kind, symbol, lhs, rhs) {
             ("conj_list", ..) => {
                 for item in tree.children(id) {
-                    self.visit(tree, item, above, depth + 1);
+                    self.visit(tree, item, context, depth + 1);
                 }
             }
             ("bound_infix_op", Some("land"), Some(lhs), Some(rhs)) => {
-                self.visit(tree, lhs, above, depth + 1);
-                self.visit(tree, rhs, above, depth + 1);
+                self.visit(tree, lhs, context, depth + 1);
+                self.visit(tree, rhs, context, depth + 1);
             }
             ("bound_infix_op", Some("implies" | "leads_to"), Some(lhs), Some(rhs)) => {
-                let mut inner = above.to_vec();
+                let mut inner = context.to_vec();
                 if self.premise(tree, lhs, "", &mut inner) {
                     self.visit(tree, rhs, &inner, depth + 1);
                 }
             }
-            ("disj_list", ..) | ("bound_infix_op", Some("lor"), ..) => self.disjunction(tree, id, above, depth),
+            ("disj_list", ..) | ("bound_infix_op", Some("lor"), ..) => self.disjunction(tree, id, context, depth),
             ("if_then_else", ..) => {
                 let field = |name| tree.field(id, name);
                 let (Some(test), Some(yes), Some(no)) = (field("if"), field("then"), field("else")) else { return };
                 for (arm, sign) in [(yes, ""), (no, "~")] {
-                    let mut inner = above.to_vec();
-                    let says_nothing = tree.text(arm, &self.module.source).trim() == "TRUE";
-                    if !says_nothing && self.premise(tree, test, sign, &mut inner) {
+                    let mut inner = context.to_vec();
+                    let is_trivial = tree.text(arm, &self.module.source).trim() == "TRUE";
+                    if !is_trivial && self.premise(tree, test, sign, &mut inner) {
                         self.visit(tree, arm, &inner, depth + 1);
                     }
                 }
             }
-            ("bounded_quantification", ..) => self.quantified(tree, id, above, depth),
-            // The grammar reads `[](P)` as an operator used like a function.
+            ("bounded_quantification", ..) => self.quantified(tree, id, context, depth),
+            // The grammar parses `[](P)` as a call of the operator `[]`.
             ("bound_prefix_op" | "bound_nonfix_op", ..) => {
                 if let Some(operand) = tree.children(id).last().filter(|_| is_prefix(tree, id, "always")) {
-                    self.visit(tree, operand, above, depth + 1);
+                    self.visit(tree, operand, context, depth + 1);
                 }
             }
-            ("identifier_ref" | "bound_op", ..) => self.call(tree, id, above),
+            ("identifier_ref" | "bound_op", ..) => self.call(tree, id, context),
             _ => {}
         }
     }
 
     /// `~A \/ B` is `A => B`.
-    fn disjunction(&mut self, tree: &'a Tree, id: Id, above: &[Above], depth: usize) {
+    fn disjunction(&mut self, tree: &'a Tree, id: Id, context: &[Context], depth: usize) {
         let (mut open, mut items) = (vec![id], Vec::new());
         while let Some(id) = open.pop() {
-            let id = bare(tree, id);
+            let id = tree.strip_parentheses(id);
             let symbol = tree.field(id, "symbol").map(|symbol| tree.node(symbol).kind);
             match (tree.node(id).kind, symbol) {
                 ("disj_list", _) => open.extend(tree.children(id)),
@@ -383,7 +386,7 @@ impl<'a> Premises<'a, '_> {
         if rest.is_empty() || negated.is_empty() {
             return;
         }
-        let mut inner = above.to_vec();
+        let mut inner = context.to_vec();
         for item in negated.into_iter().rev() {
             let Some(operand) = tree.children(item).last() else { return };
             if !self.premise(tree, operand, "", &mut inner) {
@@ -395,77 +398,72 @@ impl<'a> Premises<'a, '_> {
         }
     }
 
-    /// Names bound above have no meaning in a definition, except through its parameters.
-    fn call(&mut self, tree: &'a Tree, id: Id, above: &[Above]) {
-        let Some(name) = callee(tree, id) else { return };
+    /// Visits a called definition. Names bound in the context have no meaning inside it, except through its parameters.
+    fn call(&mut self, tree: &'a Tree, id: Id, context: &[Context]) {
+        let Some(name) = tree.called_name(id) else { return };
         let source = &self.module.source;
         let Some(definition) = self.module.definition(tree.text(name, source)) else { return };
         let count = tree.children(id).filter(|child| *child != name).count();
-        let is_sound = definition.kind == DefinitionKind::Operator
-            && !definition.damaged
+        let can_be_entered = definition.kind == DefinitionKind::Operator
+            && !definition.has_syntax_errors
             && !definition.local
             && definition.params.iter().all(|param| param.arity == 0)
             && (id == name || definition.params.len() == count);
         let arguments = source[tree.node(name).end..tree.node(id).end].trim();
-        if !is_sound || arguments.contains('\n') {
+        if !can_be_entered || arguments.contains('\n') {
             return;
         }
         let params: Vec<&str> = definition.params.iter().map(|param| param.name.as_str()).collect();
         let parameters = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
-        let mut inner = above.to_vec();
-        if !above.is_empty() || !params.is_empty() {
-            inner.push(Above::Call { parameters, arguments: arguments.to_owned() });
+        let mut inner = context.to_vec();
+        if !context.is_empty() || !params.is_empty() {
+            inner.push(Context::Call { parameters, arguments: arguments.to_owned() });
         }
         self.definition(definition, &inner);
     }
 
-    fn quantified(&mut self, tree: &'a Tree, id: Id, above: &[Above], depth: usize) {
+    fn quantified(&mut self, tree: &'a Tree, id: Id, context: &[Context], depth: usize) {
         let all = tree.field(id, "quantifier").is_some_and(|q| tree.node(q).kind == "forall");
         let bounds: Vec<Id> = tree.children(id).filter(|child| tree.node(*child).kind == "quantifier_bound").collect();
-        let constant = |bound: &Id| tree.field(*bound, "set").is_some_and(|set| is_constant(self.module, tree, set));
+        let constant = |bound: &Id| tree.field(*bound, "set").is_some_and(|set| self.module.is_constant(tree, set));
         let (Some(first), Some(last), Some(inner)) = (bounds.first(), bounds.last(), tree.field(id, "expression"))
         else {
             return;
         };
         let text = &self.module.source[tree.node(*first).start..tree.node(*last).end];
-        if all && !text.contains('\n') && (above.is_empty() || bounds.iter().all(constant)) {
-            let mut above = above.to_vec();
-            above.push(Above::Bounds(text.to_owned()));
-            self.visit(tree, inner, &above, depth + 1);
+        if all && !text.contains('\n') && (context.is_empty() || bounds.iter().all(constant)) {
+            let mut inner_context = context.to_vec();
+            inner_context.push(Context::Bounds(text.to_owned()));
+            self.visit(tree, inner, &inner_context, depth + 1);
         }
     }
 
-    /// Asks for a premise, and adds it to those above. Only predicates of one state can be asked for.
-    fn premise(&mut self, tree: &Tree, id: Id, sign: &str, above: &mut Vec<Above>) -> bool {
-        let id = bare(tree, id);
+    /// Asks about a premise and adds it to the context. Returns false if it is not a state predicate, which a checker
+    /// could not evaluate in a single state.
+    fn premise(&mut self, tree: &Tree, id: Id, sign: &str, context: &mut Vec<Context>) -> bool {
+        let id = tree.strip_parentheses(id);
         let node = tree.node(id);
-        let temporal = tree.ids().map(|id| tree.node(id)).any(|inner| {
+        let is_temporal = tree.ids().map(|id| tree.node(id)).any(|inner| {
             (node.start..node.end).contains(&inner.start)
                 && matches!(inner.kind, "prime" | "unchanged" | "always" | "eventually" | "leads_to" | "fairness")
         });
-        if temporal {
+        if is_temporal {
             return false;
         }
         let source = &self.module.source;
         let text = tree.text(id, source);
         let label = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let premise = if text.contains('\n') {
-            // Bulleted lists live by their columns.
-            let line = source[..node.start].rfind('\n').map_or(0, |at| at + 1);
-            let column = source[line..node.start].chars().count();
-            format!("\n{}{text}\n", " ".repeat(column))
-        } else {
-            text.to_owned()
-        };
-        let signed = |text: &str| if sign.is_empty() { text.to_owned() } else { format!("{sign}({text})") };
-        above.push(Above::Premise(signed(&premise)));
+        let premise =
+            if text.contains('\n') { format!("\n{}\n", self.module.text_in_column(tree, id)) } else { text.to_owned() };
+        let with_sign = |text: &str| if sign.is_empty() { text.to_owned() } else { format!("{sign}({text})") };
+        context.push(Context::Premise(with_sign(&premise)));
         let mut definitions = String::new();
         let mut helpers = 0;
-        let predicate = above.iter().rev().fold(String::from("TRUE"), |inner, one| match one {
-            Above::Bounds(bounds) => format!("\\E {bounds} : ({inner})"),
-            Above::Premise(premise) if inner == "TRUE" => premise.clone(),
-            Above::Premise(premise) => format!("({premise}) /\\ ({inner})"),
-            Above::Call { parameters, arguments } => {
+        let predicate = context.iter().rev().fold(String::from("TRUE"), |inner, one| match one {
+            Context::Bounds(bounds) => format!("\\E {bounds} : ({inner})"),
+            Context::Premise(premise) if inner == "TRUE" => premise.clone(),
+            Context::Premise(premise) => format!("({premise}) /\\ ({inner})"),
+            Context::Call { parameters, arguments } => {
                 helpers += 1;
                 let name = format!("{}{helpers}", self.prefix);
                 // Writing to a string cannot fail.
@@ -475,7 +473,7 @@ impl<'a> Premises<'a, '_> {
         });
         self.found.push(Question {
             subject: Subject::Premise,
-            label: format!("{}: `{}`", self.property, signed(&label)),
+            label: format!("{}: `{}`", self.property, with_sign(&label)),
             alternatives: vec![vec![predicate]],
             definitions,
         });
@@ -483,7 +481,7 @@ impl<'a> Premises<'a, '_> {
     }
 }
 
-/// Whether an operator with one operand is applied. The grammar reads `~(x = 1)` as an operator used like a function.
+/// Whether the node applies this prefix operator. The grammar parses `~(x = 1)` as a call of the operator `~`.
 fn is_prefix(tree: &Tree, id: Id, operator: &str) -> bool {
     matches!(tree.node(id).kind, "bound_prefix_op" | "bound_nonfix_op")
         && tree.field(id, "symbol").is_some_and(|symbol| {
@@ -523,13 +521,13 @@ mod tests {
     }
 
     #[test]
-    fn definitions_that_name_each_other_twice_are_not_walked_through_without_end() {
+    fn a_chain_of_definitions_that_call_the_next_one_twice_is_visited_within_the_limit() {
         let define = |at: usize| format!("D{at} == D{} /\\ D{}\n", at - 1, at - 1);
         let chain: String = (1..=60).map(define).collect();
         let module = module(&format!("D0 == n < 9\n{chain}\\* covers R1\nSafe == IF n < 5 THEN n < 6 ELSE D60"));
         let cfg = Cfg::parse("SPECIFICATION Spec\nINVARIANT Safe\n").unwrap();
-        let steps = crate::tla::work::steps_of(|| assert_eq!(premise_questions(&module, &cfg).1, 1));
-        assert!(steps <= 2 * MOST_VISITS as u64, "{steps}");
+        let steps = crate::tla::step_counter::steps_of(|| assert_eq!(premise_questions(&module, &cfg).1, 1));
+        assert!(steps <= 2 * MAX_VISITS as u64, "{steps}");
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl BothToolchains {
                 let reason = format!("{tool} broke: {what}");
                 let outcome =
                     CheckOutcome::rejected(self.reference.checker(), configured_bounds(&request.cfg), Vec::new());
-                let outcome = CheckOutcome { verdict: Verdict::undecided(reason), ..outcome };
+                let outcome = CheckOutcome { verdict: Verdict::inconclusive(reason), ..outcome };
                 CheckReport { outcome, output: String::new(), second_outcome: None }
             }
             (first, _) => first?,
@@ -130,9 +130,9 @@ impl BothToolchains {
                 verdict => Some(format!(
                     "{}: {}; {} found {}, and checking the former alone gives: {}",
                     first.checker.name(),
-                    ours.words(),
+                    ours.description(),
                     second.checker.name(),
-                    theirs.words(),
+                    theirs.description(),
                     verdict.name()
                 )),
             },
@@ -166,7 +166,7 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     let mut lines = Vec::new();
     let said = |outcome: &CheckOutcome| match &outcome.verdict {
         Verdict::Holds => "holds".to_owned(),
-        Verdict::Violated { violated } => format!("violated ({})", violated.words()),
+        Verdict::Violated { violated } => format!("violated ({})", violated.description()),
         Verdict::Invalid { reason, .. } => format!("invalid ({reason})"),
         Verdict::Inconclusive { reason, .. } => format!("inconclusive ({reason})"),
     };
@@ -181,7 +181,7 @@ fn differences(first: &CheckOutcome, second: &CheckOutcome) -> Vec<String> {
     }
     // With SYMMETRY or VIEW the count depends on which state of a class is met first.
     let counted = first.bounds.symmetry.is_empty() && first.bounds.view.is_none();
-    let complete = |outcome: &CheckOutcome| outcome.verdict == Verdict::Holds && outcome.complete();
+    let complete = |outcome: &CheckOutcome| outcome.verdict == Verdict::Holds && outcome.is_complete();
     if counted
         && complete(first)
         && complete(second)

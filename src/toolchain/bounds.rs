@@ -11,8 +11,8 @@ pub(super) fn configured_bounds(cfg: &Cfg) -> Bounds {
         constraints: cfg.constraints.iter().chain(&cfg.action_constraints).cloned().collect(),
         view: cfg.view.clone(),
         symmetry: cfg.symmetry.clone(),
-        initial_only: Vec::new(),
-        initial_parts: Vec::new(),
+        initial_state_properties: Vec::new(),
+        initial_state_parts: Vec::new(),
         assumptions: Vec::new(),
         always_enabled: Vec::new(),
         vacuous_premises: Vec::new(),
@@ -29,8 +29,8 @@ pub(super) fn check_bounds(request: &CheckRequest) -> Bounds {
     match find_verdict_limits(&spec.name, &spec.text, &spec.local_modules, cfg) {
         Ok(limits) => {
             let line = |(property, part)| format!("PROPERTY {property} (initial states only: {part})");
-            bounds.initial_only = limits.initial_only;
-            bounds.initial_parts = limits.initial_parts.into_iter().map(line).collect();
+            bounds.initial_state_properties = limits.initial_state_properties;
+            bounds.initial_state_parts = limits.initial_state_parts.into_iter().map(line).collect();
             let specification = cfg.specification.as_deref().unwrap_or_default();
             let line = |assumption: String| format!("{specification} assumes {assumption}");
             bounds.assumptions = limits.assumptions.into_iter().map(line).collect();
@@ -42,7 +42,7 @@ pub(super) fn check_bounds(request: &CheckRequest) -> Bounds {
         // Nothing is known about the properties, so each must be accepted by name or covers nothing.
         Err(why) => {
             let line = |property: &String| format!("PROPERTY {property} (perhaps initial states only: {why})");
-            bounds.initial_parts = cfg.properties.iter().map(line).collect();
+            bounds.initial_state_parts = cfg.properties.iter().map(line).collect();
             let line = |name: &String| format!("{name} assumes what could not be read: {why}");
             bounds.assumptions = cfg.specification.iter().map(line).collect();
         }

@@ -71,7 +71,7 @@ pub(crate) async fn check(
         let covered = explorer.coverage(request, cx).await?;
         outcome.coverage = session.add_further_runs(covered, &mut outcome.warnings);
     }
-    if outcome.complete() && outcome.verdict == Verdict::Holds {
+    if outcome.is_complete() && outcome.verdict == Verdict::Holds {
         check_vacuity(&mut session, &mut outcome.bounds).await?;
     }
     Ok(CheckReport { outcome, output: session.output, second_outcome: None })
@@ -234,7 +234,7 @@ impl Session<'_> {
             && !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty())
         {
             let names: Vec<&str> = cfg.constraints.iter().chain(&cfg.action_constraints).map(String::as_str).collect();
-            run.verdict = Verdict::undecided(format!(
+            run.verdict = Verdict::inconclusive(format!(
                 "no violation of a temporal property was found, but a constraint ({}) can hide violations of temporal \
                  properties",
                 names.join(", ")
@@ -253,9 +253,9 @@ impl Session<'_> {
                 "whether any behaviour satisfies the specification was not decided ({}): {why}",
                 assumptions.join("; ")
             ),
-            out_of_time,
+            timed_out,
         };
-        let out_of_time = run.verdict.is_out_of_time();
+        let timed_out = run.verdict.is_timed_out();
         Ok(match run.verdict {
             Verdict::Violated { .. } => Verdict::Holds,
             Verdict::Holds if !cfg.constraints.is_empty() || !cfg.action_constraints.is_empty() => {
@@ -264,7 +264,7 @@ impl Session<'_> {
             Verdict::Holds => {
                 Verdict::Violated { violated: Violation { kind: ViolationKind::NoBehaviour, name: None } }
             }
-            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason, out_of_time),
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => undecided(&reason, timed_out),
         })
     }
 
@@ -322,7 +322,7 @@ impl Session<'_> {
             return Ok((WitnessOutcome::undecided(name, why), String::new()));
         };
         let (run, output) = self.execute(&plan).await?;
-        let out_of_time = run.verdict.is_out_of_time();
+        let out_of_time = run.verdict.is_timed_out();
         Ok((WitnessOutcome { name: name.to_owned(), reached: reached_verdict(run), out_of_time }, output))
     }
 }

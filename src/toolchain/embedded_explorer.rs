@@ -60,7 +60,7 @@ fn limit_to_constraint(verdict: Verdict, spec: &SpecText, plan: &RunPlan) -> Ver
                  properties in the states that the constraint cuts off ({}); TLC does (--checker tlc)",
                 cfg.constraints.join(", ")
             );
-            Verdict::undecided(reason)
+            Verdict::inconclusive(reason)
         }
         (verdict, _) => verdict,
     }

@@ -57,7 +57,7 @@ pub async fn examine(
     let (name, original) = (spec.name.clone(), spec.text.clone());
     let mut examined = run_stages(tools, spec, cfg_text, mode, cx).await?;
     if examined.last_stage == LastStage::Check {
-        examined.checked.outcome.statistics.waited_seconds = Some(began.elapsed().as_secs_f64());
+        examined.checked.outcome.statistics.total_seconds = Some(began.elapsed().as_secs_f64());
     }
     let Some(positions) = Positions::new(&name, &original, &examined.spec.text) else { return Ok(examined) };
     let checked = &mut examined.checked;
@@ -90,7 +90,7 @@ async fn run_stages(
     };
     let undecided = |error: &ToolError| {
         let mut checked = invalid(configured_bounds(&cfg), Vec::new());
-        checked.outcome.verdict = Verdict::undecided(error.to_string());
+        checked.outcome.verdict = Verdict::inconclusive(error.to_string());
         checked
     };
     // Our own size limit is no verdict on the module.
@@ -203,7 +203,7 @@ fn undeclared(text: &str, cfg: &Cfg, cfg_text: &str) -> Vec<Diagnostic> {
     let witnesses = cfg.witnesses.iter().filter(|name| !own(name));
     let witnesses = witnesses.map(|name| found(name, format!("the witness {name} is not defined in the module")));
     // TLC reports such a keyword as an undefined property and ignores the one after it.
-    let keywords = cfg.listed().into_iter().filter(|(role, name)| *role != "WITNESS" && !own(name));
+    let keywords = cfg.listed_names().into_iter().filter(|(role, name)| *role != "WITNESS" && !own(name));
     let keywords = keywords.filter_map(|(role, name)| {
         let hint = keyword_hint(name)?;
         Some(found(name, format!("{name}, listed as {role}, is not defined in the module; {hint}")))

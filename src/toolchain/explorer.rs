@@ -123,7 +123,7 @@ pub(crate) fn judge(
     cx: &ToolContext<'_>,
     broke: impl FnOnce(Option<&str>) -> ToolError,
 ) -> Result<Verdict, ToolError> {
-    let inconclusive = |reason: String| Ok(Verdict::undecided(reason));
+    let inconclusive = |reason: String| Ok(Verdict::inconclusive(reason));
     let words = match &parsed.finding {
         Some(Finding::Verdict(verdict)) => return Ok(verdict.clone()),
         Some(Finding::Exhausted(words)) => {
@@ -138,7 +138,7 @@ pub(crate) fn judge(
             let seen = parsed.statistics.distinct.map(|seen| format!(": {seen} distinct states seen, at least"));
             let (limit, seen) = (cx.limits.check.as_secs_f64(), seen.unwrap_or_default());
             let reason = format!("{name} did not end within {limit} s{seen}");
-            Ok(Verdict::Inconclusive { reason, out_of_time: true })
+            Ok(Verdict::Inconclusive { reason, timed_out: true })
         }
         Status::OutputFlood => inconclusive(format!("{name} wrote more than {} bytes", cx.limits.output)),
         Status::Exited(0) if words.is_none() && parsed.no_error => match parsed.statistics.left_on_queue {

@@ -26,7 +26,7 @@ impl FallbackToolchain {
         match call(&*self.first).await {
             Ok(first) => {
                 let verdict = &first.outcome.verdict;
-                if verdict.is_out_of_time() || !matches!(verdict, Verdict::Inconclusive { .. }) {
+                if verdict.is_timed_out() || !matches!(verdict, Verdict::Inconclusive { .. }) {
                     return Ok(first);
                 }
             }

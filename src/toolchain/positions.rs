@@ -2,7 +2,7 @@
 //! in the copy back to the file, and positions in the translation to the algorithm if possible.
 
 use crate::pluscal::{self, AlgorithmPlace, Compat, Options, Origins};
-use crate::tla::{CheckOutcome, Diagnostic, Place, Reached, Stage, Verdict, part_of};
+use crate::tla::{CheckOutcome, Diagnostic, Place, Reached, Stage, Verdict, action_part_label};
 
 /// The mapping from the copy that the tools read to the user's text.
 pub(super) struct Positions {
@@ -121,7 +121,7 @@ impl Positions {
             if let MappedPosition::InFile(line, column) = self.find(place.line, place.column) {
                 let alone = !action.action.contains(", column ");
                 let now = Place { line, column };
-                action.action = part_of(action.name(), now, alone);
+                action.action = action_part_label(action.name(), now, alone);
                 action.place = Some(now);
             }
         }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crate::tla::{
-    Again, Cfg, CheckOutcome, Larger, Module, Probes, UnderFairness, Verdict, Violation, ViolationKind, WeakFairness,
-    unprobed,
+    Cfg, CheckOutcome, ConstantProbe, FairnessProbe, Module, ProbeResult, Probes, Verdict, Violation, ViolationKind,
+    WeakFairness, unprobed_bounds,
 };
 
 use super::check::drop_unsound_symmetry;
@@ -38,8 +38,8 @@ pub(crate) async fn probe(
         larger.push(Larger { constant: constant.clone(), value, again });
     }
     let module = Module::parse(&request.spec.text).ok();
-    let unprobed = unprobed(module.as_ref(), &request.cfg);
-    Ok(Some(ProbeReport { probes: Probes { weak_fairness, larger, unprobed }, output: prober.session.output }))
+    let unprobed_bounds = unprobed_bounds(module.as_ref(), &request.cfg);
+    Ok(Some(ProbeReport { probes: Probes { weak_fairness, larger, unprobed_bounds }, output: prober.session.output }))
 }
 
 struct Prober<'a> {
@@ -50,8 +50,8 @@ struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    async fn recheck_under_fairness(&mut self) -> Result<UnderFairness, ToolError> {
-        let undecided = |why: String| UnderFairness::of(Vec::new(), Vec::new(), Again::Undecided(why));
+    async fn recheck_under_fairness(&mut self) -> Result<FairnessProbe, ToolError> {
+        let undecided = |why: String| FairnessProbe::of(Vec::new(), Vec::new(), Again::Undecided(why));
         let (Ok(module), Some(property)) = (Module::parse(&self.session.request.spec.text), &self.violated.name) else {
             return Ok(undecided("it is not known which property is violated".to_owned()));
         };
@@ -62,7 +62,7 @@ impl Prober<'_> {
         let cfg = &self.session.request.cfg;
         let plan = plan::under_weak_fairness(&self.session.request.spec, cfg, property, &fairness);
         let again = self.recheck(&plan, cfg).await?;
-        Ok(UnderFairness::of(fairness.actions, fairness.whole, again))
+        Ok(FairnessProbe::of(fairness.actions, fairness.whole, again))
     }
 
     async fn recheck_with_constant(&mut self, constant: &str, value: &str) -> Result<Again, ToolError> {
@@ -81,20 +81,20 @@ impl Prober<'_> {
         })
     }
 
-    fn judge(&self, run: Run, cfg: &Cfg) -> Again {
+    fn judge(&self, run: Run, cfg: &Cfg) -> ProbeResult {
         let constrained = !(cfg.constraints.is_empty() && cfg.action_constraints.is_empty());
         match run.verdict {
             Verdict::Violated { violated } if self.is_same_violation(&violated) => {
                 Again::Still { states: run.parsed.trace.map(|trace| trace.steps.len()).filter(|n| *n > 0) }
             }
             Verdict::Violated { violated } => {
-                Again::Undecided(format!("it ended with another violation: {}", violated.words()))
+                Again::Undecided(format!("it ended with another violation: {}", violated.description()))
             }
             Verdict::Holds if constrained && run.parsed.liveness => {
                 Again::Undecided("a constraint can hide violations of temporal properties".to_owned())
             }
-            Verdict::Holds => Again::Gone,
-            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => Again::Undecided(reason),
+            Verdict::Holds => ProbeResult::Holds,
+            Verdict::Invalid { reason, .. } | Verdict::Inconclusive { reason, .. } => ProbeResult::Inconclusive(reason),
         }
     }
 

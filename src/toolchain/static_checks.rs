@@ -37,7 +37,7 @@ pub(super) fn parse(spec: &SpecText, allowed_modules: &[String]) -> Result<Parse
 
 pub(super) fn undecided(request: &CheckRequest, why: &str) -> CheckOutcome {
     let rejected = CheckOutcome::rejected(Checker::Embedded, configured_bounds(&request.cfg), Vec::new());
-    CheckOutcome { verdict: Verdict::undecided(why), ..rejected }
+    CheckOutcome { verdict: Verdict::inconclusive(why), ..rejected }
 }
 
 fn refused(request: &CheckRequest, why: &str) -> CheckOutcome {

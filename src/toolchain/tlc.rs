@@ -69,7 +69,7 @@ impl<'a> Tlc<'a> {
                 (Some(trouble), _) => return Err(trouble),
                 (None, Ok(verdict)) => verdict,
                 (None, Err(error)) => match self.tools.attribute_failure(error, Tool::Tlc, cx).await {
-                    of_the_module @ ToolError::BreaksOnInput { .. } => Verdict::undecided(of_the_module.to_string()),
+                    of_the_module @ ToolError::BreaksOnInput { .. } => Verdict::inconclusive(of_the_module.to_string()),
                     error => return Err(error),
                 },
             },

@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::tla::{ActionCoverage, Diagnostic, Lasso, Place, Stage, Trace, Verdict, Violation, ViolationKind, part_of};
+use crate::tla::{
+    ActionCoverage, Diagnostic, Lasso, Place, Stage, Trace, Verdict, Violation, ViolationKind, action_part_label,
+};
 
 use super::explorer::{Finding, ParsedOutput};
 use super::installation::plain_version;
@@ -149,7 +151,7 @@ fn coverage_entries(actions: &[Action], main: &str) -> Vec<ActionCoverage> {
         let is_other = |other: &&Action| other.name == *name && other.location != action.location;
         let others: Vec<&Action> = actions.iter().filter(is_other).collect();
         let alone = !others.iter().any(|o| o.part().map(|p| p.line) == part.map(|p| p.line));
-        let label = part.map_or_else(|| name.clone(), |part| part_of(name, part, alone));
+        let label = part.map_or_else(|| name.clone(), |part| action_part_label(name, part, alone));
         // The module is added only if names are ambiguous, and never for the main module.
         if action.module() != main && others.iter().any(|o| o.module() != action.module()) {
             return (format!("{label} (in module {})", action.module()), None);
@@ -354,7 +356,7 @@ impl Reader<'_> {
         // is reliable.
         if matches!(self.out.finding, Some(Finding::Verdict(_))) {
             for action in self.out.coverage.iter_mut().flatten().filter(|action| action.taken > 0) {
-                (action.taken, action.at_least) = (1, true);
+                (action.taken, action.is_lower_bound) = (1, true);
             }
         }
         self.out
@@ -576,7 +578,7 @@ mod tests {
             left_on_queue: Some(0),
             initial: Some(1),
             seconds: 0.0,
-            waited_seconds: None,
+            total_seconds: None,
         };
         assert_eq!(out.statistics, expected);
         let coverage: Vec<_> =

@@ -50,7 +50,7 @@ fn counts_of_actions_are_bounds_where_the_check_ended_with_a_violation() {
     let bench = bench_with(&COUNTER.replace("x < 2", "x < 3"), "SPECIFICATION Spec\nINVARIANT Few\n");
     let value = object(&bench, 1);
     let inc = value["coverage"].as_array().unwrap().iter().find(|a| a["action"] == "Inc").unwrap();
-    assert_eq!((&inc["taken"], &inc["at_least"]), (&Value::from(1), &Value::from(true)), "{value}");
+    assert_eq!((&inc["taken"], &inc["is_lower_bound"]), (&Value::from(1), &Value::from(true)), "{value}");
     text(&bench, 1).prints(&["- Inc: at least 1\n"]);
 }
 

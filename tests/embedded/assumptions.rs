@@ -70,7 +70,7 @@ fn request(body: &str, local_modules: &[(&str, &str)], cfg_text: &str) -> CheckR
 
 fn words(outcome: &CheckOutcome) -> String {
     match &outcome.verdict {
-        Verdict::Violated { violated } => format!("violated {}", violated.words()),
+        Verdict::Violated { violated } => format!("violated {}", violated.description()),
         _ => verdict(outcome),
     }
 }

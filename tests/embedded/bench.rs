@@ -81,7 +81,7 @@ pub(super) fn verdict(outcome: &CheckOutcome) -> String {
         Verdict::Violated { violated } if violated.kind == ViolationKind::Assertion => "violated assertion".into(),
         // TLC says where the assumption stands.
         Verdict::Violated { violated } if violated.kind == ViolationKind::Assumption => "violated assumption".into(),
-        Verdict::Violated { violated } => format!("violated {}", violated.words()),
+        Verdict::Violated { violated } => format!("violated {}", violated.description()),
         Verdict::Invalid { violated, .. } => format!("invalid {:?}", violated.kind).to_lowercase(),
         Verdict::Inconclusive { .. } => "inconclusive".into(),
     }

@@ -190,7 +190,7 @@ async fn each_kind_of_verdict_is_told() {
         assert_eq!(outcome.version, "tla-mc 0.2.2");
         let shown = matches!(outcome.verdict, Verdict::Violated { .. }) && *wanted != "violated assumption";
         assert!(!shown || outcome.trace.as_ref().is_some_and(|t| !t.steps.is_empty()), "{cfg}: {outcome:#?}");
-        assert_eq!(outcome.complete(), *wanted == "holds" || cfg.contains("PROPERTY"), "{cfg}: {outcome:#?}");
+        assert_eq!(outcome.is_complete(), *wanted == "holds" || cfg.contains("PROPERTY"), "{cfg}: {outcome:#?}");
     }
 }
 

@@ -49,7 +49,10 @@ fn a_state_predicate_listed_as_property_covers_nothing() {
         let run =
             refused(&pass(&overshoots(), &as_property()), checker, "generate_invariants", "no property other than");
         let check = &run.events("check_finished")[0]["data"]["outcome"];
-        assert_eq!((&check["verdict"], &check["bounds"]["initial_only"]), (&json!("holds"), &json!(["NeverAbove"])));
+        assert_eq!(
+            (&check["verdict"], &check["bounds"]["initial_state_properties"]),
+            (&json!("holds"), &json!(["NeverAbove"]))
+        );
         // Neither does TypeOK count as checked.
         let answer = as_property().replace("INVARIANTS TypeOK\n", "PROPERTY TypeOK\n");
         refused(&pass(&overshoots(), &answer), checker, "generate_invariants", "TypeOK was not among");
@@ -124,7 +127,7 @@ fn check_says_which_properties_hold_in_the_initial_states_only() {
         ]);
         let done = bench.run(&[&["check", "M.tla", "--format", "json"], checker].concat()).expect(0);
         let value: Value = serde_json::from_str(&done.stdout).unwrap();
-        assert_eq!(value["bounds"]["initial_only"], json!(["Bad"]));
+        assert_eq!(value["bounds"]["initial_state_properties"], json!(["Bad"]));
     }
 }
 

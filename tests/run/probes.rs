@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tlaforge::process::Cancel;
-use tlaforge::tla::{Again, Cfg, CheckOutcome, Module, Probes, WeakFairness, probe_lines};
+use tlaforge::tla::{Cfg, CheckOutcome, Module, ProbeResult, Probes, WeakFairness, probe_lines};
 use tlaforge::toolchain::{CheckRequest, JavaToolchain, Limits, SpecText, ToolContext, ToolPaths, Toolchain};
 
 fn text(body: &str) -> String {
@@ -27,11 +27,11 @@ async fn probed(body: &str, cfg: &str) -> (CheckOutcome, Option<Probes>) {
 }
 
 /// What became of property `P` under weak fairness, and of which actions.
-async fn under_fairness(body: &str) -> (Again, Vec<String>) {
+async fn under_fairness(body: &str) -> (ProbeResult, Vec<String>) {
     let cfg = "SPECIFICATION Spec\nPROPERTY P\nCHECK_DEADLOCK FALSE";
     let (outcome, probes) = probed(body, cfg).await;
     let fair = probes.unwrap_or_else(|| panic!("{outcome:?}")).weak_fairness.expect("an infinite behaviour");
-    (fair.again, fair.actions)
+    (fair.result, fair.actions)
 }
 
 /// Two counters modulo 2; `x` may spin for ever, `y` is raised once.
@@ -41,7 +41,7 @@ const TWO: &str = "EXTENDS Naturals\nVARIABLES x, y\nvars == <<x, y>>\nInit == x
 async fn a_behaviour_that_only_stutters_is_excluded_by_weak_fairness() {
     let (again, actions) =
         under_fairness(&format!("{TWO}Next == y = 0 /\\ y' = 1 /\\ x' = x\nSpec == Init /\\ [][Next]_vars")).await;
-    assert_eq!((again, actions), (Again::Gone, vec!["Next".to_owned()]));
+    assert_eq!((again, actions), (ProbeResult::Holds, vec!["Next".to_owned()]));
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn each_disjunct_is_fair_on_its_own_however_it_is_written() {
     for next in [named, inline, processes, nested] {
         let (again, actions) =
             under_fairness(&format!("{TWO}{next}Spec == Init /\\ [][Next]_vars /\\ WF_vars(Next)")).await;
-        assert_eq!(again, Again::Gone, "{next}{actions:?}");
+        assert_eq!(again, ProbeResult::Holds, "{next}{actions:?}");
         assert!(actions.len() > 1 && actions.contains(&"Next".to_owned()), "{actions:?}");
     }
 }
@@ -62,14 +62,14 @@ async fn each_disjunct_is_fair_on_its_own_however_it_is_written() {
 #[tokio::test]
 async fn a_livelock_is_still_there_under_weak_fairness() {
     let loops = "Next == x' = 1 - x /\\ y' = y\nSpec == Init /\\ [][Next]_vars";
-    assert!(matches!(under_fairness(&format!("{TWO}{loops}")).await.0, Again::Still { .. }));
+    assert!(matches!(under_fairness(&format!("{TWO}{loops}")).await.0, ProbeResult::StillViolated { .. }));
     // Enabled again and again, never for good: only strong fairness would help.
     let strong = "Spin == x' = 1 - x /\\ y' = y\nRaise == x = 1 /\\ y = 0 /\\ y' = 1 /\\ x' = x\nNext == Spin \\/ Raise\nSpec == Init /\\ [][Next]_vars";
-    assert!(matches!(under_fairness(&format!("{TWO}{strong}")).await.0, Again::Still { .. }));
+    assert!(matches!(under_fairness(&format!("{TWO}{strong}")).await.0, ProbeResult::StillViolated { .. }));
     // A set that changes cannot be taken apart; the choice from it is one action.
     let queue = "Take(m) == x' = 1 - x /\\ y' = y /\\ m = m\nNext == \\E m \\in {x, y} : Take(m)\nSpec == Init /\\ [][Next]_vars";
     let (again, actions) = under_fairness(&format!("{TWO}{queue}")).await;
-    assert!(matches!(&again, Again::Undecided(why) if why.contains("could be told apart: Next")), "{again:?}");
+    assert!(matches!(&again, ProbeResult::Inconclusive(why) if why.contains("could be told apart: Next")), "{again:?}");
     assert_eq!(actions, ["Next"]);
 }
 
@@ -86,14 +86,14 @@ async fn fairness_of_what_was_not_told_apart_shows_no_violation() {
         let cfg = "SPECIFICATION Spec\nPROPERTY P\nCHECK_DEADLOCK FALSE";
         let (outcome, probes) = probed(&format!("{TWO}{acts}{next}Spec == Init /\\ [][Next]_vars"), cfg).await;
         let fair = probes.unwrap().weak_fairness.unwrap();
-        assert!(matches!(fair.again, Again::Undecided(_)), "{next}{fair:?}");
+        assert!(matches!(fair.result, ProbeResult::Inconclusive(_)), "{next}{fair:?}");
         let line = &probe_lines(&outcome)[0];
         assert!(!line.contains("of every action") && line.contains("not every action could be told apart"), "{line}");
-        assert_eq!(fair.whole, ["Next"]);
+        assert_eq!(fair.unsplit_actions, ["Next"]);
     }
     // What holds under the weaker fairness holds under the stronger.
     let only = format!("{TWO}Next == y = 0 /\\ (y' = 1 \\/ y' = 1) /\\ x' = x\nSpec == Init /\\ [][Next]_vars");
-    assert_eq!(under_fairness(&only).await.0, Again::Gone);
+    assert_eq!(under_fairness(&only).await.0, ProbeResult::Holds);
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn one_action_is_not_taken_for_several() {
         ("Next == LET z == 1 IN x' = z /\\ (y' = 1 \\/ y' = 2)", 1),
     ] {
         let module = Module::parse(&text(&format!("{TWO}{next}\nSpec == Init /\\ [][Next]_vars"))).unwrap();
-        let found = WeakFairness::of(&module, &Cfg::parse("SPECIFICATION Spec").unwrap()).unwrap();
-        assert_eq!(found.whole.len(), whole, "{next}: {found:?}");
+        let found = WeakFairness::derive(&module, &Cfg::parse("SPECIFICATION Spec").unwrap()).unwrap();
+        assert_eq!(found.unsplit_actions.len(), whole, "{next}: {found:?}");
     }
 }
 
@@ -124,7 +124,7 @@ fn a_specification_whose_actions_are_not_seen_has_no_fair_one() {
         ("LOCAL A == x' = x\nNext == A \\/ A\nSpec == Init /\\ [][Next]_vars", "LOCAL"),
     ] {
         let module = Module::parse(&text(&format!("{TWO}{body}"))).unwrap();
-        let found = WeakFairness::of(&module, &Cfg::parse("SPECIFICATION Spec").unwrap());
+        let found = WeakFairness::derive(&module, &Cfg::parse("SPECIFICATION Spec").unwrap());
         assert!(found.as_ref().is_err_and(|said| said.contains(why)), "{body}: {found:?}");
     }
 }
@@ -140,13 +140,13 @@ fn the_processes_of_an_algorithm_are_fair_and_its_labels_with_them() {
         "(* --algorithm A\nprocess p \\in Procs\nbegin\n  a: skip;\n  b: skip;\nend process;\nend algorithm; *)\n{body}"
     );
     let of = |body: &str| {
-        WeakFairness::of(&Module::parse(&text(body)).unwrap(), &Cfg::parse("SPECIFICATION Spec").unwrap()).unwrap()
+        WeakFairness::derive(&Module::parse(&text(body)).unwrap(), &Cfg::parse("SPECIFICATION Spec").unwrap()).unwrap()
     };
     assert_eq!(of(&with_algorithm).actions, ["p(self)", "Next"]);
     assert_eq!(of(body).actions, ["a(self)", "b(self)", "p(self)", "Next"]);
-    assert_eq!((of(&with_algorithm).whole, of(body).whole), (vec![], vec![]));
+    assert_eq!((of(&with_algorithm).unsplit_actions, of(body).unsplit_actions), (vec![], vec![]));
     let chooses = with_algorithm.replace("![self] = \"b\"]", "![self] = \"b\"] /\\ \\E z \\in {1} : pc' = pc'");
-    assert!(of(&chooses).whole.is_empty(), "a label is one action");
+    assert!(of(&chooses).unsplit_actions.is_empty(), "a label is one action");
     assert_eq!(
         of(&with_algorithm).definitions,
         "TlaforgeFairVars == vars\nTlaforgeFair_p(self) == WF_TlaforgeFairVars(p(self))\n\
@@ -161,20 +161,25 @@ async fn a_deadlock_is_looked_for_with_every_number_one_larger() {
         Next == (x < N \\/ M > 2) /\\ x' = (x + 1) % 9\nSpec == Init /\\ [][Next]_vars\nSmall == x < N";
     let constants = "CONSTANTS N = 2 M = 2 K = 2 Set = {1}\n";
     let (outcome, probes) = probed(module, &format!("SPECIFICATION Spec\n{constants}")).await;
-    let larger = probes.unwrap().larger;
-    let found: Vec<(&str, &Again)> = larger.iter().map(|l| (l.constant.as_str(), &l.again)).collect();
-    let [("K", Again::Undecided(_)), ("M", Again::Gone), ("N", Again::Still { states: Some(4) })] = found[..] else {
+    let larger = probes.unwrap().larger_constants;
+    let found: Vec<(&str, &ProbeResult)> = larger.iter().map(|l| (l.constant.as_str(), &l.result)).collect();
+    let [
+        ("K", ProbeResult::Inconclusive(_)),
+        ("M", ProbeResult::Holds),
+        ("N", ProbeResult::StillViolated { states: Some(4) }),
+    ] = found[..]
+    else {
         panic!("{found:?}")
     };
-    assert!(larger[2].recedes(3) && !larger[2].recedes(4) && !larger[1].recedes(1));
+    assert!(larger[2].needs_longer_trace(3) && !larger[2].needs_longer_trace(4) && !larger[1].needs_longer_trace(1));
     let lines = probe_lines(&outcome);
     assert!(lines[1].contains("M = 3: VANISHES") && lines[2].contains("4 states instead of 3"), "{lines:?}");
     assert_eq!(lines[3], "not checked with more: Set = {1}");
 
     // Of an invariant, that invariant alone is looked for.
     let cfg = format!("SPECIFICATION Spec\n{constants}INVARIANT Small\nCHECK_DEADLOCK FALSE");
-    let larger = probed(module, &cfg).await.1.unwrap().larger;
-    assert!(matches!(larger[1].again, Again::Still { states: Some(3) }), "{larger:?}");
+    let larger = probed(module, &cfg).await.1.unwrap().larger_constants;
+    assert!(matches!(larger[1].result, ProbeResult::StillViolated { states: Some(3) }), "{larger:?}");
 }
 
 #[tokio::test]

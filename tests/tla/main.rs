@@ -1,7 +1,7 @@
 //! Modules, configurations and their merge.
 #![allow(clippy::unwrap_used, reason = "a test fails where its own preparation does")]
 
-mod audit;
 mod cfg;
 mod merge;
 mod module;
+mod properties;

@@ -40,7 +40,7 @@ fn definitions_go_before_the_real_end_of_a_77_character_terminator_with_prose_af
         )
     );
     assert_eq!(result.added, ["Safe", "Max"]);
-    assert_eq!(sound(&result.text).coverage()["Safe"], ["R1", "R3"]);
+    assert_eq!(sound(&result.text).requirements_by_definition()["Safe"], ["R1", "R3"]);
 }
 
 #[test]

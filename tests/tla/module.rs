@@ -137,7 +137,7 @@ fn an_error_in_one_definition_hides_no_other_and_is_located() {
     assert_eq!(names(&read), ["A", "B", "C", "D"]);
     let lines: Vec<_> = read.syntax_errors.iter().map(|error| error.line).collect();
     assert!(lines.contains(&3) || lines.contains(&2), "{:?}", read.syntax_errors);
-    assert!(!read.definition("D").expect("D").damaged);
+    assert!(!read.definition("D").expect("D").has_syntax_errors);
 }
 
 #[test]
@@ -332,7 +332,7 @@ proptest! {
                 let _ = definition.normalised(&text);
                 let _ = tlaforge::tla::constantly_true(&read, &definition.name);
             }
-            let _ = read.coverage();
+            let _ = read.requirements_by_definition();
         }
     }
 

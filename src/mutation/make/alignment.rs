@@ -8,7 +8,7 @@ use crate::tla::Lines;
 /// The edits, with blanks added so that every bulleted list of several lines keeps its bullets below each other. `lists`
 /// are the ranges of such lists, in order of the text; the edits are in order and do not overlap.
 pub(in crate::mutation) fn aligned(source: &str, lists: &[Range<usize>], mut edits: Vec<Edit>) -> Vec<Edit> {
-    let lines = Lines::of(source);
+    let lines = Lines::new(source);
     for list in lists {
         let touched = edits.iter().any(|edit| edit.range.start < list.start && list.start < edit.range.end);
         let shift = shift(source, &lines, &edits, list.start);

@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::scope::Scope;
 use super::statement;
 use super::walk::Flaw;
-use crate::tla::{Cfg, Lines, Module, work};
+use crate::tla::{Cfg, Lines, Module, step_counter};
 
 /// Every mutant of the specification that the configuration checks, in order of the text. The behaviour is mutated and
 /// never what it is judged by: no definition that a listed invariant, property, witness or constraint depends on, no
@@ -26,7 +26,7 @@ pub fn mutants(module: &Module, cfg: &Cfg) -> Vec<Mutant> {
         flaws.extend(statement::flaws(&facts, algorithm));
     }
     flaws.sort_by_key(|(_, flaw)| (flaw.at, flaw.operator));
-    let lines = Lines::of(source);
+    let lines = Lines::new(source);
     let mut texts = BTreeSet::new();
     let mut names = BTreeSet::new();
     let mut mutants = Vec::new();
@@ -64,7 +64,7 @@ fn difference(source: &str, edits: &[Edit]) -> (usize, usize, Vec<u8>) {
     }
     let (old, new, tail) = (&source.as_bytes()[start..end], new.as_bytes(), &source.as_bytes()[end..]);
     let same = |(a, b): &(&u8, &u8)| {
-        work::step();
+        step_counter::count_step();
         a == b
     };
     let before = old.iter().chain(tail).zip(new.iter().chain(tail)).take_while(same).count();
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_work_grows_with_the_number_of_definitions() {
-        work::assert_linear(50, |size| {
+        step_counter::assert_linear(50, |size| {
             let chain: Vec<String> = (1..size).map(|at| format!("D{at} == D{} /\\ x' = {at}\n", at - 1)).collect();
             let chain = chain.concat();
             let text = format!(

@@ -39,7 +39,7 @@ impl<'a> Facts<'a> {
             strings: BTreeMap::new(),
             words: OnceCell::new(),
         };
-        let primes = |definition: &&&Definition| definition.damaged || has_prime(&definition.tree);
+        let primes = |definition: &&&Definition| definition.has_syntax_errors || has_prime(&definition.tree);
         let by_name = module.definitions_by_name();
         let direct = by_name.values().filter(primes).map(|definition| definition.name.as_str());
         facts.speaking = module.users_of(direct).into_iter().map(str::to_owned).collect();
@@ -287,7 +287,7 @@ impl<'a> Facts<'a> {
         let mut names = refers.names.clone();
         for name in self.module.closure_of([refers]) {
             if let Some(definition) = self.module.definition(&name) {
-                names.extend(definition.refers_to().iter().cloned());
+                names.extend(definition.referenced_names().iter().cloned());
             }
         }
         names

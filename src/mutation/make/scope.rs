@@ -25,7 +25,7 @@ impl<'a> Scope<'a> {
         let of_algorithm = of_algorithm.unwrap_or_default();
         let mutable = |definition: &&Definition| {
             definition.kind != DefinitionKind::Instance
-                && !definition.damaged
+                && !definition.has_syntax_errors
                 && !protected.contains(&definition.name)
                 && !module.in_translation(definition.code.start)
         };
@@ -89,14 +89,14 @@ fn behaviour(module: &Module, cfg: &Cfg) -> (BTreeSet<String>, BTreeSet<String>)
 
 /// What a property, or the model, rests on.
 fn protected(module: &Module, cfg: &Cfg) -> BTreeSet<String> {
-    let listed = cfg.listed().into_iter().filter(|(role, _)| !matches!(*role, "SPECIFICATION" | "INIT" | "NEXT"));
+    let listed = cfg.listed_names().into_iter().filter(|(role, _)| !matches!(*role, "SPECIFICATION" | "INIT" | "NEXT"));
     let replaced = cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
     let mut names = BTreeSet::from(["TypeOK".to_owned()]);
     for name in listed.map(|(_, name)| name).chain(replaced) {
         names.extend(module.closure(name));
         names.insert(name.to_owned());
     }
-    names.extend(module.closure_of(module.assumptions.iter().map(|assumption| &assumption.refers)));
+    names.extend(module.closure_of(module.assumptions.iter().map(|assumption| &assumption.references)));
     if let Some(algorithm) = &module.algorithm {
         let tree = &algorithm.tree;
         let asserted = tree.ids().filter(|id| tree.node(*id).kind == "pcal_assert");
@@ -116,7 +116,7 @@ pub(super) fn labels_named(module: &Module, cfg: &Cfg) -> (BTreeSet<String>, BTr
     for name in protected(module, cfg).iter().filter(|name| *name != "TypeOK") {
         let Some(definition) = module.definition(name) else { continue };
         if !module.in_translation(definition.code.start) {
-            names.extend(definition.refers_to().iter().cloned());
+            names.extend(definition.referenced_names().iter().cloned());
         }
         note(&definition.tree, &mut definition.tree.ids());
     }

@@ -23,7 +23,7 @@ pub struct CheckRecord {
     pub checked: BTreeMap<String, String>,
     /// Definitions under which an assertion stands that can fail: labels, actions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub asserting: Vec<String>,
+    pub asserting_definitions: Vec<String>,
 }
 
 impl CheckRecord {
@@ -31,6 +31,6 @@ impl CheckRecord {
     pub fn asserts(&self) -> bool {
         let violated =
             matches!(&self.outcome.verdict, Verdict::Violated { violated } if violated.property() == Some(ASSERTION));
-        violated || self.asserting.iter().any(|action| self.outcome.took(action))
+        violated || self.asserting_definitions.iter().any(|action| self.outcome.took(action))
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use crate::tla::Cfg;
 use crate::tla::lexer::normalise;
-use crate::tla::work;
+use crate::tla::step_counter;
 
 use super::analysis::{Loaded, Resolved, resolved};
 use super::builtin::{BUILT_INS, BuiltInForm};
@@ -447,7 +447,7 @@ impl Search<'_> {
     }
 
     fn expression(&mut self, expression: &Expr) {
-        work::step();
+        step_counter::count_step();
         if self.found.is_some() || self.offset < expression.start() || is_before(expression, self.offset) {
             return;
         }

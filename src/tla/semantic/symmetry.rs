@@ -49,7 +49,7 @@ impl Soundness<'_> {
             self.collect_permuted(&sets, 0)?;
         }
         self.check_members()?;
-        let listed = self.cfg.listed().into_iter().filter(|(role, _)| *role != "SYMMETRY").map(|(_, name)| name);
+        let listed = self.cfg.listed_names().into_iter().filter(|(role, _)| *role != "SYMMETRY").map(|(_, name)| name);
         let substituted = self.cfg.constants.values().filter_map(|value| value.strip_prefix("<- "));
         for name in listed.chain(substituted) {
             let symbol = self.model.symbol(name).ok_or_else(|| format!("`{name}` is not defined"))?;

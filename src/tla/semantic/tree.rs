@@ -1,6 +1,6 @@
 //! The syntax tree of a module: units, definitions, expressions, proofs. Offsets are in bytes.
 
-use crate::tla::work;
+use crate::tla::step_counter;
 
 use super::operator::Operator;
 
@@ -292,7 +292,12 @@ impl Expr {
 }
 
 fn deepest<'a>(expressions: impl IntoIterator<Item = &'a Expr>) -> u16 {
-    expressions.into_iter().inspect(|_| work::step()).map(|expression| expression.depth).max().unwrap_or(0)
+    expressions
+        .into_iter()
+        .inspect(|_| step_counter::count_step())
+        .map(|expression| expression.depth)
+        .max()
+        .unwrap_or(0)
 }
 
 fn deepest_bound(bounds: &[Bound]) -> u16 {

@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_work_grows_with_the_number_of_conjuncts() {
-        crate::tla::work::assert_linear(200, |size| {
+        crate::tla::step_counter::assert_linear(200, |size| {
             let fair: String = (0..size).map(|_| "  /\\ WF_vars(q)\n").collect();
             assert_eq!(read(&format!("Spec == Plain\n{fair}"), "SPECIFICATION Spec").assumptions, [""; 0]);
             let other: Vec<String> = (0..size).map(|at| format!("  /\\ WF_vars(x' = 9 + {at})\n")).collect();

@@ -8,7 +8,7 @@ thread_local! {
 
 /// Counts one step.
 #[inline]
-pub(crate) fn step() {
+pub(crate) fn count_step() {
     #[cfg(test)]
     STEPS.with(|steps| steps.set(steps.get() + 1));
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::outcome::{Lasso, Step, Trace};
 
 /// A width at which no value is cut: a model gets the whole trace.
-pub const UNCUT: usize = 1 << 20;
+pub const UNLIMITED_WIDTH: usize = 1 << 20;
 
 /// The widest a table needs to be where nobody says otherwise.
 pub const DEFAULT_WIDTH: usize = 100;
@@ -372,7 +372,7 @@ mod tests {
         let long = "( reader :> \"Looking up\" @@ writer :> \"Starting\" )";
         let lines = step_lines(None, &step(1, &[("pc", long)]), 40);
         assert_eq!(lines, "  1  A\n     pc[reader] = \"Looking up\"\n     pc[writer] = \"Starting\"\n");
-        assert!(step_lines(None, &step(1, &[("pc", long)]), UNCUT).contains(long));
+        assert!(step_lines(None, &step(1, &[("pc", long)]), UNLIMITED_WIDTH).contains(long));
         let endless = format!("<<{}1>>", "1, ".repeat(40));
         assert!(step_lines(None, &step(1, &[("pc", &endless)]), 40).contains(" ... "));
     }

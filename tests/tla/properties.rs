@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tlaforge::tla::{
-    Baseline, Cfg, ChangeKind, Checked, Lasso, Module, Step, Trace, constantly_true, constantly_true_under,
-    coverage_of, trace_table,
+    Baseline, Cfg, ChangeKind, Lasso, Module, Step, Trace, checked_texts, constantly_true, constantly_true_under,
+    requirements_by_definition, trace_table,
 };
 
 fn module(body: &str) -> Module {
@@ -22,7 +22,7 @@ fn cfg(text: &str) -> Cfg {
 
 #[test]
 fn coverage_is_read_from_the_comments_directly_above() {
-    let found = coverage_of(
+    let found = requirements_by_definition(
         "---- MODULE M ----\n\\* covers R1, R3\nA == 1\n\\* Covers: R1 R2 and R12\n\\* a remark\nB == 2\n(* covers R4 *)\nC == 3\n\
          \\* covers R5\n\nD == 4\n\\* it covers R6\nE == 5\n\\* covers R7 because R8 is out\nF == 6\n\
          (*************)\n(* covers R9. *)\n(*************)\nG(a) == 7 \\* covers R10\nH == 8\n====",
@@ -38,8 +38,8 @@ fn coverage_is_read_from_the_comments_directly_above() {
     .map(|(name, covered)| (name.to_owned(), covered.into_iter().map(str::to_owned).collect()))
     .collect();
     assert_eq!(found, expected);
-    assert_eq!(coverage_of("\\* covers R1\nSafe == TRUE")["Safe"], ["R1"]);
-    assert_eq!(coverage_of("\\* covers R04, R4, R10\nSafe == TRUE")["Safe"], ["R4", "R10"]);
+    assert_eq!(requirements_by_definition("\\* covers R1\nSafe == TRUE")["Safe"], ["R1"]);
+    assert_eq!(requirements_by_definition("\\* covers R04, R4, R10\nSafe == TRUE")["Safe"], ["R4", "R10"]);
 }
 
 #[test]
@@ -149,17 +149,17 @@ fn layout_and_comments_do_not_change_what_was_checked() {
     let two = module(
         "\\* moved\nSpec == x = 1\nHelp ==\n  x  =  1 \\* the same\nInv ==\n  /\\ Help (* still *)\n  /\\ y = 1",
     );
-    assert_eq!(Checked::of(&one, &config), Checked::of(&two, &config));
+    assert_eq!(checked_texts(&one, &config), checked_texts(&two, &config));
     let regrouped = module("Help == x = 1\nInv == /\\ x = 2\n       \\/ Help\n       /\\ y = 1\nSpec == x = 1");
     let nested = module("Help == x = 1\nInv == /\\ x = 2\n          \\/ Help\n       /\\ y = 1\nSpec == x = 1");
-    assert_eq!(Checked::of(&regrouped, &config).keys().collect::<Vec<_>>(), ["Inv", "role Inv"]);
-    assert_ne!(Checked::of(&one, &config), Checked::of(&nested, &config));
+    assert_eq!(checked_texts(&regrouped, &config).keys().collect::<Vec<_>>(), ["Inv", "role Inv"]);
+    assert_ne!(checked_texts(&one, &config), checked_texts(&nested, &config));
 }
 
 #[test]
 fn nothing_is_weakened_in_silence() {
     let config = cfg("SPECIFICATION Spec INVARIANTS Inv Gone CONSTANT N = 3");
-    let first = Checked::of(
+    let first = checked_texts(
         &module("Help == x = 1\nInv == Help\nGone == y = 1\nSpec == x = 1 /\\ [][x' = 1]_vars /\\ WF_vars(x' = 1)"),
         &config,
     );
@@ -172,7 +172,7 @@ fn nothing_is_weakened_in_silence() {
     baseline.absorb(&first);
     assert_eq!(baseline.changes(&first), []);
 
-    let later = Checked::of(
+    let later = checked_texts(
         &module(
             "ASSUME N > 0\nHelp == x \\in {1, 2}\nInv == Help\nNew == y = 1\nC == x < 3\nSpec == x = 1 /\\ [][x' = 1]_vars",
         ),
@@ -208,7 +208,7 @@ fn names(baseline: &Baseline, checked: &BTreeMap<String, String>) -> Vec<String>
 #[test]
 fn which_requirements_a_property_covers_is_no_secret_change() {
     let config = cfg("INVARIANT Inv\n\\* Deadlock covers R3");
-    let of = |body: &str| Checked::of(&module(body), &config);
+    let of = |body: &str| checked_texts(&module(body), &config);
     let first = of("\\* covers R2, R1\nInv == x = 1");
     assert_eq!((first["covers Inv"].as_str(), first["covers Deadlock"].as_str()), ("R1, R2", "R3"));
     let mut baseline = Baseline::default();
@@ -221,8 +221,8 @@ fn which_requirements_a_property_covers_is_no_secret_change() {
         ("covers Inv", Some("R1, R2"), Some("R1"))
     );
     assert_eq!(names(&baseline, &of("Inv == x = 1")), ["covers Inv"]);
-    assert_eq!(names(&baseline, &Checked::of(&module("x1 == 1"), &cfg("INIT x1"))), ["Inv", "covers Deadlock"]);
-    baseline.accept(["Inv"], &Checked::of(&module("x1 == 1"), &cfg("INIT x1")));
+    assert_eq!(names(&baseline, &checked_texts(&module("x1 == 1"), &cfg("INIT x1"))), ["Inv", "covers Deadlock"]);
+    baseline.accept(["Inv"], &checked_texts(&module("x1 == 1"), &cfg("INIT x1")));
     assert_eq!(names(&baseline, &moved), ["covers Deadlock"; 0], "a property that comes back is a new one");
     baseline.absorb(&moved);
     assert_eq!(names(&baseline, &first), ["covers Inv"]);
@@ -231,7 +231,7 @@ fn which_requirements_a_property_covers_is_no_secret_change() {
 #[test]
 fn the_keyword_that_lists_a_name_is_no_secret_change() {
     let module = module("Inv == x = 1");
-    let of = |text: &str| Checked::of(&module, &cfg(text));
+    let of = |text: &str| checked_texts(&module, &cfg(text));
     let mut baseline = Baseline::default();
     baseline.absorb(&of("INVARIANT Inv"));
     for (text, role) in [
@@ -268,7 +268,7 @@ fn an_assertion_that_is_dropped_is_a_change() {
         let text = format!(
             "---- MODULE M ----\nEXTENDS TLC\n(* --algorithm A\nvariables x = 0;\nbegin\n  a: x := 1;\n  {statement}\nend algorithm; *)\n===="
         );
-        Checked::of(&Module::parse(&text).expect("a module"), &cfg("SPECIFICATION Spec"))
+        checked_texts(&Module::parse(&text).expect("a module"), &cfg("SPECIFICATION Spec"))
     };
     let first = algorithm("assert x = 1;");
     assert_eq!(first["Assertion"], "assert x = 1");
@@ -277,7 +277,7 @@ fn an_assertion_that_is_dropped_is_a_change() {
     assert_eq!(names(&baseline, &algorithm("assert  x = 1; \\* the same")), [""; 0]);
     assert_eq!(names(&baseline, &algorithm("assert x > 0;")), ["Assertion"]);
     assert_eq!(names(&baseline, &algorithm("skip;")), ["Assertion"]);
-    let by_hand = Checked::of(&module("A == Assert(x = 1, \"\")\nB == x = 1"), &cfg("INIT A"));
+    let by_hand = checked_texts(&module("A == Assert(x = 1, \"\")\nB == x = 1"), &cfg("INIT A"));
     assert!(by_hand["Assertion"].starts_with("A == Assert"), "{by_hand:?}");
 }
 
@@ -285,8 +285,8 @@ fn an_assertion_that_is_dropped_is_a_change() {
 fn a_helper_that_weakens_a_property_is_a_change_of_the_property() {
     let config = cfg("INVARIANT Inv INIT A NEXT A");
     let mut baseline = Baseline::default();
-    baseline.absorb(&Checked::of(&module("H(a) == a = 1\nG == H(x)\nInv == G"), &config));
-    let changes = baseline.changes(&Checked::of(&module("H(a) == TRUE\nG == H(x)\nInv == G"), &config));
+    baseline.absorb(&checked_texts(&module("H(a) == a = 1\nG == H(x)\nInv == G"), &config));
+    let changes = baseline.changes(&checked_texts(&module("H(a) == TRUE\nG == H(x)\nInv == G"), &config));
     assert_eq!((changes.len(), changes[0].name.as_str(), changes[0].kind), (1, "Inv", ChangeKind::Changed));
 }
 
@@ -296,14 +296,14 @@ fn fairness_is_found_behind_names_and_in_pluscal() {
     let plain = module(
         "Next == x' = 1\nLive == \\A p \\in 1..2 : WF_vars(Next) /\\ SF_vars(Next)\nSpec == /\\ x = 1\n        /\\ [][Next]_vars\n        /\\ Live",
     );
-    let checked = Checked::of(&plain, &config);
+    let checked = checked_texts(&plain, &config);
     assert!(checked["FAIRNESS"].starts_with("Live: \\A p") && checked["FAIRNESS"].contains("SF_vars"), "{checked:?}");
     let weaker = module(
         "Next == x' = 1\nLive == \\A p \\in 1..2 : WF_vars(Next)\nSpec == /\\ x = 1\n        /\\ [][Next]_vars\n        /\\ Live",
     );
-    assert_ne!(Checked::of(&weaker, &config), checked);
+    assert_ne!(checked_texts(&weaker, &config), checked);
     let lock = Module::parse(include_str!("../data/tla/Lock.tla")).expect("a module");
-    let text = &Checked::of(&lock, &config)["FAIRNESS"];
+    let text = &checked_texts(&lock, &config)["FAIRNESS"];
     for line in ["Spec: WF_vars ( Next )", "PlusCal: fair+ process p", "PlusCal: cs:+", "PlusCal: --fair algorithm"] {
         assert!(text.lines().any(|known| known == line), "{line}: {text}");
     }
@@ -354,17 +354,17 @@ fn long_values_lose_their_middle_and_no_line_is_too_wide() {
 
 #[test]
 fn an_assertion_counts_unless_it_may_never_be_evaluated() {
-    let asserting = |step: &str| {
+    let asserting_definitions = |step: &str| {
         let text = format!(
             "---- MODULE M ----\nEXTENDS Naturals, TLC\nVARIABLE n\nIgnore(a) == TRUE\nBelow == Assert(n <= 2, \"above\")\n\
              Inc == n < 2 /\\ ({step}) /\\ n' = n + 1\nNext == Inc \\/ n' = 0\n====\n"
         );
-        tlaforge::tla::asserting(&Module::parse(&text).unwrap(), &Cfg::default())
+        tlaforge::tla::asserting_definitions(&Module::parse(&text).unwrap(), &Cfg::default())
     };
     for step in
         ["Below", "TRUE /\\ Below", "\\E i \\in {1} : Below", "Assert(n < i, \"i\")", "IF n > 7 THEN Below ELSE TRUE"]
     {
-        assert!(asserting(step).contains(&"Inc".to_owned()), "{step}: {:?}", asserting(step));
+        assert!(asserting_definitions(step).contains(&"Inc".to_owned()), "{step}: {:?}", asserting_definitions(step));
     }
     for step in [
         "n > 7 => Below",
@@ -375,6 +375,6 @@ fn an_assertion_counts_unless_it_may_never_be_evaluated() {
         "{Below} # {}",
         "TRUE",
     ] {
-        assert!(!asserting(step).contains(&"Inc".to_owned()), "{step}: {:?}", asserting(step));
+        assert!(!asserting_definitions(step).contains(&"Inc".to_owned()), "{step}: {:?}", asserting_definitions(step));
     }
 }

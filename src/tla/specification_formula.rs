@@ -1,62 +1,59 @@
-//! A specification's formula taken apart: initial predicate, next-state relation, and what it says of fairness.
-//! Lamport, "Specifying Systems", section 8.9.
+//! Splits a specification's formula into initial predicate, next-state relation and fairness. Lamport, "Specifying
+//! Systems", section 8.9.
 
 use super::cfg::Cfg;
 use super::definition::{Definition, DefinitionKind};
-use super::fairness::{bare, body, callee};
 use super::lexer::normalise;
 use super::module::Module;
 use super::syntax::{Id, Tree};
 
 /// `Init /\ [][Next]_vars /\ Fairness`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Behaviour {
-    /// The initial predicate; expressions, which are conjoined.
+pub struct SpecificationFormula {
+    /// The conjuncts of the initial predicate.
     pub init: Vec<String>,
-    /// The next-state relation.
     pub next: String,
-    /// The state function under its brackets.
+    /// The state function below the brackets.
     pub subscript: String,
-    /// What else is conjoined: fairness, and whatever speaks of whole behaviours.
+    /// The other conjuncts: fairness, and any other temporal formula.
     pub fairness: Vec<Fairness>,
 }
 
-/// One conjunct beside `Init /\ [][Next]_vars`.
+/// One conjunct besides `Init /\ [][Next]_vars`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fairness {
-    /// Its text, comments and layout dropped.
+    /// Its text without comments and layout.
     pub normalised: String,
-    /// What it is made of, where it is nothing but fairness of named actions: `\A self \in S : WF_vars(A(self))`.
-    pub of: Option<Vec<FairAction>>,
+    /// Its parts, if all are fairness of named actions: `\A self \in S : WF_vars(A(self))`.
+    pub actions: Option<Vec<FairAction>>,
 }
 
 /// Fairness of one action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FairAction {
-    /// The quantifiers before it, as they stand: `\A self \in Procs :`; empty where there is none.
+    /// The text of the quantifiers before it: `\A self \in Procs :`; empty if there are none.
     pub bounds: String,
     /// The name of the action.
     pub action: String,
-    /// Its arguments in parentheses; empty where it has none.
+    /// Its arguments in parentheses; empty if it has none.
     pub arguments: String,
-    /// The state function under `WF` or `SF`.
+    /// The state function below `WF` or `SF`.
     pub subscript: String,
-    /// Strong or weak.
+    /// `SF` rather than `WF`.
     pub strong: bool,
 }
 
-impl Behaviour {
-    /// Takes the specification of a configuration apart. An error says what does not have this form.
-    pub fn of(module: &Module, cfg: &Cfg) -> Result<Self, String> {
+impl SpecificationFormula {
+    /// Splits the specification that a configuration names. An error says which part does not have this form.
+    pub fn parse(module: &Module, cfg: &Cfg) -> Result<Self, String> {
         let Some(specification) = &cfg.specification else {
             let (Some(init), Some(next)) = (&cfg.init, &cfg.next) else {
                 return Err("the configuration names no specification".to_owned());
             };
-            let variables: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
-            let subscript = format!("<<{}>>", variables.join(", "));
+            let subscript = module.variable_tuple();
             return Ok(Self { init: vec![init.clone()], next: next.clone(), subscript, fairness: Vec::new() });
         };
-        let mut found = Found { module, init: Vec::new(), boxes: Vec::new(), fairness: Vec::new() };
+        let mut found = Conjuncts { module, init: Vec::new(), boxes: Vec::new(), fairness: Vec::new() };
         found.definition(specification, 0)?;
         match found.boxes.as_slice() {
             [(next, subscript)] => Ok(Self {
@@ -69,11 +66,11 @@ impl Behaviour {
         }
     }
 
-    /// Whether each step of a fair action is a step of the next-state relation, as far as the text shows: the relation is
-    /// a disjunction, and one of its choices is that very action, with the same arguments under the same bounds, which
-    /// are constant.
-    pub fn is_choice(&self, module: &Module, fair: &FairAction) -> bool {
-        let wanted = (bounds_of(&fair.bounds), fair.action.clone(), squeezed(&fair.arguments));
+    /// Whether the text shows that each step of a fair action is a step of the next-state relation: the relation is a
+    /// disjunction, and one disjunct is this action with the same arguments below the same quantifiers, whose bounds are
+    /// constant.
+    pub fn has_disjunct(&self, module: &Module, fair: &FairAction) -> bool {
+        let wanted = (bounds_of(&fair.bounds), fair.action.clone(), without_whitespace(&fair.arguments));
         if wanted.0.iter().any(|bound| !is_constant(module, bound)) {
             return false;
         }
@@ -88,13 +85,13 @@ impl Behaviour {
             }
             let (bounds, name, arguments) = &call;
             let definition = module.definition(name).filter(|d| is_plain(d));
-            // What is called with its parameters' own names reads inside as outside.
+            // If the arguments are named like the parameters, the body has the same text inside and outside.
             let params = definition.map(|d| d.params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(","));
             if let (Some(definition), Some(params)) = (definition, params)
                 && *arguments == if params.is_empty() { params } else { format!("({params})") }
-                && let Some(root) = body(definition)
+                && let Some(root) = definition.body()
             {
-                choices(&definition.tree, root, &module.source, bounds, &mut open);
+                add_disjuncts(&definition.tree, root, &module.source, bounds, &mut open);
             }
             seen.push(call);
         }
@@ -103,17 +100,17 @@ impl Behaviour {
 }
 
 fn is_plain(definition: &Definition) -> bool {
-    definition.kind == DefinitionKind::Operator && !definition.damaged
+    definition.kind == DefinitionKind::Operator && !definition.has_syntax_errors
 }
 
-/// A name with its arguments, under the bounds of the quantifiers around it.
+/// A call: the bounds of the quantifiers around it, the name, and the arguments without white space.
 type Call = (Vec<String>, String, String);
 
-/// The names called where a disjunction, or a choice of a value, is all that stands around them.
-fn choices(tree: &Tree, root: Id, source: &str, around: &[String], calls: &mut Vec<Call>) {
+/// Adds the calls that only disjunctions and existential quantifiers surround.
+fn add_disjuncts(tree: &Tree, root: Id, source: &str, around: &[String], calls: &mut Vec<Call>) {
     let mut open = vec![(root, around.to_vec())];
     while let Some((id, bounds)) = open.pop() {
-        let id = bare(tree, id);
+        let id = tree.strip_parentheses(id);
         let is = |field: &str, kind: &str| tree.field(id, field).is_some_and(|child| tree.node(child).kind == kind);
         match tree.node(id).kind {
             "disj_list" => open.extend(tree.children(id).map(|item| (item, bounds.clone()))),
@@ -128,25 +125,25 @@ fn choices(tree: &Tree, root: Id, source: &str, around: &[String], calls: &mut V
                 open.push((inner, bounds));
             }
             _ => {
-                let Some(name) = callee(tree, id) else { continue };
-                let arguments = squeezed(&source[tree.node(name).end..tree.node(id).end]);
+                let Some(name) = tree.called_name(id) else { continue };
+                let arguments = without_whitespace(&source[tree.node(name).end..tree.node(id).end]);
                 calls.push((bounds, tree.text(name, source).to_owned(), arguments));
             }
         }
     }
 }
 
-/// `\A self \in Procs : \E x \in S :` as `self \in Procs`, `x \in S`, layout dropped.
+/// The bounds of `\A self \in Procs : \E x \in S :`, here `self \in Procs` and `x \in S`, without layout.
 fn bounds_of(text: &str) -> Vec<String> {
     let parts = text.split(':').map(|part| part.trim().trim_start_matches("\\A").trim_start_matches("\\E"));
     parts.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|part| !part.is_empty()).collect()
 }
 
-fn squeezed(text: &str) -> String {
+fn without_whitespace(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// Whether no word of a bound speaks of a variable.
+/// Whether no word of a bound refers to a variable.
 fn is_constant(module: &Module, bound: &str) -> bool {
     let variables = module.variable_names();
     let mut words = bound.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -154,18 +151,18 @@ fn is_constant(module: &Module, bound: &str) -> bool {
         .all(|word| !variables.contains(word) && (module.definition(word).is_none() || !module.mentions_variable(word)))
 }
 
-struct Found<'a> {
+struct Conjuncts<'a> {
     module: &'a Module,
     init: Vec<String>,
     boxes: Vec<(String, String)>,
     fairness: Vec<Fairness>,
 }
 
-impl Found<'_> {
+impl Conjuncts<'_> {
     fn definition(&mut self, name: &str, depth: usize) -> Result<(), String> {
         let module = self.module;
         let definition = module.definition(name).filter(|d| is_plain(d) && d.params.is_empty());
-        let root = definition.and_then(body);
+        let root = definition.and_then(Definition::body);
         let (Some(definition), Some(root)) = (definition, root) else {
             return Err(format!("`{name}` is no plain definition"));
         };
@@ -176,7 +173,7 @@ impl Found<'_> {
     }
 
     fn conjuncts(&mut self, tree: &Tree, id: Id, depth: usize) -> Result<(), String> {
-        let id = bare(tree, id);
+        let id = tree.strip_parentheses(id);
         let is_land = tree.field(id, "symbol").is_some_and(|symbol| tree.node(symbol).kind == "land");
         match tree.node(id).kind {
             "conj_list" => {
@@ -202,27 +199,27 @@ impl Found<'_> {
             self.boxes.push(boxed);
             return Ok(());
         }
-        if let Some(called) = callee(tree, id).filter(|called| *called == id) {
+        if let Some(called) = tree.called_name(id).filter(|called| *called == id) {
             let name = tree.text(called, source);
             if !self.is_state(name) {
                 return self.definition(name, depth + 1);
             }
         }
         if is_temporal(tree, id) || self.calls_temporal(&text) {
-            self.fairness.push(Fairness { normalised: text, of: fair_actions(tree, id, source) });
+            self.fairness.push(Fairness { normalised: text, actions: fair_actions(tree, id, source) });
         } else {
             self.init.push(source[tree.node(id).start..tree.node(id).end].to_owned());
         }
         Ok(())
     }
 
-    /// Whether a definition and all below it speak of one state alone.
+    /// Whether a definition, and everything it depends on, is about a single state.
     fn is_state(&self, name: &str) -> bool {
         let mut all = self.module.closure(name);
         all.insert(name.to_owned());
         all.iter()
             .filter_map(|name| self.module.definition(name))
-            .all(|d| !d.damaged && !d.tree.ids().any(|id| TEMPORAL.contains(&d.tree.node(id).kind)))
+            .all(|d| !d.has_syntax_errors && !d.tree.ids().any(|id| TEMPORAL.contains(&d.tree.node(id).kind)))
     }
 
     fn calls_temporal(&self, text: &str) -> bool {
@@ -231,7 +228,7 @@ impl Found<'_> {
     }
 }
 
-/// Nodes that no predicate on one state holds.
+/// Kinds of nodes that a state predicate cannot contain.
 const TEMPORAL: &[&str] =
     &["fairness", "step_expr_or_stutter", "step_expr_no_stutter", "always", "eventually", "leads_to", "prime"];
 
@@ -242,13 +239,13 @@ fn is_temporal(tree: &Tree, root: Id) -> bool {
         .any(|node| range.contains(&node.start) && node.end <= range.end && TEMPORAL.contains(&node.kind))
 }
 
-/// `[][A]_v`.
+/// `A` and `v` of `[][A]_v`.
 fn boxed(tree: &Tree, id: Id, source: &str) -> Option<(String, String)> {
     let is_always = tree.field(id, "symbol").is_some_and(|symbol| tree.node(symbol).kind == "always");
     if !is_always {
         return None;
     }
-    let step = bare(tree, tree.field(id, "rhs")?);
+    let step = tree.strip_parentheses(tree.field(id, "rhs")?);
     if tree.node(step).kind != "step_expr_or_stutter" {
         return None;
     }
@@ -260,12 +257,12 @@ fn boxed(tree: &Tree, id: Id, source: &str) -> Option<(String, String)> {
     }
 }
 
-/// The fair actions of a conjunct that is nothing else.
+/// The fair actions of a conjunct that consists of nothing else.
 fn fair_actions(tree: &Tree, root: Id, source: &str) -> Option<Vec<FairAction>> {
     let mut found = Vec::new();
     let mut open = vec![(root, String::new())];
     while let Some((id, bounds)) = open.pop() {
-        let id = bare(tree, id);
+        let id = tree.strip_parentheses(id);
         let node = tree.node(id);
         let is = |field: &str, kind: &str| tree.field(id, field).is_some_and(|child| tree.node(child).kind == kind);
         match node.kind {
@@ -283,10 +280,11 @@ fn fair_actions(tree: &Tree, root: Id, source: &str) -> Option<Vec<FairAction>> 
             }
             "fairness" => {
                 let strong = source[node.start..node.end].starts_with("SF_");
-                let action = bare(tree, tree.field(id, "expression").or_else(|| tree.children(id).last())?);
-                let called = callee(tree, action)?;
+                let action = tree.field(id, "expression").or_else(|| tree.children(id).last())?;
+                let action = tree.strip_parentheses(action);
+                let called = tree.called_name(action)?;
                 let arguments = source[tree.node(called).end..tree.node(action).end].trim().to_owned();
-                // `WF_vars(` up to what is fair.
+                // The text before the action: `WF_vars(`.
                 let head = source[node.start..tree.node(action).start].trim_end().trim_end_matches(['(', ' ']);
                 let subscript = head.get(3..).unwrap_or("").trim().to_owned();
                 let action = tree.text(called, source).to_owned();
