@@ -107,7 +107,7 @@ fn local_parts(clause: &str, lifeline: &str) -> Vec<String> {
 /// A rule about the whole journal: that some run satisfies it and, where it is of severity `error`, an approved one.
 pub(super) fn of_trace(formulas: &Formulas, rule: &PolicyRule, without: &[&'static str]) -> Result<(), AdmissionError> {
     let journals = Journals { without, ..Journals::EVENTS };
-    if formulas.readable(rule.formula, Reading::Automaton).is_err() {
+    if formulas.check_reading(rule.formula, Reading::Automaton).is_err() {
         return Ok(());
     }
     let (mut all, formula) = alone(formulas, rule.formula);
@@ -164,7 +164,7 @@ pub(super) fn of_pairs(formulas: &Formulas, rules: &[PolicyRule]) -> Result<usiz
     let strict: Vec<&PolicyRule> = rules
         .iter()
         .filter(strict)
-        .filter(|rule| formulas.readable(rule.formula, Reading::Automaton).is_ok())
+        .filter(|rule| formulas.check_reading(rule.formula, Reading::Automaton).is_ok())
         .collect();
     let atoms: Vec<_> = strict.iter().map(|rule| formulas.atoms_of(rule.formula)).collect();
     let mut pairs = 0_usize;
@@ -268,7 +268,7 @@ pub(super) fn of_moments(
             continue;
         }
         if possible(&mut all, &[holds], journals) == Some(false) {
-            let (line, rule, words) = (rule.line, rule.id.clone(), formulas.words(rule.formula));
+            let (line, rule, words) = (rule.line, rule.id.clone(), formulas.in_words(rule.formula));
             return Err(AdmissionError::NeverHolds { line, rule, words });
         }
         if possible(&mut all, &[event, holds], journals) == Some(false) {
@@ -285,7 +285,7 @@ pub(super) fn of_moments(
 }
 
 fn impossible(formulas: &Formulas, rule: &PolicyRule) -> AdmissionError {
-    AdmissionError::Impossible { line: rule.line, rule: rule.id.clone(), words: formulas.words(rule.formula) }
+    AdmissionError::Impossible { line: rule.line, rule: rule.id.clone(), words: formulas.in_words(rule.formula) }
 }
 
 fn contradicts(rule: &PolicyRule, law: &str, words: &str) -> AdmissionError {
